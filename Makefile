@@ -1,0 +1,38 @@
+# A front only: every target is one line that a person could type.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test test-long lint bench clean
+
+$(VENV)/run.stamp: requirements/base.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/base.txt
+	touch $@
+
+$(VENV)/dev.stamp: requirements/dev.txt $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	touch $@
+
+run: $(VENV)/run.stamp  ## start the hub; RUN_ARGS="--port 8080 --no-sample"
+	exec $(BIN)/python manage.py up $(RUN_ARGS)
+
+test: $(VENV)/dev.stamp  ## the whole suite, but for the long tests
+	$(BIN)/python -m pytest
+
+test-long: $(VENV)/dev.stamp  ## with the soaks, kills and scale runs
+	$(BIN)/python -m pytest --long
+
+lint: $(VENV)/dev.stamp  ## ruff, mypy strict, import-linter, migrations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	HUB_DATA_DIR=$$(mktemp -d) $(BIN)/python manage.py makemigrations --check --dry-run
+
+bench: $(VENV)/dev.stamp  ## figures with the machine named
+	$(BIN)/python -m benchmarks.embedding
+	$(BIN)/python -m benchmarks.search
+
+clean:  ## remove the virtual environment; data stays
+	rm -rf $(VENV)
