@@ -1,0 +1,15 @@
+"""What an embedded server says when it can't be started, reached or stopped."""
+
+from __future__ import annotations
+
+
+class EmbeddedServerError(Exception):
+    """An embedded server can't do its work; the message says what is wrong, where, and what to do.
+
+    ``en`` and ``ja`` hold the same message; ``str()`` gives the English one.
+    """
+
+    def __init__(self, *, en: str, ja: str) -> None:
+        super().__init__(en)
+        self.en = en
+        self.ja = ja

@@ -1,0 +1,116 @@
+"""A private PostgreSQL with pgvector for a hub that was given no DATABASE_URL."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from hub.core.embedded.binaries import postgres_programs
+from hub.core.embedded.cluster import PORT, SUPERUSER, Cluster
+from hub.core.embedded.launch import RunAs
+from hub.core.embedded.privileges import choose_user
+from hub.core.embedded.server import EmbeddedServer
+
+MAINTENANCE_DATABASE = "postgres"
+
+# Modest on purpose: the hub's own processes, and a model perhaps, share the machine.
+TUNING: Mapping[str, str] = MappingProxyType(
+    {
+        "shared_buffers": "256MB",
+        "maintenance_work_mem": "256MB",
+        "work_mem": "16MB",
+        "effective_cache_size": "1GB",
+        "max_connections": "100",
+        "max_parallel_maintenance_workers": "2",
+        "max_wal_size": "1GB",
+        "checkpoint_timeout": "15min",
+        "random_page_cost": "1.1",
+        "jit": "off",
+    }
+)
+
+_PING_LIMIT_S = 3
+_CONNECT_LIMIT_S = 30
+
+
+class EmbeddedPostgres(EmbeddedServer):
+    """A PostgreSQL below ``home`` that listens on a Unix socket only, for the user that runs the hub only."""
+
+    title = "PostgreSQL"
+    socket_name = f".s.PGSQL.{PORT}"
+    process_names = ("postgres",)
+    # Fast, then immediate shutdown; after the latter the next start replays the log. Source: PostgreSQL manual,
+    # "Shutting Down the Server".
+    stop_signals: ClassVar[Sequence[tuple[signal.Signals, float]]] = ((signal.SIGINT, 6.0), (signal.SIGQUIT, 3.0))
+
+    def __init__(self, home: Path, *, tuning: Mapping[str, str] = TUNING) -> None:
+        super().__init__(home)
+        self.port = PORT
+        self._tuning = dict(tuning)
+
+    def ensure(self, database: str = "hub") -> None:
+        """Make sure that the server runs, counts this process as a user, and has the database. Idempotent.
+
+        Safe from any number of threads and processes. Starts again a server that was killed.
+
+        :raises EmbeddedServerError: it can't be started; the message says what to do.
+        :raises psycopg.OperationalError: it runs but takes no connection.
+        """
+        with self._exclusive():
+            self._ensure_running()
+            self._ensure_database(database)
+
+    def is_ready(self) -> bool:
+        """Tell whether the server takes connections now."""
+        conninfo = make_conninfo(self.dsn(MAINTENANCE_DATABASE), connect_timeout=_PING_LIMIT_S)
+        return psycopg.pq.PGconn.ping(conninfo.encode()) == psycopg.pq.Ping.OK
+
+    def dsn(self, database: str) -> str:
+        """Return the URL of a database, as libpq reads it."""
+        socket_dir = quote(str(self.socket_dir), safe="")
+        return f"postgresql://{SUPERUSER}@/{quote(database, safe='')}?host={socket_dir}&port={self.port}"
+
+    def _prepare(self) -> RunAs | None:
+        cluster = self._cluster()
+        run_as = choose_user(program=cluster.programs / "postgres", home=self.home, data=cluster.data)
+        cluster.write_config(self._tuning)
+        cluster.create(run_as)
+        cluster.require_same_major(run_as)
+        cluster.clear_stale_files()
+        return run_as
+
+    def _command(self) -> Sequence[str]:
+        cluster = self._cluster()
+        program = str(cluster.programs / "postgres")
+        named = f"cluster_name={self.marker}"
+        return [program, "-D", str(cluster.data), "-c", f"config_file={cluster.config}", "-c", named]
+
+    def _cluster(self) -> Cluster:
+        return Cluster(home=self.home, programs=postgres_programs(), socket_dir=self.socket_dir)
+
+    def _ensure_database(self, database: str) -> None:
+        with psycopg.connect(
+            self.dsn(MAINTENANCE_DATABASE), autocommit=True, connect_timeout=_CONNECT_LIMIT_S
+        ) as connection:
+            known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
+            if known is None:
+                # template0, since nobody can be connected to it, which would make the statement fail.
+                connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(database)))
+
+
+_shared: dict[str, EmbeddedPostgres] = {}
+
+
+def shared_postgres(home: Path) -> EmbeddedPostgres:
+    """Return this process's one object for the server below ``home``; starts nothing."""
+    key = str(home.resolve())
+    # setdefault is atomic: of two threads that come first together, both get the same object.
+    return _shared.get(key) or _shared.setdefault(key, EmbeddedPostgres(home))

@@ -1,0 +1,64 @@
+"""The right to work on a row: one holder at a time, renewed while working, free again when its holder died.
+
+Times are the database's own, so that a clock that jumps on one machine changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db.models import Model, Q, QuerySet
+from django.db.models.functions import Now
+
+from hub.core.ids import new_id
+
+LEASE_DURATION = timedelta(seconds=30)
+RENEW_AFTER_S = 5.0
+
+
+class LeaseLost(Exception):
+    """Somebody else took over, or the row is gone: stop, and write nothing more."""
+
+
+@dataclass(slots=True)
+class Lease:
+    """A held lease on the row ``pk`` of ``rows``."""
+
+    rows: QuerySet[Model]
+    pk: int
+    token: str
+    _renewed_at: float = field(default_factory=time.monotonic)
+
+    def renew(self) -> None:
+        """Prolong the lease if it was not done in the last few seconds. Raises LeaseLost."""
+        if time.monotonic() - self._renewed_at < RENEW_AFTER_S:
+            return
+        self._renewed_at = time.monotonic()
+        if not self._mine().update(lease_expires_at=Now() + LEASE_DURATION):
+            raise LeaseLost
+
+    def lock(self) -> None:
+        """Lock the row until the transaction ends: what is written is written as the holder. Raises LeaseLost."""
+        if not self._mine().select_for_update().exists():
+            raise LeaseLost
+
+    def release(self, *, retry_in: timedelta | None = None) -> None:
+        """Give the lease back; nobody takes it for ``retry_in``."""
+        self._mine().update(lease_token="", lease_expires_at=Now() + retry_in if retry_in else None)
+
+    def _mine(self) -> QuerySet[Model]:
+        return self.rows.filter(pk=self.pk, lease_token=self.token)
+
+
+def free() -> Q:
+    """Rows whose lease nobody holds now."""
+    return Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=Now())
+
+
+def claim(rows: QuerySet[Model], pk: int, **changes: object) -> Lease | None:
+    """Take the lease on a row of ``rows`` in one statement and apply ``changes``; None when it is held or not there."""
+    token = new_id("lease")
+    taken = rows.filter(free(), pk=pk).update(lease_token=token, lease_expires_at=Now() + LEASE_DURATION, **changes)
+    return Lease(rows=rows.model._default_manager.all(), pk=pk, token=token) if taken else None
