@@ -1,0 +1,187 @@
+"""People, groups, ceilings and tokens in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminCheckboxSelectMultiple
+
+from hub.access.models import AccessToken, Clearance
+from hub.access.principals import Principal, Scope
+from hub.access.services import create_token, record_event, revoke_token
+from hub.admin_site.badges import badge
+from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.callers import errors_as_messages, principal_of
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, HubModelAdmin):
+    """Django's user pages in Unfold's clothes, for superusers."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, HubModelAdmin):
+    """Django's group pages in Unfold's clothes, for superusers."""
+
+
+@admin.register(Clearance)
+class ClearanceAdmin(HubModelAdmin):
+    list_display = ("user", "ceiling")
+    list_filter = ("ceiling",)
+    list_select_related = ("user",)
+    search_fields = ("user__username",)
+    autocomplete_fields = ("user",)
+
+    def save_model(self, request: HttpRequest, obj: Clearance, form: forms.ModelForm[Clearance], change: bool) -> None:
+        """Save, and write down who may now see what."""
+        super().save_model(request, obj, form, change)
+        _record_ceiling(request, obj, ceiling=obj.get_ceiling_display())
+
+    def delete_model(self, request: HttpRequest, obj: Clearance) -> None:
+        """Delete, and write down that the default ceiling is back."""
+        _record_ceiling(request, obj, ceiling="default")
+        super().delete_model(request, obj)
+
+
+def _record_ceiling(request: HttpRequest, clearance: Clearance, *, ceiling: str) -> None:
+    record_event(
+        principal=principal_of(request),
+        action="CONFIG_CHANGE",
+        resource=f"user:{clearance.user_id}",
+        ceiling=str(ceiling),
+    )
+
+
+class TokenForm(forms.ModelForm[AccessToken]):
+    """What a new token is for. Scopes start with what a searching program needs."""
+
+    scopes = forms.MultipleChoiceField(
+        label=_("scopes"),
+        choices=[(scope.value, scope.value) for scope in Scope],
+        widget=UnfoldAdminCheckboxSelectMultiple,
+        initial=[Scope.READ.value, Scope.SEARCH.value],
+        help_text=_("What the token may be used for; the person's roles limit it further."),
+    )
+
+    class Meta:
+        model = AccessToken
+        fields = ("name", "user", "scopes", "expires_at")
+
+    def clean_scopes(self) -> list[str]:
+        """Give the scopes in alphabetical order, as they are stored."""
+        return sorted(self.cleaned_data["scopes"])
+
+
+@admin.register(AccessToken)
+class AccessTokenAdmin(HubModelAdmin):
+    """Everyone manages their own tokens; superusers everyone's. A token is made and revoked, never edited."""
+
+    form = TokenForm
+    list_display = ("name", "hint", "user", "scopes_text", "state", "created_at", "expires_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "user__username", "hint")
+    autocomplete_fields = ("user",)
+    actions = ("revoke",)
+    change_form_outer_after_template = "admin/access/accesstoken/revoke.html"
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return principal.is_superuser or obj is None or getattr(obj, "user_id", None) == principal.user_id
+
+    def may_add(self, principal: Principal) -> bool:
+        return True
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AccessToken]:
+        """Keep the person's own tokens, unless they administrate all."""
+        principal = principal_of(request)
+        rows: QuerySet[AccessToken] = super().get_queryset(request)
+        return rows if principal.is_superuser else rows.filter(user_id=principal.user_id)
+
+    def get_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
+        """Ask for what a new token needs; of an old one show everything but its digest."""
+        if obj is None:
+            user = ["user"] if principal_of(request).is_superuser else []
+            return ["name", *user, "scopes", "expires_at"]
+        return ["name", "hint", "user", "scopes_text", "state", "created_at", "expires_at", "last_used_at"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
+        """Lock everything once the token is there."""
+        return [] if obj is None else self.get_fields(request, obj)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Suggest the person themselves as the token's user."""
+        return {"user": request.user.pk}
+
+    def save_model(
+        self, request: HttpRequest, obj: AccessToken, form: forms.ModelForm[AccessToken], change: bool
+    ) -> None:
+        """Make the token; it is kept on ``obj`` only until the answer is rendered."""
+        principal = principal_of(request)
+        user = obj.user if principal.is_superuser else User.objects.get(pk=principal.user_id)
+        row, token = create_token(
+            principal=principal,
+            user=user,
+            name=obj.name,
+            scopes=frozenset(Scope(name) for name in obj.scopes),
+            expires_at=obj.expires_at,
+        )
+        obj.__dict__.update({**row.__dict__, "plain_token": token})
+
+    def response_add(
+        self, request: HttpRequest, obj: AccessToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Show the token, this once: the answer is in no cache, session or message."""
+        context = {**self.admin_site.each_context(request), "title": _("Access token"), "token": obj}
+        context["plain_token"] = obj.__dict__.pop("plain_token")
+        response = TemplateResponse(request, "admin/access/accesstoken/shown_once.html", context)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    @admin.action(description=_("Revoke the selected tokens"))
+    def revoke(self, request: HttpRequest, queryset: QuerySet[AccessToken]) -> None:
+        """Revoke token by token; revoking twice is no error."""
+        done = 0
+        for token in queryset:
+            with errors_as_messages(request):
+                revoke_token(principal=principal_of(request), token_id=token.pk)
+                done += 1
+        messages.success(request, _("Revoked: {count}.").format(count=done))
+
+    @admin.display(description=_("scopes"))
+    def scopes_text(self, token: AccessToken) -> str:
+        """List the scopes."""
+        return ", ".join(token.scopes)
+
+    @admin.display(description=_("state"))
+    def state(self, token: AccessToken) -> SafeString:
+        """Tell whether the token still opens anything."""
+        if token.revoked_at:
+            return badge("revoked", _("revoked"))
+        if token.expires_at and token.expires_at <= timezone.now():
+            return badge("expired", _("expired"))
+        return badge("active", _("active"))

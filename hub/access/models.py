@@ -1,0 +1,101 @@
+"""Tokens, ceilings, audit: what every door needs before it may ask the apps for anything."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification, Scope
+
+
+class Clearance(models.Model):
+    """The highest classification a person may see; without a row it is c2."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, verbose_name=_("user"))
+    ceiling = models.PositiveSmallIntegerField(_("ceiling"), choices=Classification.choices, default=Classification.C2)
+
+    class Meta:
+        verbose_name = _("clearance")
+        verbose_name_plural = _("clearances")
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.get_ceiling_display()}"
+
+
+class AccessToken(models.Model):
+    """A bearer token of a person. Only its sha256 is stored; the token itself is shown once."""
+
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    hint = models.CharField(_("begins with"), max_length=12, editable=False)
+    name = models.CharField(_("name"), max_length=100)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens", verbose_name=_("user")
+    )
+    scopes = ArrayField(
+        models.CharField(max_length=20, choices=[(scope.value, scope.value) for scope in Scope]),
+        verbose_name=_("scopes"),
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("access token")
+        verbose_name_plural = _("access tokens")
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.hint}…)"
+
+    def is_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class AuditEvent(models.Model):
+    """One line of the audit trail: who did what to which resource, when, through which door. Never changed."""
+
+    at = models.DateTimeField(_("at"), default=timezone.now, editable=False)
+    action = models.CharField(_("action"), max_length=40, editable=False)
+    principal = models.CharField(_("who"), max_length=150, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, verbose_name=_("user")
+    )
+    resource = models.CharField(_("resource"), max_length=200, blank=True, editable=False)
+    details = models.JSONField(_("details"), default=dict, editable=False)
+    door = models.CharField(_("door"), max_length=10, blank=True, editable=False)
+    request_id = models.CharField(_("request id"), max_length=64, blank=True, editable=False)
+    address = models.GenericIPAddressField(_("address"), null=True, editable=False)
+    agent = models.CharField(_("agent"), max_length=200, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("audit event")
+        verbose_name_plural = _("audit events")
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["action", "-id"]), models.Index(fields=["resource", "-id"])]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.resource}"
+
+
+class IdempotencyRecord(models.Model):
+    """The answer to a write that carried an Idempotency-Key, kept so that a repeat gets the same answer.
+
+    ``status`` is null while the first request is still at work.
+    """
+
+    key = models.CharField(max_length=200)
+    principal = models.CharField(max_length=150)
+    request_digest = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField(default=bytes)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["principal", "key"], name="one_answer_per_idempotency_key")]

@@ -1,0 +1,246 @@
+"""The configuration: every setting, read from the environment and ``.env`` and checked together.
+
+``docs/settings.md`` and ``.env.example`` list what stands here; a test holds them to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import zoneinfo
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import quote, urlsplit
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+SUPERSEDED = {
+    "PROCESSED_DIR": "documents are kept by the hub itself, under HUB_DATA_DIR or in S3_BUCKET",
+    "QDRANT_URL": "vectors are kept in PostgreSQL, see DATABASE_URL",
+    "MINIO_URL": "use S3_ENDPOINT_URL and S3_BUCKET",
+    "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
+}
+NOT_YET = {
+    "LLM_PROVIDER": "no language model is used in this release; checks that need one are skipped and say so",
+    "ALERT_URLS": "alerts come with a later release",
+    "RETENTION_DAYS": "retention periods come with a later release",
+    "NEO4J_URL": "Cypher queries come with a later release",
+    "HUB_MCP_CONFORMANCE": "the conformance fixture comes with a later release",
+}
+
+CommaList = Annotated[tuple[str, ...], NoDecode]
+
+
+class ConfigurationError(Exception):
+    """The configuration can't be used; ``problems`` has one line for each bad or missing setting."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("The configuration can't be used:\n" + "\n".join(f"  - {line}" for line in problems))
+        self.problems = problems
+
+
+class Configuration(BaseSettings):
+    """Settings by their environment names. Empty values count as absent."""
+
+    model_config = SettingsConfigDict(env_file=None, env_ignore_empty=True, extra="ignore", case_sensitive=False)
+
+    hub_env: Literal["local", "production"] = Field(
+        "local", description="production refuses a generated SECRET_KEY and wide-open hosts"
+    )
+    hub_data_dir: Path = Field(
+        BASE_DIR / "var", description="where embedded servers, blobs and caches live; readable by its owner only"
+    )
+    hub_host: str = Field("127.0.0.1", description="the address that the web server listens on")
+    hub_port: int = Field(8000, ge=1, le=65535, description="the port that the web server listens on")
+    hub_public_url: str = Field(
+        "",
+        description="the URL that clients use, when it is not http://HUB_HOST:HUB_PORT",
+        pattern=r"^(https?://\S+)?$",
+    )
+    hub_ready_file: Path | None = Field(None, description="written as JSON when /readyz answers 200")
+    hub_token: str = Field("", description="the access token of the stdio MCP servers")
+    database_url: str = Field("", description="postgresql://user:password@host:port/name; empty = embedded PostgreSQL")
+    postgres_host: str = Field("", description="accepted from the plain RAG server, when DATABASE_URL is empty")
+    postgres_port: int = Field(5432, ge=1, le=65535, description="with POSTGRES_HOST")
+    postgres_user: str = Field("postgres", description="with POSTGRES_HOST")
+    postgres_password: str = Field("", description="with POSTGRES_HOST")
+    postgres_db: str = Field("hub", description="with POSTGRES_HOST")
+    source_dir: Path = Field(Path("data/source"), description="the default folder of `manage.py index`")
+    redis_url: str = Field("", description="redis://host:port/0; empty = embedded Valkey")
+    secret_key: str = Field("", description="signs sessions and cursors; generated in HUB_DATA_DIR when absent")
+    allowed_hosts: CommaList = Field(
+        ("localhost", "127.0.0.1", "[::1]"), description="host names that the hub answers to, comma separated"
+    )
+    time_zone: str = Field("Asia/Tokyo", description="the time zone of pages and schedules")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="how much is logged")
+    log_format: Literal["text", "json"] = Field("text", description="json: one object per line")
+    embedding_backend: Literal["bundled", "bundled-fp32", "sentence-transformers", "openai"] = Field(
+        "bundled", description="what turns text into vectors; bundled works offline"
+    )
+    embedding_model: str = Field("", description="the model of the backend; empty = the backend's default")
+    embedding_base_url: str = Field("", description="with EMBEDDING_BACKEND=openai")
+    embedding_api_key: str = Field("", description="with EMBEDDING_BACKEND=openai")
+    llm_provider: Literal["none", "openai", "bedrock"] = Field("none", description="who judges what rules can't")
+    llm_base_url: str = Field("", description="an OpenAI-compatible endpoint")
+    llm_api_key: str = Field("", description="its key")
+    llm_model: str = Field("", description="the strong model")
+    llm_light_model: str = Field("", description="the light model")
+    llm_structured_output: Literal["json_schema", "json_object", "grammar"] = Field(
+        "json_schema", description="how a structured answer is asked for"
+    )
+    s3_endpoint_url: str = Field("", description="an S3-compatible endpoint such as MinIO; empty = AWS")
+    s3_bucket: str = Field("", description="keep documents in this bucket; empty = local disk")
+    aws_region: str = Field("ap-northeast-1", description="the AWS region")
+    aws_profile: str = Field("", description="the AWS profile")
+    bedrock_kb_id: str = Field("", description="the Amazon Bedrock knowledge base")
+    bedrock_model_arn: str = Field("", description="the model for generated answers")
+    mcp_transports: CommaList = Field(("stdio", "http"), description="MCP transports that are switched on")
+    hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
+    hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture")
+    encryption_key: str = Field("", description="encrypt stored documents")
+    retention_days: int | None = Field(None, ge=1, description="the default retention period")
+    alert_urls: CommaList = Field((), description="where alerts go")
+    neo4j_url: str = Field("", description="a bolt URL for Cypher queries")
+    neo4j_user: str = Field("", description="with NEO4J_URL")
+    neo4j_password: str = Field("", description="with NEO4J_URL")
+    hub_workers: int = Field(2, ge=1, le=64, description="Celery worker processes started by `manage.py up`")
+    hub_max_upload_bytes: int = Field(200 * 1024 * 1024, ge=1024, description="the largest file that is taken in")
+    hub_max_expanded_bytes: int = Field(1024**3, ge=1024, description="the largest expanded size of a zip-based file")
+    hub_max_pages: int = Field(5000, ge=1, description="the most pages of a document")
+    hub_max_cells: int = Field(2_000_000, ge=1, description="the most cells of a spreadsheet")
+    hub_parse_timeout_s: int = Field(120, ge=1, description="seconds after which parsing a document is given up")
+    hub_parse_memory_bytes: int = Field(2 * 1024**3, ge=256 * 1024**2, description="the memory a parser may take")
+    hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
+    hub_output_budget_chars: int = Field(200_000, ge=1000, description="the most characters in one search answer")
+    hub_max_attempts: int = Field(5, ge=1, description="tries of an ingestion stage before the document is failed")
+
+    @field_validator("allowed_hosts", "mcp_transports", "alert_urls", mode="before")
+    @classmethod
+    def _split_commas(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("hub_data_dir", "source_dir")
+    @classmethod
+    def _make_absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("mcp_transports")
+    @classmethod
+    def _check_transports(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := set(value) - {"stdio", "http"}:
+            raise ValueError(f"unknown transports {sorted(unknown)}, expected stdio and http")
+        return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _check_database_url(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in {"postgresql", "postgres"}:
+            raise ValueError("expected postgresql://user:password@host:port/name")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _check_redis_url(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in {"redis", "rediss"}:
+            raise ValueError("expected redis://host:port/0 or rediss://…")
+        return value
+
+    @field_validator("time_zone")
+    @classmethod
+    def _check_time_zone(cls, value: str) -> str:
+        try:
+            zoneinfo.ZoneInfo(value)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError) as error:
+            raise ValueError("expected an IANA name such as Asia/Tokyo") from error
+        return value
+
+    @field_validator("encryption_key")
+    @classmethod
+    def _refuse_encryption(cls, value: str) -> str:
+        if value:
+            raise ValueError("encryption at rest is not available in this release; remove the setting")
+        return value
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Configuration:
+        problems = []
+        if self.hub_env == "production":
+            if not self.secret_key:
+                problems.append("SECRET_KEY: needed in production (HUB_ENV=production), 50 random characters or more")
+            if "*" in self.allowed_hosts:
+                problems.append("ALLOWED_HOSTS: * is not allowed in production, name the hosts")
+        if self.embedding_backend == "openai" and not (self.embedding_base_url and self.embedding_model):
+            problems.append("EMBEDDING_BASE_URL and EMBEDDING_MODEL: needed with EMBEDDING_BACKEND=openai")
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    @property
+    def effective_database_url(self) -> str:
+        """DATABASE_URL, or the one that POSTGRES_* make, or "" for the embedded server."""
+        if self.database_url or not self.postgres_host:
+            return self.database_url
+        password = f":{quote(self.postgres_password, safe='')}" if self.postgres_password else ""
+        user = quote(self.postgres_user, safe="")
+        return f"postgresql://{user}{password}@{self.postgres_host}:{self.postgres_port}/{self.postgres_db}"
+
+    @property
+    def public_url(self) -> str:
+        return (self.hub_public_url or f"http://{self.hub_host}:{self.hub_port}").rstrip("/")
+
+    def remarks(self) -> list[str]:
+        """Lines to say at start: superseded settings with what replaces them, and settings without effect yet."""
+        lines = [f"{name} is superseded: {what}" for name, what in SUPERSEDED.items() if os.environ.get(name)]
+        for name, why in NOT_YET.items():
+            if name.lower() in self.model_fields_set and getattr(self, name.lower()) not in ("none", "", False, ()):
+                lines.append(f"{name} has no effect: {why}")
+        return lines
+
+
+def load_configuration(env_file: Path | None = BASE_DIR / ".env") -> Configuration:
+    """Read and check everything at once. Raises ConfigurationError that names every problem."""
+    try:
+        return Configuration(_env_file=env_file)
+    except ValidationError as error:
+        raise ConfigurationError(_problems(error)) from None
+
+
+def _problems(error: ValidationError) -> list[str]:
+    lines = []
+    for item in error.errors():
+        message = item["msg"].removeprefix("Value error, ")
+        if not item["loc"]:
+            lines.extend(message.splitlines())
+            continue
+        name = str(item["loc"][0]).upper()
+        secret = any(word in name for word in ("KEY", "PASSWORD", "TOKEN", "URL"))
+        given = "" if secret else f" (given: {item['input']!r})"
+        lines.append(f"{name}: {message}{given}")
+    return lines
+
+
+def secret_key(config: Configuration) -> str:
+    """SECRET_KEY, or a key generated once and kept in HUB_DATA_DIR (never in production)."""
+    if config.secret_key:
+        return config.secret_key
+    path = make_data_dir(config.hub_data_dir) / "secret_key"
+    if not path.exists():
+        draft = path.with_name(f"secret_key.{os.getpid()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        with contextlib.suppress(FileExistsError):  # another process was first: its key counts
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text().strip()
+
+
+def make_data_dir(path: Path) -> Path:
+    """Create HUB_DATA_DIR for its owner only; a folder that lets others pass through keeps that one bit."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.stat().st_mode & 0o066:
+        path.chmod(0o700)
+    return path

@@ -1,0 +1,102 @@
+"""Configuration: everything that is wrong is named at once, and the docs list every setting."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from hub.config import SUPERSEDED, Configuration, ConfigurationError, load_configuration, make_data_dir, secret_key
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch, tmp_path):
+    for name in (*Configuration.model_fields, *SUPERSEDED):
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("HUB_DATA_DIR", str(tmp_path / "data"))
+
+
+def test_defaults_are_usable_on_a_fresh_machine():
+    config = load_configuration(None)
+    assert config.effective_database_url == ""
+    assert config.time_zone == "Asia/Tokyo"
+    assert config.aws_region == "ap-northeast-1"
+
+
+def test_every_problem_is_named_at_once(monkeypatch):
+    monkeypatch.setenv("HUB_PORT", "99999")
+    monkeypatch.setenv("DATABASE_URL", "mysql://db")
+    monkeypatch.setenv("TIME_ZONE", "Mars/Base")
+    monkeypatch.setenv("ENCRYPTION_KEY", "k")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(None)
+    assert {line.split(":")[0] for line in caught.value.problems} == {
+        "HUB_PORT",
+        "DATABASE_URL",
+        "TIME_ZONE",
+        "ENCRYPTION_KEY",
+    }
+
+
+def test_a_secret_is_never_repeated_in_a_problem(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "mysql://u:hunter2@db")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(None)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_production_needs_a_secret_key_and_named_hosts(monkeypatch):
+    monkeypatch.setenv("HUB_ENV", "production")
+    monkeypatch.setenv("ALLOWED_HOSTS", "*")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(None)
+    assert "SECRET_KEY" in str(caught.value)
+    assert "ALLOWED_HOSTS" in str(caught.value)
+
+
+def test_settings_of_the_plain_rag_server_make_a_database_url(monkeypatch):
+    monkeypatch.setenv("POSTGRES_HOST", "db")
+    monkeypatch.setenv("POSTGRES_PASSWORD", "p@ss/word")
+    assert load_configuration(None).effective_database_url == "postgresql://postgres:p%40ss%2Fword@db:5432/hub"
+
+
+def test_superseded_settings_are_named_with_what_replaces_them(monkeypatch):
+    monkeypatch.setenv("QDRANT_URL", "http://q")
+    assert any("QDRANT_URL" in line and "DATABASE_URL" in line for line in load_configuration(None).remarks())
+
+
+def test_settings_without_effect_yet_say_so(monkeypatch):
+    monkeypatch.setenv("LLM_PROVIDER", "openai")
+    assert any(line.startswith("LLM_PROVIDER has no effect") for line in load_configuration(None).remarks())
+
+
+def test_a_dot_env_file_is_read_and_the_environment_wins(monkeypatch, tmp_path):
+    env = tmp_path / ".env"
+    env.write_text("HUB_PORT=8123\nLOG_LEVEL=DEBUG\n")
+    monkeypatch.setenv("LOG_LEVEL", "ERROR")
+    config = load_configuration(env)
+    assert (config.hub_port, config.log_level) == (8123, "ERROR")
+
+
+def test_the_generated_secret_key_stays_and_is_private():
+    config = load_configuration(None)
+    first = secret_key(config)
+    assert len(first) >= 50
+    assert secret_key(config) == first
+    assert stat.S_IMODE((config.hub_data_dir / "secret_key").stat().st_mode) == 0o600
+
+
+def test_the_data_folder_is_for_its_owner_only(tmp_path):
+    path = tmp_path / "wide"
+    path.mkdir(mode=0o755)
+    assert stat.S_IMODE(make_data_dir(path).stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("document", ["docs/settings.md", ".env.example"])
+def test_every_setting_is_documented(document):
+    text = (ROOT / document).read_text()
+    missing = [name.upper() for name in Configuration.model_fields if name.upper() not in text]
+    assert missing == []
