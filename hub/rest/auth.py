@@ -1,0 +1,64 @@
+"""Who calls: the bearer token of a REST request, turned into a principal before its body is read."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from ninja.security import HttpBearer
+
+from hub.access.principals import Principal
+from hub.access.services import authenticate
+from hub.core.context import current_call
+from hub.core.errors import Unauthenticated
+from hub.rest.errors import missing_token
+from hub.rest.rate_limits import check_rate
+
+
+class HubRequest(HttpRequest):
+    """A request after authentication: what handlers of protected calls get."""
+
+    principal: Principal
+
+
+class BearerAuth(HttpBearer):
+    """Checks ``Authorization: Bearer TOKEN``, sets ``request.principal`` and counts the call.
+
+    Asking again for the same request costs nothing. Refused tokens are counted by address, accepted ones by token.
+    """
+
+    def __call__(self, request: HttpRequest) -> Principal:
+        known: Principal | None = getattr(request, "principal", None)
+        return known or self.authenticate(request, _bearer_token(request))
+
+    def authenticate(self, request: HttpRequest, token: str) -> Principal:
+        """:raises Unauthenticated: the token is not valid. :raises RateLimited: too many calls."""
+        try:
+            principal = authenticate(token)
+        except Unauthenticated:
+            call = current_call()
+            check_rate(request, f"address:{call.address if call else None}")
+            raise
+        check_rate(request, f"token:{principal.token_id}" if principal.token_id else f"user:{principal.user_id}")
+        request.principal = principal  # type: ignore[attr-defined]  # from here on it is a HubRequest
+        return principal
+
+
+def _bearer_token(request: HttpRequest) -> str:
+    header = request.headers.get("Authorization", "")
+    scheme, _space, token = header.strip().partition(" ")
+    if not header:
+        raise missing_token()
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated(_("The Authorization header can't be used; expected: Bearer TOKEN."))
+    return token.strip()
+
+
+def principal_of(request: HttpRequest) -> Principal:
+    """Give the caller of an authenticated request, for code that has a plain HttpRequest.
+
+    :raises Unauthenticated: nobody has authenticated this request.
+    """
+    principal: Principal | None = getattr(request, "principal", None)
+    if principal is None:
+        raise missing_token()
+    return principal

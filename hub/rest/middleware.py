@@ -1,0 +1,155 @@
+"""What happens around every request: the call's context, and the checks and headers of REST calls."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseNotAllowed
+from django.http.request import validate_host
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.context import CallContext, call_context
+from hub.core.errors import Forbidden, HubError, NotFound
+from hub.core.ids import new_id
+from hub.rest.errors import MethodNotAllowed
+from hub.rest.problems import is_api_call, problem_response, respond_to_exception
+from hub.rest.rate_limits import add_rate_headers
+
+REQUEST_ID_HEADER = "X-Request-ID"
+_SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+SyncHandler = Callable[[HttpRequest], HttpResponseBase]
+AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+
+
+def call_context_of(request: HttpRequest) -> CallContext:
+    """Describe the call: REST, or admin for every other page; a sane X-Request-ID of the caller is kept."""
+    given = request.headers.get(REQUEST_ID_HEADER, "")
+    return CallContext(
+        door="rest" if is_api_call(request) else "admin",
+        request_id=given if _SANE_REQUEST_ID.fullmatch(given) else new_id("req"),
+        address=_address(request.META.get("REMOTE_ADDR")),
+        agent=request.headers.get("User-Agent"),
+    )
+
+
+def _address(text: str | None) -> str | None:
+    # a Unix socket has no address, and PostgreSQL's inet knows no zone ("fe80::1%eth0")
+    try:
+        return str(ipaddress.ip_address((text or "").partition("%")[0]))
+    except ValueError:
+        return None
+
+
+class _EitherWay:
+    """A middleware that is a coroutine function exactly when what it wraps is one."""
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: SyncHandler | AsyncHandler) -> None:
+        self.get_response = get_response
+        self.is_async = bool(iscoroutinefunction(get_response))
+        if self.is_async:
+            markcoroutinefunction(cast(Any, self))
+
+
+class CallContextMiddleware(_EitherWay):
+    """Makes the call's context current and repeats its request id in the answer."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if self.is_async:
+            return self._answer_async(request)
+        with call_context(call_context_of(request)) as call:
+            response = cast(SyncHandler, self.get_response)(request)
+            response[REQUEST_ID_HEADER] = call.request_id
+            return response
+
+    async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
+        with call_context(call_context_of(request)) as call:
+            response = await cast(AsyncHandler, self.get_response)(request)
+            response[REQUEST_ID_HEADER] = call.request_id
+            return response
+
+
+class RestMiddleware(_EitherWay):
+    """Guards REST calls: the Origin check before them; problems, rate headers and no caching after them.
+
+    Stands behind LocaleMiddleware, so that problems come in the caller's language.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        if self.is_async:
+            return self._answer_async(request)
+        return _refusal(request) or _finished(request, cast(SyncHandler, self.get_response)(request))
+
+    async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
+        return _refusal(request) or _finished(request, await cast(AsyncHandler, self.get_response)(request))
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        """Answer what ninja's own handlers did not see, such as a failure in a view decorator."""
+        return respond_to_exception(request, exception) if is_api_call(request) else None
+
+
+def _refusal(request: HttpRequest) -> HttpResponseBase | None:
+    if not is_api_call(request):
+        return None
+    try:
+        check_request(request)
+    except HubError as error:
+        return problem_response(request, error)
+    return None
+
+
+def check_request(request: HttpRequest) -> None:
+    """Refuse a browser page of another site, and a path that no identifier can have.
+
+    :raises Forbidden: the Origin header's host is not in ALLOWED_HOSTS (``null`` never is).
+    :raises NotFound: the path has a NUL character, which PostgreSQL can't even compare.
+    """
+    origin = request.headers.get("Origin")
+    if origin is not None and not _is_allowed_origin(origin):
+        raise Forbidden(
+            _("Requests of pages from {origin} are not allowed. Add its host to ALLOWED_HOSTS if they should be."),
+            code="origin_not_allowed",
+            origin=origin[:200],
+        )
+    if "\x00" in request.path:
+        raise NotFound(_("There is nothing at this address. Check the path and the id."))
+
+
+def _is_allowed_origin(origin: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+        host = parts.hostname
+    except ValueError:
+        return False
+    if parts.scheme not in {"http", "https"} or not host:
+        return False
+    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
+
+
+def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    if not is_api_call(request):
+        return response
+    if isinstance(response, HttpResponseNotAllowed):
+        response = _method_not_allowed(request, response["Allow"])
+    add_rate_headers(request, response)
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+def _method_not_allowed(request: HttpRequest, allowed: str) -> HttpResponseBase:
+    error = MethodNotAllowed(
+        _("{method} is not possible here; allowed: {allowed}."), method=request.method, allowed=allowed
+    )
+    response = problem_response(request, error)
+    response["Allow"] = allowed
+    return response

@@ -1,0 +1,93 @@
+"""Reading JSON bodies and parameters, so that what can't be used or stored is named before a handler runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+from django.http import HttpRequest
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext_lazy as _
+from ninja.parser import Parser
+
+from hub.core.errors import HubError, InvalidInput
+from hub.rest.errors import BadRequest, UnsupportedMediaType
+
+
+class JsonParser(Parser):
+    """ninja's parser with exact errors. ninja wraps what ``parse_body`` raises; hub.rest.errors unwraps it."""
+
+    def parse_body(self, request: HttpRequest) -> Any:  # noqa: ANN401 (any JSON value)
+        """Parse the JSON body.
+
+        :raises UnsupportedMediaType: the Content-Type is not JSON (none at all is taken for JSON).
+        :raises BadRequest: ``malformed_json``, with the position.
+        :raises InvalidInput: a string has a character that can't be stored.
+        """
+        if request.content_type and not _is_json(request.content_type):
+            raise UnsupportedMediaType(
+                _('This call reads a body of type application/json, not "{given}".'), given=request.content_type
+            )
+        return parse_json(request.body)
+
+    def parse_querydict(
+        self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
+    ) -> dict[str, Any]:
+        """Flatten query, form or file parameters. :raises InvalidInput: a value has a NUL character."""
+        for name, values in data.lists():
+            if any(isinstance(value, str) and "\x00" in value for value in values):
+                raise _unstorable(name)
+        return super().parse_querydict(data, list_fields, request)
+
+
+def _is_json(content_type: str) -> bool:
+    return content_type == "application/json" or content_type.endswith("+json")
+
+
+def parse_json(body: bytes) -> Any:  # noqa: ANN401 (any JSON value)
+    """Parse strict UTF-8 JSON (no NaN or Infinity). Errors as in :meth:`JsonParser.parse_body`."""
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        if b"\\u" in body:  # NUL and lone surrogates only come as escapes in UTF-8 JSON
+            _check_strings(value, "")
+    except json.JSONDecodeError as error:
+        raise _malformed(
+            _("The body is not valid JSON: {reason} at line {line}, column {column}."),
+            reason=error.msg,
+            line=error.lineno,
+            column=error.colno,
+        ) from None
+    except UnicodeDecodeError as error:
+        raise _malformed(_("The body is not UTF-8: byte {position} can't be read."), position=error.start) from None
+    except RecursionError:
+        raise _malformed(_("The body can't be read: it is nested too deeply.")) from None
+    except ValueError as error:
+        raise _malformed(_("The body is not valid JSON: {reason}."), reason=str(error)) from None
+    return value
+
+
+def _malformed(message: Any, **data: object) -> BadRequest:  # noqa: ANN401 (str or lazy translation)
+    return BadRequest(message, code="malformed_json", **data)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _check_strings(value: object, path: str) -> None:
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise _unstorable(path or "body")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _check_strings(item, f"{path}.{index}".lstrip("."))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_strings(key, path)
+            _check_strings(item, f"{path}.{key}".lstrip("."))
+
+
+def _unstorable(field: str) -> HubError:
+    return InvalidInput(
+        _('"{field}" contains a NUL character or half of a surrogate pair, which no text may have.'), field=field
+    )

@@ -1,0 +1,97 @@
+"""Rate limits: fixed windows of one minute, counted in the cache (Valkey or Redis) for all processes together."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+from redis import RedisError
+
+from hub.core.errors import RateLimited
+
+logger = logging.getLogger(__name__)
+
+WINDOW_S = 60
+PAUSE_AFTER_FAILURE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateWindow:
+    """What is left of the running minute; ``reset_s`` is the number of whole seconds (at least 1) until the next."""
+
+    limit: int
+    used: int
+    reset_s: int
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.used)
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.used > self.limit
+
+
+class RateLimiter:
+    """Counts calls by subject.
+
+    A cache that is down must not take the API down with it: the call goes on uncounted, a warning is logged, and
+    the cache is left alone for 10 s, so that a hanging cache (its socket timeout is 2 s) does not slow every call.
+    """
+
+    def __init__(self) -> None:
+        self._resume_at = 0.0
+
+    def hit(self, subject: str, *, now: float | None = None) -> RateWindow | None:
+        """Count one call of ``subject`` at ``now`` (seconds since the epoch); None while the cache is down."""
+        if time.monotonic() < self._resume_at:
+            return None
+        minute, second = divmod(int(time.time() if now is None else now), WINDOW_S)
+        try:
+            used = _increment(f"rate:{subject}:{minute}")
+        except RedisError as error:
+            self._resume_at = time.monotonic() + PAUSE_AFTER_FAILURE_S
+            logger.warning("calls are not counted, the cache does not answer: %s", error)
+            return None
+        return RateWindow(limit=settings.CONFIG.hub_rate_limit_per_minute, used=used, reset_s=WINDOW_S - second)
+
+
+def _increment(key: str) -> int:
+    # two windows long, so that no key expires between the look and the increment inside its own window
+    cache.add(key, 0, timeout=2 * WINDOW_S)
+    return cache.incr(key)
+
+
+rate_limiter = RateLimiter()
+
+
+def check_rate(request: HttpRequest, subject: str) -> None:
+    """Count this call of ``subject`` (a token, or an address without one) and refuse it beyond the limit.
+
+    :raises RateLimited: more than HUB_RATE_LIMIT_PER_MINUTE calls in this minute.
+    """
+    window = rate_limiter.hit(subject)
+    if window is None:
+        return
+    request.rate_window = window  # type: ignore[attr-defined]  # read back by add_rate_headers
+    if window.is_exceeded:
+        raise RateLimited(
+            _("More than {limit} calls in a minute (HUB_RATE_LIMIT_PER_MINUTE). Come back in {retry_after_s} seconds."),
+            limit=window.limit,
+            retry_after_s=window.reset_s,
+        )
+
+
+def add_rate_headers(request: HttpRequest, response: HttpResponseBase) -> None:
+    """Add RateLimit-Limit, -Remaining and -Reset when this call was counted."""
+    window: RateWindow | None = getattr(request, "rate_window", None)
+    if window is not None:
+        response["RateLimit-Limit"] = str(window.limit)
+        response["RateLimit-Remaining"] = str(window.remaining)
+        response["RateLimit-Reset"] = str(window.reset_s)

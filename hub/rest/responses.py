@@ -1,0 +1,83 @@
+"""Answers that are more than a body: 201 and 202 with a Location, and files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
+from ninja.renderers import JSONRenderer
+from pydantic import BaseModel
+
+# What a browser shows or hands to a program without running anything in it; all else is sent as plain bytes.
+SAFE_TYPES = frozenset(
+    {
+        "application/json",
+        "application/pdf",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "text/csv",
+        "text/markdown",
+        "text/plain",
+    }
+)
+
+
+class JsonRenderer(JSONRenderer):
+    """JSON as UTF-8: Japanese text stays readable and a third of the size; NaN is a bug, not an answer."""
+
+    json_dumps_params = {"ensure_ascii": False, "allow_nan": False}
+
+
+def _json_response(
+    request: HttpRequest, body: BaseModel | dict[str, Any], *, status: int, location: str
+) -> HttpResponse:
+    content = JsonRenderer().render(request, body, response_status=status)
+    return HttpResponse(content, status=status, content_type="application/json", headers={"Location": location})
+
+
+def created(request: HttpRequest, *, location: str, body: BaseModel | dict[str, Any]) -> HttpResponse:
+    """Answer 201: ``location`` is the path of what was made."""
+    return _json_response(request, body, status=201, location=location)
+
+
+def accepted(request: HttpRequest, *, location: str, body: BaseModel | dict[str, Any]) -> HttpResponse:
+    """Answer 202: the work goes on, and ``location`` is the path to poll."""
+    return _json_response(request, body, status=202, location=location)
+
+
+def attachment(
+    request: HttpRequest, content: bytes | Iterable[bytes], *, filename: str, content_type: str
+) -> HttpResponseBase:
+    """Answer with a file to save, under its own name, never shown inside a page of the hub.
+
+    An iterable is streamed and read in a worker thread; types that a browser may run become
+    ``application/octet-stream``.
+    """
+    base_type = content_type.partition(";")[0].strip().lower()
+    headers = {
+        "Content-Type": content_type if base_type in SAFE_TYPES else "application/octet-stream",
+        "Content-Disposition": content_disposition_header(True, filename) or "attachment",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    if isinstance(content, bytes):
+        return HttpResponse(content, headers=headers)
+    # Django streams sync iterators under WSGI (and in its test client) and async ones under ASGI
+    chunks = _in_thread(content) if isinstance(request, ASGIRequest) else content
+    return StreamingHttpResponse(chunks, headers=headers)
+
+
+async def _in_thread(content: Iterable[bytes]) -> AsyncIterator[bytes]:
+    iterator = iter(content)
+
+    def next_chunk() -> bytes | None:
+        return next(iterator, None)
+
+    while (chunk := await sync_to_async(next_chunk)()) is not None:
+        yield chunk

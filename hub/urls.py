@@ -1,0 +1,24 @@
+"""Where everything answers. Errors under /api/ are problem details, elsewhere pages."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from hub.api import api
+from hub.health import healthz, readyz
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin/", admin.site.urls),
+    path("api/v1/", api.urls),
+    path("healthz", healthz),
+    path("readyz", readyz),
+    path("i18n/", include("django.conf.urls.i18n")),
+]
+
+handler400 = "hub.rest.problems.bad_request"
+handler403 = "hub.rest.problems.permission_denied"
+handler404 = "hub.rest.problems.page_not_found"
+handler500 = "hub.rest.problems.server_error"
