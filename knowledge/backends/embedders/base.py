@@ -1,0 +1,160 @@
+"""What every embedder offers, and the errors it may raise."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors: TypeAlias = NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turn texts into unit vectors whose dot product is their similarity.
+
+    Constructing one loads nothing; the first use does. Every method may be called from several threads, and
+    after a fork the child makes its own session. All texts are prepared by `text.prepare_text`: lone
+    surrogates become U+FFFD, NFKC is applied, the prefix is added and outer white space dropped, so an
+    empty text is embedded as the prefix alone.
+    """
+
+    @property
+    def name(self) -> str:
+        """Backend id as in the settings, e.g. ``bundled``."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """Model name as the backend knows it."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits; vectors of two embedders may be compared only if theirs are equal."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in tokens, prefix and special tokens included."""
+        ...
+
+    @property
+    def query_prefix(self) -> str:
+        """Text put before each query."""
+        ...
+
+    @property
+    def passage_prefix(self) -> str:
+        """Text put before each passage."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages, in order: (n, dimension) float32, each row of norm 1.
+
+        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; nothing is ever cut, and no
+            text of the call is embedded.
+        """
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a query: (dimension,) float32 of norm 1.
+
+        A query beyond `max_tokens` is cut to its first tokens, for it must get an answer;
+        `query_is_truncated` tells whether that happens.
+        """
+        ...
+
+    def query_is_truncated(self, text: str) -> bool:
+        """Tell whether `embed_query` sees only the beginning of this text."""
+        ...
+
+    def count_tokens(self, text: str, *, as_query: bool = False) -> int:
+        """Count the tokens of a passage (or query) with prefix and special tokens, however long it is."""
+        ...
+
+
+class EmbeddingError(Exception):
+    """Base of all errors of an embedder, with its message in English and Japanese.
+
+    `retryable` says whether the same call may succeed later; `data` has the facts of the message.
+    """
+
+    code: ClassVar[str] = "embedding_error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, en: str, ja: str, **data: str | int) -> None:
+        super().__init__(en, ja)  # positional, so that the error survives pickling between processes
+        self.en = en
+        self.ja = ja
+        self.data = data
+
+    def __str__(self) -> str:
+        return self.en
+
+
+class EmbedderUnavailable(EmbeddingError):
+    """A package, file or server that the embedder needs is not there."""
+
+    code = "embedder_unavailable"
+
+
+class EmbeddingServerBusy(EmbedderUnavailable):
+    """A server did not answer, or asked for patience, on every attempt."""
+
+    code = "embedding_server_busy"
+    retryable = True
+
+
+class EmbeddingRequestRefused(EmbeddingError):
+    """A server understood the request and refused it; the same request will be refused again."""
+
+    code = "embedding_request_refused"
+
+
+class EmbeddingResponseInvalid(EmbeddingError):
+    """An answer does not hold the vectors that were asked for."""
+
+    code = "embedding_response_invalid"
+
+
+class EmbeddingInputTooLong(EmbeddingError, ValueError):
+    """A passage has more tokens than the model reads."""
+
+    code = "embedding_input_too_long"
+
+    @classmethod
+    def at(cls, index: int, *, tokens: int, max_tokens: int) -> "EmbeddingInputTooLong":
+        """Say which text of a call (from 0) is too long, and by how much."""
+        return cls(
+            f"Passage {index} has {tokens} tokens; the embedding model reads at most {max_tokens}, "
+            "prefix included. Split it into smaller chunks.",
+            f"{index}番目の文章は{tokens}トークンです。埋め込みモデルが読めるのは接頭辞を含めて"
+            f"{max_tokens}トークンまでなので、チャンクを小さくしてください。",
+            index=index,
+            tokens=tokens,
+            max_tokens=max_tokens,
+        )
+
+
+class EmbeddingInputEmpty(EmbeddingError, ValueError):
+    """A text is empty and the model has no prefix to embed instead."""
+
+    code = "embedding_input_empty"
+
+
+class UnknownEmbedder(EmbeddingError, ValueError):
+    """The settings name an embedding backend that does not exist, or give it options it does not take."""
+
+    code = "unknown_embedder"
+
+
+class UnknownModel(EmbeddingError, ValueError):
+    """The backend exists but does not have the model asked for."""
+
+    code = "unknown_model"

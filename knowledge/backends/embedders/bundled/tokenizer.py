@@ -1,0 +1,106 @@
+"""The unigram tokenizer of multilingual-e5, in plain Python.
+
+The `tokenizers` package gives the same tokens (a test compares them) but takes 280 MB of memory. Special
+tokens such as ``</s>`` are not in this vocabulary: typed in a text they are ordinary characters.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
+from knowledge.backends.embedders.bundled.weights import Vocabulary
+
+SPACE = "\u2581"
+SPACES = re.compile(" {2,}")
+WORD = re.compile(f"{SPACE}?[^{SPACE}]+|{SPACE}")
+MASK = "<mask>"
+# Source: sentencepiece unigram_model.cc, kUnkPenalty.
+UNKNOWN_PENALTY = 10.0
+LONGEST_WORD = 20_000
+LONGEST_CACHED_WORD = 24
+
+
+class Tokenizer:
+    """Split text into the most probable pieces of a unigram vocabulary.
+
+    Words (runs without white space; a Japanese paragraph is one) of more than 20,000 characters are cut there
+    first, so that memory stays bounded; only around such a cut may the tokens differ from the model's own.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        special = {vocabulary.bos, vocabulary.eos, vocabulary.pad, vocabulary.unknown}
+        self._ids = {piece: i for i, piece in enumerate(vocabulary.pieces) if i not in special and piece != MASK}
+        self._scores = vocabulary.scores
+        self._replacements = vocabulary.replacements
+        self._bos = vocabulary.bos
+        self._eos = vocabulary.eos
+        self._unknown = vocabulary.unknown
+        self._unknown_score = min(vocabulary.scores) - UNKNOWN_PENALTY
+        # Most ideographs begin only short pieces, so this bounds the inner loop far better than one maximum.
+        self._longest_from: dict[str, int] = {}
+        for piece in self._ids:
+            first = piece[0]
+            self._longest_from[first] = max(self._longest_from.get(first, 0), len(piece))
+        self._cached_pieces = lru_cache(maxsize=8192)(self._best_pieces)
+
+    def encode(self, text: str, *, max_tokens: int | None = None) -> list[int]:
+        """Return token ids between begin and end tokens; beyond `max_tokens` the pieces are cut off."""
+        pieces = self._pieces(text)
+        if max_tokens is not None:
+            pieces = islice(pieces, max_tokens - 2)
+        return [self._bos, *pieces, self._eos]
+
+    def count(self, text: str) -> int:
+        """Count what `encode` returns."""
+        return sum(1 for _ in self._pieces(text)) + 2
+
+    def _pieces(self, text: str) -> Iterator[int]:
+        text = SPACES.sub(" ", text.translate(self._replacements)).replace(" ", SPACE)
+        if text and not text.startswith(SPACE):
+            text = SPACE + text
+        for match in WORD.finditer(text):
+            word = match.group()
+            if len(word) <= LONGEST_CACHED_WORD:
+                yield from self._cached_pieces(word)
+                continue
+            for start in range(0, len(word), LONGEST_WORD):
+                yield from self._best_pieces(word[start : start + LONGEST_WORD])
+
+    def _best_pieces(self, word: str) -> list[int]:
+        """Find the pieces with the greatest sum of scores (Viterbi); neighbouring unknowns become one."""
+        starts, ids = self._best_last_pieces(word)
+        pieces: list[int] = []
+        end = len(word)
+        while end:
+            piece = ids[end]
+            if piece != self._unknown or not pieces or pieces[-1] != piece:
+                pieces.append(piece)
+            end = starts[end]
+        pieces.reverse()
+        return pieces
+
+    def _best_last_pieces(self, word: str) -> tuple[list[int], list[int]]:
+        """For each end in the word, give start and id of the last piece on the best path to it."""
+        length = len(word)
+        best = [-1e30] * (length + 1)
+        best[0] = 0.0
+        starts = [0] * (length + 1)
+        ids = [self._unknown] * (length + 1)
+        find, scores, longest_from = self._ids.get, self._scores, self._longest_from
+        for start in range(length):
+            so_far = best[start]
+            known_alone = False
+            longest = longest_from.get(word[start], 0)
+            for end in range(start + 1, min(start + longest, length) + 1):
+                piece = find(word[start:end])
+                if piece is None:
+                    continue
+                known_alone = known_alone or end == start + 1
+                score = so_far + scores[piece]
+                if score > best[end]:
+                    best[end], starts[end], ids[end] = score, start, piece
+            if not known_alone and so_far + self._unknown_score > best[start + 1]:
+                best[start + 1] = so_far + self._unknown_score
+                starts[start + 1], ids[start + 1] = start, self._unknown
+        return starts, ids

@@ -1,0 +1,41 @@
+"""What the knowledge app expects of its exchangeable parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Protocol
+
+from knowledge.types import ParsedDocument
+
+
+class BlobStore(Protocol):
+    """Keeps bytes under their sha256 (64 lower-case hex digits). Storing the same bytes twice is harmless."""
+
+    def put(self, sha256: str, source: Path) -> None:
+        """Store the file's bytes. Raises StorageUnavailable when the store can't be reached or is full."""
+
+    def open(self, sha256: str) -> IO[bytes]:
+        """Open stored bytes for reading. Raises BlobMissing when there are none under this name."""
+
+    def local_path(self, sha256: str) -> AbstractContextManager[Path]:
+        """Give a readable local path for as long as the context lasts (a temporary copy for remote stores)."""
+
+    def delete(self, sha256: str) -> None:
+        """Remove stored bytes; removing what is not there is no error."""
+
+    def iter_names(self) -> Iterator[str]:
+        """Yield the sha256 of everything stored, in no particular order."""
+
+    def check(self) -> None:
+        """Raise StorageUnavailable when the store can't be written to."""
+
+
+class Parser(Protocol):
+    """Turns one file into Markdown with structure. Runs in a child process with limits."""
+
+    formats: tuple[str, ...]
+
+    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
+        """Parse the file. Raises ParseError with a reason that a curator understands."""

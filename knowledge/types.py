@@ -1,0 +1,257 @@
+"""Value objects of the knowledge app: plain data, no framework, safe to import anywhere.
+
+Offsets are half-open ``[start, end)`` in Unicode code points of a version's stored Markdown. Pages (PDF pages,
+slides) count from 1. ``None`` means unknown or not applicable; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    FIGURE = "figure"
+    CAPTION = "caption"
+    CODE = "code"
+    FRONT_MATTER = "front_matter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One structural unit of a document and where its text stands in the Markdown.
+
+    ``level`` is set on headings only (1 to 6). ``sheet`` and ``cell`` (``"A1:D20"``) are set for spreadsheets.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int | None = None
+    page: int | None = None
+    sheet: str | None = None
+    cell: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageQuality:
+    """What a parser could read of one page. ``needs_ocr``: an image and no usable text layer."""
+
+    number: int
+    characters: int
+    needs_ocr: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A remark for people about a degraded or partial answer; ``code`` is stable, the texts are not."""
+
+    code: str
+    ja: str
+    en: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"code": self.code, "ja": self.ja, "en": self.en}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedDocument:
+    """What a parser returns: the Markdown that every offset refers to, and its structure.
+
+    ``blocks`` are in document order and do not overlap. ``pages_count`` is None for formats without pages.
+    """
+
+    format: str
+    markdown: str
+    blocks: tuple[Block, ...]
+    title: str | None = None
+    pages_count: int | None = None
+    pages: tuple[PageQuality, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def pages_needing_ocr(self) -> tuple[int, ...]:
+        return tuple(page.number for page in self.pages if page.needs_ocr)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading and what stands under it.
+
+    ``title`` is the heading's text as written (number included), ``number`` its normalised number (``"3.2"``) if it
+    has one. ``path`` holds the titles from the top down to this section. The heading line is ``[start, body_start)``,
+    the section's own text ``[body_start, body_end)`` ends at the next heading of any level, and ``end`` is where the
+    section ends, subsections included.
+    """
+
+    id: str
+    title: str
+    number: str | None
+    level: int
+    path: tuple[str, ...]
+    start: int
+    body_start: int
+    body_end: int
+    end: int
+    parent_id: str | None = None
+    page: int | None = None
+
+
+class ChunkStrategy(StrEnum):
+    SECTION = "section"
+    FIXED = "fixed"
+
+
+class SizeUnit(StrEnum):
+    TOKENS = "tokens"
+    CHARACTERS = "characters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkOptions:
+    """How a version is cut. ``size`` counts prefix, context_prefix and content together, in ``unit``."""
+
+    strategy: ChunkStrategy = ChunkStrategy.SECTION
+    size: int = 512
+    overlap: int = 50
+    unit: SizeUnit = SizeUnit.TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkSpan:
+    """One passage: ``markdown[start:end]`` is its content, verbatim.
+
+    ``context_prefix`` (heading path, repeated table header) is added for the model only. ``token_count`` counts the
+    embedding model's passage prefix, ``context_prefix`` and the content.
+    """
+
+    index: int
+    start: int
+    end: int
+    section_path: tuple[str, ...]
+    context_prefix: str
+    token_count: int
+    page: int | None = None
+    cell: str | None = None
+    has_table: bool = False
+    has_figure: bool = False
+    language: str | None = None
+
+
+class SearchMode(StrEnum):
+    VECTOR = "vector"
+    LEXICAL = "lexical"
+    HYBRID = "hybrid"
+
+
+class SearchOrder(StrEnum):
+    RELEVANCE = "relevance"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilter:
+    """Which passages may answer; empty fields do not restrict. The caller's permissions always apply as well."""
+
+    collections: tuple[str, ...] = ()
+    document_ids: tuple[str, ...] = ()
+    document_types: tuple[str, ...] = ()
+    section_path: tuple[str, ...] = ()
+    language: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """A question to the index. ``threshold`` is on the calibrated 0 to 1 score; ``context_size`` counts chunks."""
+
+    text: str
+    mode: SearchMode = SearchMode.HYBRID
+    limit: int = 10
+    threshold: float = 0.0
+    filter: SearchFilter = field(default_factory=SearchFilter)
+    with_context: bool = False
+    context_size: int = 1
+    full_document: bool = False
+    order: SearchOrder = SearchOrder.RELEVANCE
+    detail: bool = False
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegScore:
+    """One leg's view of a candidate: its rank from 1 (None when the leg did not retrieve it) and raw score."""
+
+    rank: int | None
+    raw: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A passage that answers, or a neighbour shown with one. ``score`` is calibrated, 0 to 1, higher is better."""
+
+    chunk_id: str
+    document_id: str
+    document_path: str
+    title: str
+    content: str
+    score: float | None
+    chunk_index: int | None
+    section_path: tuple[str, ...]
+    page: int | None
+    cell: str | None
+    start_offset: int
+    end_offset: int
+    collection: str = ""
+    version: int = 1
+    is_context: bool = False
+    is_full_document: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    legs: Mapping[str, LegScore] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What a search returns. ``total_found`` counts candidates at or above the threshold before the limit."""
+
+    hits: tuple[Hit, ...]
+    total_found: int
+    next_offset: int | None = None
+    notices: tuple[Notice, ...] = ()
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """An ontology class that a document of some type is expected to treat.
+
+    ``labels`` and ``synonyms`` are headings and words that name the topic; ``cues`` are regular expressions whose
+    match in a section's body shows that the topic is treated there and not only mentioned. ``exclusions`` are
+    regular expressions of headings that only look like the topic. A ``whole_document`` topic is about the document
+    itself: a heading inside another topic's chapter (the purpose of one test level) does not treat it.
+    ``elements`` are what a treatment holds, ``example`` shows one in である style, ``example_polite`` in です・ます.
+    """
+
+    code: str
+    label_ja: str
+    label_en: str
+    synonyms: tuple[str, ...] = ()
+    cues: tuple[str, ...] = ()
+    required: bool = True
+    severity: str = "major"
+    expected_location: str = ""
+    category: str = ""
+    exclusions: tuple[str, ...] = ()
+    whole_document: bool = False
+    expected_location_en: str = ""
+    elements_ja: tuple[str, ...] = ()
+    elements_en: tuple[str, ...] = ()
+    example: str = ""
+    example_polite: str = ""
