@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
-# Set before Django reads its settings: nothing of a developer's own hub is touched.
-if "DATABASE_URL" not in os.environ or "HUB_DATA_DIR" not in os.environ:
-    _scratch = tempfile.mkdtemp(prefix="hub-tests-")
-    os.environ["HUB_DATA_DIR"] = _scratch
-    atexit.register(shutil.rmtree, _scratch, ignore_errors=True)
-os.environ.setdefault("HUB_PORT", "8999")
-os.environ.setdefault("HUB_RATE_LIMIT_PER_MINUTE", "100000")
+import pytest
 
-import pytest  # noqa: E402
+from hub.core.servers import ensure_queue
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -37,8 +28,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session")
 def queue() -> None:
     """A running Valkey."""
-    from hub.core.servers import ensure_queue
-
     ensure_queue()
 
 

@@ -17,6 +17,9 @@ import redis
 import redis.asyncio
 from django.conf import settings
 
+from hub.core.embedded import EmbeddedServerError
+from hub.core.servers import ensure_queue
+
 logger = logging.getLogger(__name__)
 
 CHANNEL_PREFIX = "hub:events:"
@@ -25,6 +28,7 @@ KEEP_ALIVE_S = 10.0
 
 @cache
 def _client() -> redis.Redis:
+    ensure_queue()
     return redis.Redis.from_url(settings.REDIS_CLIENT_URL, socket_timeout=2, socket_connect_timeout=2)
 
 
@@ -32,7 +36,7 @@ def publish(topic: str, event: dict[str, Any]) -> bool:
     """Send a JSON-able event to everyone who listens to ``topic`` now; False (and a log line) when the bus is down."""
     try:
         _client().publish(CHANNEL_PREFIX + topic, json.dumps(event, ensure_ascii=False))
-    except redis.RedisError as error:
+    except (redis.RedisError, EmbeddedServerError) as error:
         logger.warning("event on %s not published: %s", topic, error)
         return False
     return True

@@ -1,0 +1,77 @@
+"""The Celery application: what a worker and beat load."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+
+from celery import Celery
+from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
+from django.db import DatabaseError, close_old_connections
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
+
+HEARTBEAT_S = 3.0
+
+app = Celery("hub")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+app.conf.beat_schedule = {
+    "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
+}
+
+_stopping = threading.Event()
+
+
+@app.task(name="hub.prune")
+def prune() -> None:
+    """Remove what is no longer needed: old idempotency keys, temporary files of crashed uploads."""
+    from django.utils import timezone  # Django is not set up yet when this module is imported
+
+    from hub.rest.idempotency import prune_idempotency_records
+    from hub.rest.uploads import prune_temp_files
+
+    prune_idempotency_records(timezone.now())
+    prune_temp_files(timezone.now())
+
+
+@worker_init.connect
+@beat_init.connect
+def _have_a_queue(**_signal: object) -> None:
+    from hub.core.servers import ensure_queue
+
+    ensure_queue()
+
+
+@worker_ready.connect
+def _start_heartbeat(**_signal: object) -> None:
+    threading.Thread(target=_heartbeat, name="heartbeat", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def _stop_heartbeat(**_signal: object) -> None:
+    _stopping.set()
+
+
+def _heartbeat() -> None:
+    """Tell every few seconds that this worker lives, so that others do not do its work."""
+    from knowledge.services.workers import beat, forget
+
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    while not _stopping.is_set():
+        _quietly(beat, name)
+        _stopping.wait(HEARTBEAT_S)
+    _quietly(forget, name)
+
+
+def _quietly(act: Callable[[str], None], name: str) -> None:
+    """A database that is away now is asked again in a few seconds; the worker's tasks report it."""
+    try:
+        close_old_connections()
+        act(name)
+    except DatabaseError:
+        close_old_connections()

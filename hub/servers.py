@@ -1,0 +1,3 @@
+from hub.core.servers import ensure_queue
+
+__all__ = ["ensure_queue"]

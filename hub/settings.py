@@ -1,0 +1,167 @@
+"""Django's settings, composed from :mod:`hub.config`. Importing this starts nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import django_stubs_ext
+from django.utils.translation import gettext_lazy as _
+
+from hub.config import BASE_DIR, load_configuration, make_data_dir, secret_key
+from hub.core.embedded.settings import postgres_settings
+from hub.core.embedded.valkey import EmbeddedValkey
+
+django_stubs_ext.monkeypatch()
+
+CONFIG = load_configuration()
+HUB_DATA_DIR: Path = make_data_dir(CONFIG.hub_data_dir)
+
+SECRET_KEY = secret_key(CONFIG)
+DEBUG = False
+ALLOWED_HOSTS = list(CONFIG.allowed_hosts)
+CSRF_TRUSTED_ORIGINS = [CONFIG.public_url]
+ROOT_URLCONF = "hub.urls"
+ASGI_APPLICATION = "hub.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "ninja",
+    "hub.apps.HubConfig",
+    "hub.access.apps.AccessConfig",
+    "knowledge.apps.KnowledgeConfig",
+    "review.apps.ReviewConfig",
+    "mcp_bridge.apps.McpBridgeConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "hub.rest.middleware.CallContextMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "hub.rest.middleware.RestMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+
+def _database(url: str) -> dict[str, Any]:
+    if not url:
+        return postgres_settings(HUB_DATA_DIR / "postgres")
+    parts = urlsplit(url)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "hub",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": dict(parse_qsl(parts.query)),
+    }
+
+
+EMBEDDED_DATABASE = not CONFIG.effective_database_url
+DATABASES = {"default": _database(CONFIG.effective_database_url)}
+
+# The queue, the cache and the event bus share one server: databases 0, 1 and (pub/sub has no database) 0.
+EMBEDDED_QUEUE = not CONFIG.redis_url
+if EMBEDDED_QUEUE:
+    _valkey = EmbeddedValkey(HUB_DATA_DIR / "valkey")
+    CELERY_BROKER_URL, REDIS_CLIENT_URL = _valkey.broker_url(0), _valkey.redis_url(0)
+    _cache_url = _valkey.redis_url(1)
+else:
+    CELERY_BROKER_URL = REDIS_CLIENT_URL = _cache_url = CONFIG.redis_url
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": _cache_url,
+        "KEY_PREFIX": "hub",
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+    }
+}
+
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat-schedule")
+CELERY_TASK_TIME_LIMIT = 1800
+
+LANGUAGE_CODE = "ja"
+LANGUAGES = [("ja", _("Japanese")), ("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = CONFIG.time_zone
+CELERY_TIMEZONE = CONFIG.time_zone
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = make_data_dir(HUB_DATA_DIR / "static")
+WHITENOISE_USE_FINDERS = True
+
+LOGIN_URL = "admin:login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.public_url.startswith("https://")
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_TEMP_DIR = str(make_data_dir(HUB_DATA_DIR / "tmp"))
+FILE_UPLOAD_PERMISSIONS = 0o600
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "text": {"()": "hub.core.logging.TextFormatter"},
+        "json": {"()": "hub.core.logging.JsonFormatter"},
+    },
+    # stderr only: on a stdio MCP server stdout belongs to the protocol
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": CONFIG.log_format}},
+    "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        "celery.redirected": {"level": "WARNING"},
+        "pdfminer": {"level": "ERROR"},
+    },
+}

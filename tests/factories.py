@@ -1,0 +1,61 @@
+"""Rows for tests: people, collections, documents taken in through the real services."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import factory
+from django.contrib.auth.models import User
+
+from hub.access.principals import Principal, Role
+from hub.access.services import principal_for_user
+from knowledge.ingest import pipeline
+from knowledge.models import Collection, CollectionGrant, Document
+from knowledge.services.documents import Upload, UploadOutcome, create_document, hash_file
+
+
+class UserFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = User
+
+    username = factory.Sequence(lambda number: f"user{number}")
+
+
+class CollectionFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Collection
+
+    slug = factory.Sequence(lambda number: f"collection-{number}")
+    name = "文書"
+
+
+def principal_with(role: Role | None, collection: Collection) -> Principal:
+    """A new person with one role in one collection, all scopes on the token; no role at all with None."""
+    user = UserFactory()
+    if role is not None:
+        CollectionGrant.objects.create(collection=collection, user=user, role=role)
+    return principal_for_user(user)
+
+
+def upload_text(
+    principal: Principal, folder: Path, text: str, *, name: str = "設計書.md", collection: str = "default", **more
+) -> UploadOutcome:
+    """Take a text in as a file, without working on it yet."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return upload_file(principal, path, collection=collection, **more)
+
+
+def upload_file(principal: Principal, path: Path, *, collection: str = "default", **more) -> UploadOutcome:
+    sha256, size_bytes = hash_file(path)
+    upload = Upload(file=path, filename=path.name, sha256=sha256, size_bytes=size_bytes, collection=collection, **more)
+    return create_document(principal=principal, upload=upload)
+
+
+def work_through(document: Document) -> Document:
+    """Run the pipeline here until the document's latest version is finished."""
+    document.refresh_from_db()
+    assert document.latest_version_id is not None
+    while pipeline.advance(document.latest_version_id):
+        pass
+    return Document.objects.select_related("collection", "latest_version__blob", "current_version").get(pk=document.pk)

@@ -1,0 +1,18 @@
+"""A scratch HUB_DATA_DIR for the whole run, set before Django reads its settings.
+
+Loaded with ``-p tests.scratch`` (pyproject.toml): conftest files come too late for pytest-django.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+
+_folder = tempfile.mkdtemp(prefix="hub-tests-")
+atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+os.environ["HUB_DATA_DIR"] = _folder
+os.environ.setdefault("HUB_PORT", "8999")
+os.environ.setdefault("HUB_RATE_LIMIT_PER_MINUTE", "100000")
+os.environ.setdefault("LOG_LEVEL", "WARNING")
