@@ -1,0 +1,376 @@
+"""REST calls about documents, collections, search. Each handler translates, makes one call, translates back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import IO, Annotated, Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
+
+from hub.access.principals import Classification
+from hub.core.errors import InvalidInput
+from hub.rest.auth import HubRequest
+from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor, paginate_keyset
+from hub.rest.responses import accepted, attachment, created
+from hub.rest.schemas import Page, PageQuery
+from hub.rest.uploads import received_file
+from knowledge import schemas
+from knowledge.models import Collection
+from knowledge.search.context import get_chunk, neighbours
+from knowledge.search.hybrid import search as search_documents
+from knowledge.services import collections as collection_services
+from knowledge.services import documents as document_services
+from knowledge.services import reading
+from knowledge.types import (
+    ChunkOptions,
+    ChunkStrategy,
+    SearchFilter,
+    SearchMode,
+    SearchOrder,
+    SearchQuery,
+    SizeUnit,
+)
+
+router = Router(tags=["knowledge"])
+
+CLASSIFICATIONS = {item.short: item for item in Classification}
+READ_BLOCK = 256 * 1024
+
+
+class UploadIn(Schema):
+    """What a caller says of a file. Empty values mean: not said."""
+
+    collection: str = collection_services.DEFAULT_COLLECTION
+    path: str = Field("", description="default: the file's name")
+    document_type: str = ""
+    title: str = ""
+    classification: str = Field("", description="c1, c2 or c3; default: the collection's")
+    metadata: str = Field("", description="a JSON object")
+    chunk_strategy: str = Field("", description="section or fixed")
+    chunk_size: int | None = None
+    chunk_overlap: int | None = None
+    chunk_unit: str = Field("", description="tokens or characters")
+    replace: bool = Field(False, description="take over a path of another uploader (curators)")
+
+
+class ReindexIn(Schema):
+    chunk_strategy: str = ""
+    chunk_size: int | None = None
+    chunk_overlap: int | None = None
+    chunk_unit: str = ""
+
+
+class DocumentQuery(Schema):
+    collection: str = ""
+    status: str = ""
+    document_type: str = ""
+    path_prefix: str = ""
+    q: str = Field("", description="part of the title or path")
+
+
+class CollectionIn(Schema):
+    slug: str
+    name: str = ""
+    description: str = ""
+    classification: str = "c2"
+    retention_days: int | None = Field(None, ge=1)
+
+
+class CollectionPatch(Schema):
+    name: str | None = None
+    description: str | None = None
+    classification: str | None = None
+    retention_days: int | None = Field(None, ge=1)
+
+
+class FilterIn(Schema):
+    collection: str | list[str] = []
+    document_id: str | list[str] = []
+    document_type: str | list[str] = []
+    section_path: str | list[str] = []
+    language: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class SearchIn(Schema):
+    query: str
+    mode: SearchMode = SearchMode.HYBRID
+    limit: int = Field(10, ge=1, le=100)
+    threshold: float = Field(0.0, ge=0.0, le=1.0, description="on the calibrated 0 to 1 score")
+    filter: FilterIn = FilterIn()
+    with_context: bool = False
+    context_size: int = Field(1, ge=0, le=5)
+    full_document: bool = False
+    order: SearchOrder = SearchOrder.RELEVANCE
+    detail: bool = Field(False, description="each leg's rank and raw score")
+    cursor: str | None = Field(None, max_length=2000)
+
+
+@router.post("/documents", response={201: schemas.UploadOut, 202: schemas.UploadOut, 200: schemas.UploadOut})
+def upload_document(
+    request: HubRequest, file: Annotated[UploadedFile, File()], fields: Annotated[UploadIn, Form()]
+) -> HttpResponse | Status[schemas.UploadOut]:
+    """Take a file in. 202: work on it goes on, poll Location; 200: these bytes are already there, nothing changed."""
+    with received_file(file) as received:
+        done = document_services.create_document(
+            principal=request.principal,
+            upload=document_services.Upload(
+                file=received.path,
+                filename=received.filename,
+                sha256=received.sha256,
+                size_bytes=received.size_bytes,
+                path=fields.path,
+                collection=fields.collection,
+                document_type=fields.document_type,
+                title=fields.title,
+                classification=classification_from(fields.classification),
+                metadata=_json_object(fields.metadata),
+                chunk_options=_chunk_options(fields),
+                replace=fields.replace,
+            ),
+        )
+    document = document_services.get_document(request.principal, done.document.public_id)
+    body = schemas.upload_out(document, outcome=done.outcome, same_content_as=done.same_content_as)
+    location = f"/api/v1/documents/{document.public_id}"
+    if done.outcome == "unchanged":
+        return Status(200, body)
+    finished = body.status in {"ready", "needs_ocr", "failed"}
+    return (created if finished else accepted)(request, location=location, body=body)
+
+
+def classification_from(name: str) -> Classification | None:
+    """Read c1, c2 or c3; empty means not said. Raises InvalidInput."""
+    if not name:
+        return None
+    if name.lower() not in CLASSIFICATIONS:
+        raise InvalidInput(_('classification: "{value}" is not one of c1, c2, c3.'), field="classification", value=name)
+    return CLASSIFICATIONS[name.lower()]
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InvalidInput(
+            _("metadata is not JSON: {reason} at character {position}."),
+            field="metadata",
+            reason=error.msg,
+            position=error.pos,
+        ) from error
+    if not isinstance(value, dict):
+        raise InvalidInput(_("metadata must be a JSON object such as {example}."), field="metadata", example='{"a": 1}')
+    return value
+
+
+def _chunk_options(fields: UploadIn | ReindexIn) -> ChunkOptions | None:
+    """None when the caller says nothing about chunking; what they leave out has its default."""
+    if not (fields.chunk_strategy or fields.chunk_unit or fields.chunk_size or fields.chunk_overlap is not None):
+        return None
+    default = ChunkOptions()
+    try:
+        strategy = ChunkStrategy(fields.chunk_strategy or default.strategy)
+        unit = SizeUnit(fields.chunk_unit or default.unit)
+    except ValueError as error:
+        raise InvalidInput(
+            _("{reason}: chunk_strategy is section or fixed, chunk_unit is tokens or characters."),
+            field="chunk_strategy",
+            reason=str(error),
+        ) from error
+    size = fields.chunk_size or default.size
+    overlap = fields.chunk_overlap if fields.chunk_overlap is not None else min(default.overlap, size // 4)
+    return ChunkOptions(strategy=strategy, size=size, overlap=overlap, unit=unit)
+
+
+@router.get("/documents", response=Page[schemas.DocumentOut])
+def list_documents(
+    request: HubRequest, filters: Annotated[DocumentQuery, Query()], page: Annotated[PageQuery, Query()]
+) -> KeysetPage[schemas.DocumentOut]:
+    """List documents, newest first."""
+    documents = reading.list_documents(
+        request.principal,
+        collection=filters.collection,
+        status=filters.status,
+        document_type=filters.document_type,
+        path_prefix=filters.path_prefix,
+        query=filters.q,
+    )
+    scope = cursor_scope("documents", filters)
+    return paginate_keyset(documents, limit=page.limit, cursor=page.cursor, scope=scope).map(schemas.document_out)
+
+
+@router.get("/documents/{document_id}", response=schemas.DocumentOut)
+def get_document(request: HubRequest, document_id: str) -> schemas.DocumentOut:
+    """One document and how far the work on it has come."""
+    return schemas.document_out(document_services.get_document(request.principal, document_id))
+
+
+@router.get("/documents/{document_id}/versions", response=list[schemas.VersionOut])
+def list_document_versions(request: HubRequest, document_id: str) -> list[schemas.VersionOut]:
+    """The versions of a document, newest first."""
+    document, versions = reading.list_versions(request.principal, document_id)
+    return [schemas.version_out(version, document) for version in versions]
+
+
+@router.get("/documents/{document_id}/chunks", response=Page[schemas.ChunkOut])
+def list_document_chunks(
+    request: HubRequest, document_id: str, page: Annotated[PageQuery, Query()]
+) -> KeysetPage[schemas.ChunkOut]:
+    """The passages of a document, in its order."""
+    chunks = reading.list_chunks(request.principal, document_id)
+    scope = cursor_scope("chunks", document=document_id)
+    return paginate_keyset(chunks, limit=page.limit, cursor=page.cursor, scope=scope, order="index").map(
+        schemas.chunk_out
+    )
+
+
+@router.get("/documents/{document_id}/structure", response=schemas.StructureOut)
+def get_document_structure(request: HubRequest, document_id: str) -> schemas.StructureOut:
+    """Sections as a tree, the table of contents, figures and tables."""
+    return reading.get_structure(request.principal, document_id)
+
+
+@router.get("/documents/{document_id}/content")
+def get_document_content(request: HubRequest, document_id: str) -> HttpResponse:
+    """The stored Markdown: what every offset refers to."""
+    text = reading.get_markdown(request.principal, document_id)
+    return HttpResponse(text.encode(), content_type="text/markdown; charset=utf-8")
+
+
+@router.get("/documents/{document_id}/file")
+def get_document_file(request: HubRequest, document_id: str) -> HttpResponseBase:
+    """The original file of the latest version."""
+    version, file = reading.open_original(request.principal, document_id)
+    return attachment(request, _blocks(file), filename=version.filename, content_type="application/octet-stream")
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while block := file.read(READ_BLOCK):
+            yield block
+
+
+@router.post("/documents/{document_id}/reindex", response={202: schemas.DocumentOut})
+def reindex_document(request: HubRequest, document_id: str, options: ReindexIn | None = None) -> HttpResponse:
+    """Parse, chunk and embed the latest version again; search answers from what it has until that is done."""
+    document_services.reindex_document(
+        principal=request.principal,
+        document_id=document_id,
+        chunk_options=_chunk_options(options) if options else None,
+    )
+    document = document_services.get_document(request.principal, document_id)
+    return accepted(request, location=f"/api/v1/documents/{document_id}", body=schemas.document_out(document))
+
+
+@router.delete("/documents/{document_id}", response=schemas.DeletionReceiptOut)
+def delete_document(request: HubRequest, document_id: str) -> schemas.DeletionReceiptOut:
+    """Delete a document with all its versions; answers with the deletion receipt."""
+    receipt = document_services.delete_document(principal=request.principal, document_id=document_id)
+    return schemas.receipt_out(receipt)
+
+
+@router.get("/collections", response=Page[schemas.CollectionOut])
+def list_collections(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[schemas.CollectionOut]:
+    """The collections the caller may read, by slug."""
+    visible = Collection.objects.visible_to(request.principal)
+    scope = cursor_scope("collections")
+    return paginate_keyset(visible, limit=page.limit, cursor=page.cursor, scope=scope, order="slug").map(
+        schemas.collection_out
+    )
+
+
+@router.post("/collections", response={201: schemas.CollectionOut})
+def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse:
+    """Create a collection; its maker administers it."""
+    collection = collection_services.create_collection(
+        principal=request.principal,
+        slug=fields.slug,
+        name=fields.name,
+        description=fields.description,
+        classification=classification_from(fields.classification) or Classification.C2,
+        retention_days=fields.retention_days,
+    )
+    body = schemas.collection_out(collection)
+    return created(request, location=f"/api/v1/collections/{collection.slug}", body=body)
+
+
+@router.get("/collections/{slug}", response=schemas.CollectionOut)
+def get_collection(request: HubRequest, slug: str) -> schemas.CollectionOut:
+    """One collection."""
+    return schemas.collection_out(collection_services.get_collection(request.principal, slug))
+
+
+@router.patch("/collections/{slug}", response=schemas.CollectionOut)
+def update_collection(request: HubRequest, slug: str, fields: CollectionPatch) -> schemas.CollectionOut:
+    """Change what is named; the rest stays."""
+    changes = fields.model_dump(exclude_unset=True)
+    if "classification" in changes:
+        changes["classification"] = classification_from(changes["classification"] or "c2")
+    collection = collection_services.update_collection(principal=request.principal, slug=slug, **changes)
+    return schemas.collection_out(collection)
+
+
+@router.delete("/collections/{slug}", response={204: None})
+def delete_collection(request: HubRequest, slug: str) -> Status[None]:
+    """Delete an empty collection."""
+    collection_services.delete_collection(principal=request.principal, slug=slug)
+    return Status(204, None)
+
+
+@router.post("/search", response=schemas.SearchOut)
+def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
+    """Find passages with citations. `next_cursor` continues where the limit or the output budget cut."""
+    scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
+    offset = int(decode_cursor(asked.cursor, scope=scope)["offset"]) if asked.cursor else 0
+    result = search_documents(request.principal, _search_query(asked, offset))
+    following = None if result.next_offset is None else encode_cursor({"offset": result.next_offset}, scope=scope)
+    return schemas.search_out(result, next_cursor=following)
+
+
+def _search_query(asked: SearchIn, offset: int) -> SearchQuery:
+    return SearchQuery(
+        text=asked.query,
+        mode=asked.mode,
+        limit=asked.limit,
+        threshold=asked.threshold,
+        filter=SearchFilter(
+            collections=_several(asked.filter.collection),
+            document_ids=_several(asked.filter.document_id),
+            document_types=_several(asked.filter.document_type),
+            section_path=_several(asked.filter.section_path),
+            language=asked.filter.language,
+            metadata=asked.filter.metadata,
+        ),
+        with_context=asked.with_context,
+        context_size=asked.context_size,
+        full_document=asked.full_document,
+        order=asked.order,
+        detail=asked.detail,
+        offset=offset,
+    )
+
+
+def _several(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@router.get("/chunks/{chunk_id}", response=schemas.HitOut)
+def get_chunk_by_id(request: HubRequest, chunk_id: str) -> schemas.HitOut:
+    """One passage with its citation."""
+    return schemas.hit_out(get_chunk(request.principal, chunk_id))
+
+
+@router.get("/chunks/{chunk_id}/neighbors", response=list[schemas.HitOut])
+def get_chunk_neighbors(
+    request: HubRequest,
+    chunk_id: str,
+    before: Annotated[int, Query(ge=0, le=20)] = 1,
+    after: Annotated[int, Query(ge=0, le=20)] = 1,
+) -> list[schemas.HitOut]:
+    """The passages around one, in the document's order."""
+    return [schemas.hit_out(hit) for hit in neighbours(request.principal, chunk_id, before=before, after=after)]

@@ -1,0 +1,169 @@
+"""The order of ingestion and its rules: who may work on a version, what follows a stage, what a failure does.
+
+State lives in the version's row. :func:`advance` does one stage and may be called by anyone, any number of times, at
+once: only the holder of the lease works, and a stage that ran twice leaves the same rows.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from hub.core import bus
+from hub.core.errors import HubError
+from hub.core.lease import Lease, LeaseLost, claim, free
+from knowledge.backends.parsers.errors import ParseError
+from knowledge.ingest import stages
+from knowledge.models import DocumentStatus, DocumentVersion
+from knowledge.models.documents import IN_WORK
+
+logger = logging.getLogger(__name__)
+
+Stage = Callable[[DocumentVersion, Lease], DocumentStatus]
+STAGES: dict[str, Stage] = {
+    DocumentStatus.PARSING: stages.parse,
+    DocumentStatus.CHUNKING: stages.chunk,
+    DocumentStatus.EMBEDDING: stages.embed,
+}
+PROGRESS_AT = {DocumentStatus.PARSING: 1, DocumentStatus.CHUNKING: 10, DocumentStatus.EMBEDDING: 20}
+BACKOFF = timedelta(seconds=5)
+REQUEUE_AFTER = timedelta(seconds=60)
+SWEEP_LIMIT = 200
+
+
+def advance(version_id: int) -> bool:
+    """Do the next stage of a version. True when the one after it is due; False when finished, held, paused or gone."""
+    started = Case(
+        When(status=DocumentStatus.STORED, then=Value(DocumentStatus.PARSING)),
+        default=F("status"),
+    )
+    in_work = DocumentVersion.objects.filter(status__in=IN_WORK)
+    lease = claim(in_work, version_id, status=started, attempts=F("attempts") + 1)
+    if lease is None:
+        return False
+    version = DocumentVersion.objects.select_related("document", "policy").get(pk=version_id)
+    try:
+        return _run_stage(version, lease)
+    except LeaseLost:
+        logger.info("version %s was taken over or deleted while at work", version.public_id)
+        return False
+
+
+def _run_stage(version: DocumentVersion, lease: Lease) -> bool:
+    if version.attempts > settings.CONFIG.hub_max_attempts:
+        _fail(
+            version,
+            lease,
+            code="gave_up",
+            ja=f"処理が {version.attempts - 1} 回続けて中断されました。ファイルを確認して再試行してください。",
+            en=f"Work on it broke off {version.attempts - 1} times in a row. Check the file, then retry.",
+        )
+        return False
+    _tell(version, progress=PROGRESS_AT.get(DocumentStatus(version.status), version.progress))
+    try:
+        following = STAGES[version.status](version, lease)
+    except ParseError as error:
+        _fail(version, lease, code=error.code, ja=error.ja, en=error.en)
+        return False
+    except LeaseLost:
+        raise
+    except Exception as error:  # noqa: BLE001 (the stage boundary: whatever a stage raises ends in a state people see)
+        return _retry_later(version, lease, error)
+    return _finish_stage(version, lease, following)
+
+
+def _retry_later(version: DocumentVersion, lease: Lease, error: Exception) -> bool:
+    """Any other failure may pass: the sweeper tries again after growing pauses; the last try fails visibly."""
+    logger.error("stage %s of version %s failed", version.status, version.public_id, exc_info=error)
+    if version.attempts >= settings.CONFIG.hub_max_attempts:
+        detail = str(error) if isinstance(error, HubError) else type(error).__name__
+        code = error.error_code if isinstance(error, HubError) else "internal_error"
+        _fail(
+            version,
+            lease,
+            code=code,
+            ja=f"{version.attempts} 回試みましたが処理できませんでした（{detail}）。",
+            en=f"It could not be processed in {version.attempts} tries ({detail}).",
+        )
+        return False
+    lease.release(retry_in=BACKOFF * 2 ** (version.attempts - 1))
+    return False
+
+
+def _finish_stage(version: DocumentVersion, lease: Lease, following: DocumentStatus) -> bool:
+    more = following in IN_WORK
+    changes: dict[str, object] = {
+        "status": following,
+        "lease_token": "",
+        "lease_expires_at": None,
+        "attempts": 0,
+        "queued_at": Now(),
+    }
+    if not more:
+        changes |= {"progress": 100, "finished_at": Now()}
+    with transaction.atomic():
+        lease.lock()
+        DocumentVersion.objects.filter(pk=version.pk).update(**changes)
+    version.status = following
+    _tell(version, progress=100 if not more else PROGRESS_AT.get(following, version.progress))
+    return more
+
+
+def _fail(version: DocumentVersion, lease: Lease, *, code: str, ja: str, en: str) -> None:
+    with transaction.atomic():
+        lease.lock()
+        DocumentVersion.objects.filter(pk=version.pk).update(
+            status=DocumentStatus.FAILED,
+            status_code=code,
+            status_reason_ja=ja,
+            status_reason_en=en,
+            lease_token="",
+            lease_expires_at=None,
+            finished_at=timezone.now(),
+        )
+    version.status = DocumentStatus.FAILED
+    _tell(version, progress=version.progress)
+
+
+def _tell(version: DocumentVersion, *, progress: int) -> None:
+    document_id = version.document.public_id
+    bus.publish(
+        f"document:{document_id}", {"document_id": document_id, "status": str(version.status), "progress": progress}
+    )
+
+
+def reset(version_id: int) -> None:
+    """Put a version back to the start of the pipeline, whatever its state; whoever works on it loses the lease."""
+    DocumentVersion.objects.filter(pk=version_id).update(
+        status=DocumentStatus.STORED,
+        status_code="",
+        status_reason_ja="",
+        status_reason_en="",
+        progress=0,
+        attempts=0,
+        lease_token="",
+        lease_expires_at=None,
+        finished_at=None,
+        queued_at=Now(),
+    )
+
+
+def take_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
+    """Find versions in work that nobody works on: their worker died, or their task was lost. Oldest first.
+
+    A version given out is not given out again for a minute, so that a long queue is not filled with copies.
+    """
+    crashed = Q(lease_expires_at__lt=Now())
+    lost = Q(lease_expires_at__isnull=True, queued_at__lt=Now() - REQUEUE_AFTER)
+    stuck = DocumentVersion.objects.filter(crashed | lost, free(), status__in=IN_WORK).order_by("queued_at")
+    with transaction.atomic():
+        ids = list(stuck.select_for_update(skip_locked=True).values_list("pk", flat=True)[:limit])
+        DocumentVersion.objects.filter(pk__in=ids).update(queued_at=Now(), lease_expires_at=None)
+    return ids

@@ -1,0 +1,177 @@
+"""The stages of ingestion. Each does its work for one leased version and writes its result in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from hub.core import bus
+from hub.core.lease import Lease
+from knowledge.backends.active_embedder import active_embedding_set, get_embedder
+from knowledge.backends.chunkers.registry import chunk_document
+from knowledge.backends.parsers.isolation import parse_isolated
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.postings import delete_postings, write_postings
+from knowledge.backends.storage import get_blob_store
+from knowledge.backends.vectors import delete_vectors, write_vectors
+from knowledge.ingest.content import blocks_of, sections_of, store_content
+from knowledge.models import Chunk, Document, DocumentStatus, DocumentVersion
+from knowledge.types import BlockKind, ChunkSpan, ParsedDocument
+
+EMBED_BATCH = 16
+EMBED_SLICE_S = 20.0
+
+
+def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
+    """Read the stored bytes in a child process and store Markdown and structure."""
+    with get_blob_store().local_path(version.blob_id) as path:
+        parsed = parse_isolated(path, filename=version.filename, limits=_limits(), heartbeat=lease.renew)
+    with transaction.atomic():
+        lease.lock()
+        content = store_content(version, parsed)
+        _note_structure(version, parsed, sections=len(content.sections))
+        if content.title and version.document.title == version.filename:
+            Document.objects.filter(pk=version.document_id).update(title=content.title)
+    return DocumentStatus.CHUNKING
+
+
+def _limits() -> ParseLimits:
+    config = settings.CONFIG
+    return ParseLimits(
+        wall_s=config.hub_parse_timeout_s,
+        cpu_s=config.hub_parse_timeout_s,
+        memory_bytes=config.hub_parse_memory_bytes,
+        max_input_bytes=config.hub_max_upload_bytes,
+        max_expanded_bytes=config.hub_max_expanded_bytes,
+        max_pages=config.hub_max_pages,
+        max_cells=config.hub_max_cells,
+    )
+
+
+def _note_structure(version: DocumentVersion, parsed: ParsedDocument, *, sections: int) -> None:
+    kinds = [block.kind for block in parsed.blocks]
+    DocumentVersion.objects.filter(pk=version.pk).update(
+        format=parsed.format,
+        notices=[notice.as_dict() for notice in parsed.notices],
+        pages_count=parsed.pages_count,
+        sections_count=sections,
+        tables_count=kinds.count(BlockKind.TABLE),
+        figures_count=kinds.count(BlockKind.FIGURE),
+        character_count=len(parsed.markdown),
+    )
+
+
+def chunk(version: DocumentVersion, lease: Lease) -> DocumentStatus:
+    """Cut the Markdown into passages that the embedding model can take whole."""
+    embedder = get_embedder()
+    content = version.content
+    spans = chunk_document(
+        content.markdown,
+        blocks_of(content),
+        sections_of(content),
+        version.policy.options(),
+        embedder.count_tokens,
+        token_limit=embedder.max_tokens,
+    )
+    lease.renew()
+    rows = [_chunk_row(version, content.markdown, span) for span in spans]
+    with transaction.atomic():
+        lease.lock()
+        remove_chunks(version)
+        Chunk.objects.bulk_create(rows, batch_size=500)
+        DocumentVersion.objects.filter(pk=version.pk).update(chunks_count=len(rows))
+    return DocumentStatus.EMBEDDING
+
+
+def _chunk_row(version: DocumentVersion, markdown: str, span: ChunkSpan) -> Chunk:
+    name = f"{version.public_id}|{version.policy_id}|{span.index}"
+    return Chunk(
+        public_id="chk_" + hashlib.sha256(name.encode()).hexdigest()[:24],
+        version=version,
+        policy_id=version.policy_id,
+        index=span.index,
+        content=markdown[span.start : span.end],
+        context_prefix=span.context_prefix,
+        section_path=list(span.section_path),
+        page=span.page,
+        cell=span.cell,
+        start_offset=span.start,
+        end_offset=span.end,
+        token_count=span.token_count,
+        has_table=span.has_table,
+        has_figure=span.has_figure,
+        language=span.language,
+    )
+
+
+def remove_chunks(version: DocumentVersion) -> int:
+    """Remove a version's chunks and all that makes them findable; gives their number."""
+    ids = list(Chunk.objects.filter(version=version).values_list("pk", flat=True))
+    unindex(ids)
+    Chunk.objects.filter(pk__in=ids).delete()
+    return len(ids)
+
+
+def unindex(chunk_ids: list[int]) -> None:
+    """Take chunks out of every index; the chunks themselves stay readable."""
+    delete_postings(chunk_ids)
+    delete_vectors(chunk_ids)
+
+
+def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
+    """Embed and index the passages that have no vector yet, for a bounded time; then flip the document to them.
+
+    A passage's vector and postings are written together, so whatever was written before a crash is whole.
+    """
+    embedding_set, embedder = active_embedding_set(), get_embedder()
+    waiting = Chunk.objects.filter(version=version, policy_id=version.policy_id).order_by("index")
+    deadline = time.monotonic() + EMBED_SLICE_S
+    while batch := list(waiting.exclude(vectors__embedding_set=embedding_set)[:EMBED_BATCH]):
+        vectors = embedder.embed_passages([row.context_prefix + row.content for row in batch])
+        lease.renew()
+        with transaction.atomic():
+            lease.lock()
+            write_vectors(embedding_set, [row.pk for row in batch], vectors)
+            write_postings(batch, title=version.document.title)
+            _note_progress(version, done=batch[-1].index + 1)
+        if time.monotonic() > deadline:
+            return DocumentStatus.EMBEDDING
+    return _publish(version, lease)
+
+
+def _note_progress(version: DocumentVersion, *, done: int) -> None:
+    total = version.chunks_count or done
+    progress = 20 + int(79 * done / max(total, 1))
+    DocumentVersion.objects.filter(pk=version.pk).update(progress=progress)
+    event = {"document_id": version.document.public_id, "status": "embedding", "progress": progress}
+    transaction.on_commit(lambda: bus.publish(f"document:{version.document.public_id}", event))
+
+
+def _publish(version: DocumentVersion, lease: Lease) -> DocumentStatus:
+    """Make this version what search sees, in one transaction; the version before it leaves the index."""
+    pages = version.content.pages
+    needs_ocr = [page["number"] for page in pages if page["needs_ocr"]]
+    with transaction.atomic():
+        document = Document.objects.select_for_update().get(pk=version.document_id)
+        lease.lock()
+        newer_is_current = document.current_version is not None and document.current_version.number > version.number
+        if not newer_is_current:
+            old = Chunk.objects.filter(version__document=document).exclude(version=version)
+            unindex(list(old.filter(vectors__isnull=False).values_list("pk", flat=True).distinct()))
+            Document.objects.filter(pk=document.pk).update(current_version=version, updated_at=timezone.now())
+        if needs_ocr:
+            _note_ocr(version, needs_ocr)
+    return DocumentStatus.NEEDS_OCR if needs_ocr else DocumentStatus.READY
+
+
+def _note_ocr(version: DocumentVersion, pages: list[int]) -> None:
+    named = ", ".join(map(str, pages[:20])) + (" …" if len(pages) > 20 else "")
+    DocumentVersion.objects.filter(pk=version.pk).update(
+        status_code="needs_ocr",
+        status_reason_ja=f"文字情報のないページがあります（{named}）。OCR で文字を付けた PDF を登録してください。",
+        status_reason_en=f"Pages without a text layer: {named}. Upload a PDF with text added by OCR.",
+    )

@@ -1,0 +1,81 @@
+"""`manage.py index`: a folder tree into a collection."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+from django.conf import settings
+from tqdm import tqdm
+
+from hub.access.local import local_principal
+from hub.core.commands import HubCommand, cli_call
+from knowledge.services.collections import DEFAULT_COLLECTION
+from knowledge.services.folders import FolderReport, index_folder
+from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+
+
+class Command(HubCommand):
+    help = (
+        "Index the files of a folder tree; files that are gone are retired. Exit code 1 when a file failed. "
+        "Example: manage.py index -d docs/ -i --collection guidelines"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("-d", "--directory", type=Path, default=settings.CONFIG.source_dir)
+        parser.add_argument("-s", "--chunk-size", type=int, default=500, help="characters (default 500)")
+        parser.add_argument("-o", "--chunk-overlap", type=int, default=100, help="characters (default 100)")
+        parser.add_argument("-i", "--incremental", action="store_true", help="only new, changed and removed files")
+        parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG")
+        parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+    def handle(
+        self,
+        *,
+        token: str,
+        directory: Path,
+        chunk_size: int,
+        chunk_overlap: int,
+        incremental: bool,
+        collection: str,
+        json: bool,
+        **_options: object,
+    ) -> None:
+        options = ChunkOptions(
+            strategy=ChunkStrategy.SECTION, size=chunk_size, overlap=chunk_overlap, unit=SizeUnit.CHARACTERS
+        )
+        with cli_call(), tqdm(unit="file", disable=not sys.stderr.isatty()) as bar:
+            report = index_folder(
+                principal=local_principal(token),
+                folder=directory,
+                collection=collection,
+                chunk_options=options,
+                incremental=incremental,
+                on_progress=lambda done, total: _show(bar, done, total),
+            )
+        self._print(report, as_json=json)
+        if report.failures:
+            sys.exit(1)
+
+    def _print(self, report: FolderReport, *, as_json: bool) -> None:
+        for path, reason in report.failures:
+            self.stderr.write(f"{path}: {reason}")
+        summary = {
+            "new": report.new,
+            "changed": report.changed,
+            "unchanged": report.unchanged,
+            "removed": report.removed,
+            "failed": len(report.failures),
+        }
+        if as_json:
+            self.print_json({**summary, "failures": [{"path": path, "reason": why} for path, why in report.failures]})
+        else:
+            self.stdout.write(", ".join(f"{name} {count}" for name, count in summary.items()))
+
+
+def _show(bar: tqdm, done: int, total: int) -> None:
+    bar.total = total
+    bar.n = done
+    bar.refresh()

@@ -1,0 +1,290 @@
+"""Collections, documents, their versions and the state of the work on them; who may see which."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification, Principal, Role, Scope, roles_with
+from hub.core.ids import new_id
+
+SLUG = RegexValidator(r"^[a-z0-9][a-z0-9_-]{0,62}$", _("1 to 63 lower-case letters, digits, - and _."))
+
+
+def _grant_filter(principal: Principal, scope: Scope) -> Q:
+    """Grants of the caller, or of a group of theirs, with a role that carries ``scope``."""
+    mine = Q(user_id=principal.user_id) | Q(group_id__in=list(principal.group_ids))
+    return mine & Q(role__in=roles_with(scope))
+
+
+class CollectionQuerySet(models.QuerySet["Collection"]):
+    def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> CollectionQuerySet:
+        """Keep the collections where the caller may do what ``scope`` names, up to their ceiling."""
+        if not principal.allows(scope):
+            return self.none()
+        allowed = self.filter(classification__lte=principal.ceiling)
+        if principal.is_superuser:
+            return allowed
+        if principal.user_id is None:
+            return self.none()
+        granted = CollectionGrant.objects.filter(_grant_filter(principal, scope), collection_id=OuterRef("pk"))
+        return allowed.filter(Exists(granted))
+
+
+class DocumentQuerySet(models.QuerySet["Document"]):
+    def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> DocumentQuerySet:
+        """Keep the documents the caller may act on with ``scope``; an id outside answers like one that is not there."""
+        collections = Collection.objects.visible_to(principal, scope).values("pk")
+        return self.filter(collection_id__in=collections, classification__lte=principal.ceiling)
+
+    def live(self) -> DocumentQuerySet:
+        """Leave out retired documents."""
+        return self.filter(retired_at__isnull=True)
+
+
+class DocumentVersionQuerySet(models.QuerySet["DocumentVersion"]):
+    def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> DocumentVersionQuerySet:
+        """Keep the versions of documents the caller may act on with ``scope``."""
+        return self.filter(document__in=Document.objects.visible_to(principal, scope).values("pk"))
+
+
+class Collection(models.Model):
+    """A set of documents with one access rule. The slug is its name everywhere outside the database."""
+
+    slug = models.CharField(_("slug"), max_length=63, unique=True, validators=[SLUG])
+    name = models.CharField(_("name"), max_length=200)
+    description = models.TextField(_("description"), blank=True)
+    classification = models.PositiveSmallIntegerField(
+        _("classification"), choices=Classification.choices, default=Classification.C2
+    )
+    retention_days = models.PositiveIntegerField(_("retention (days)"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    objects = CollectionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("collection")
+        verbose_name_plural = _("collections")
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CollectionGrant(models.Model):
+    """One role of one person, or of one group, in one collection."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="grants")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, verbose_name=_("user")
+    )
+    group = models.ForeignKey(Group, on_delete=models.CASCADE, null=True, blank=True, verbose_name=_("group"))
+    role = models.CharField(_("role"), max_length=20, choices=Role.choices, default=Role.READER)
+
+    class Meta:
+        verbose_name = _("grant")
+        verbose_name_plural = _("grants")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, group__isnull=True) | Q(user__isnull=True, group__isnull=False),
+                name="grant_is_for_a_user_or_a_group",
+                violation_error_message=_("Choose a user or a group, not both."),
+            ),
+            models.UniqueConstraint(fields=["collection", "user", "role"], name="one_grant_per_user_and_role"),
+            models.UniqueConstraint(fields=["collection", "group", "role"], name="one_grant_per_group_and_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group}: {self.get_role_display()}"
+
+
+class DocumentType(models.Model):
+    """What kind of document it is; decides which topics and check items apply."""
+
+    code = models.CharField(_("code"), max_length=40, primary_key=True)
+    name_ja = models.CharField(_("name (ja)"), max_length=100)
+    name_en = models.CharField(_("name (en)"), max_length=100)
+
+    class Meta:
+        verbose_name = _("document type")
+        verbose_name_plural = _("document types")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.name_en if (get_language() or "").startswith("en") else self.name_ja
+
+
+class Blob(models.Model):
+    """Stored bytes, named by their sha256. The bytes are in the blob store."""
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    size_bytes = models.PositiveBigIntegerField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class Document(models.Model):
+    """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
+
+    ``source_root`` is the folder that `index` read it from, ``source_stamp`` the file's size and time then.
+    """
+
+    public_id = models.CharField(_("id"), max_length=40, unique=True, default=partial(new_id, "doc"), editable=False)
+    collection = models.ForeignKey(
+        Collection, on_delete=models.PROTECT, related_name="documents", verbose_name=_("collection")
+    )
+    path = models.CharField(_("path"), max_length=1000)
+    title = models.CharField(_("title"), max_length=500)
+    document_type = models.ForeignKey(
+        DocumentType, on_delete=models.PROTECT, default="other", related_name="+", verbose_name=_("document type")
+    )
+    classification = models.PositiveSmallIntegerField(
+        _("classification"), choices=Classification.choices, default=Classification.C2
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("uploaded by")
+    )
+    source_root = models.CharField(_("source folder"), max_length=1000, blank=True, editable=False)
+    source_stamp = models.CharField(max_length=60, blank=True, editable=False)
+    metadata = models.JSONField(_("metadata"), default=dict, blank=True)
+    current_version = models.ForeignKey(
+        "DocumentVersion", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
+    )
+    latest_version = models.ForeignKey(
+        "DocumentVersion", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
+    )
+    retired_at = models.DateTimeField(_("retired"), null=True, editable=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    objects = DocumentQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("document")
+        verbose_name_plural = _("documents")
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["collection", "path"], name="one_document_per_path")]
+
+    def __str__(self) -> str:
+        return self.title or self.path
+
+
+class DocumentStatus(models.TextChoices):
+    STORED = "stored", _("stored")
+    PARSING = "parsing", _("parsing")
+    CHUNKING = "chunking", _("chunking")
+    EMBEDDING = "embedding", _("embedding")
+    READY = "ready", _("ready")
+    NEEDS_OCR = "needs_ocr", _("needs OCR")
+    FAILED = "failed", _("failed")
+    RETIRED = "retired", _("retired")
+
+
+IN_WORK = (DocumentStatus.STORED, DocumentStatus.PARSING, DocumentStatus.CHUNKING, DocumentStatus.EMBEDDING)
+
+
+class DocumentVersion(models.Model):
+    """The bytes of a document at one time, and how far the pipeline has come with them.
+
+    ``status`` names the stage that is due or under way. A stage is worked on by whoever holds the lease;
+    ``attempts`` counts the tries of the running stage.
+    """
+
+    public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField(_("version"))
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="versions")
+    filename = models.CharField(_("file name"), max_length=500)
+    format = models.CharField(_("format"), max_length=20, blank=True)
+    policy = models.ForeignKey("ChunkPolicy", on_delete=models.PROTECT, related_name="+")
+    status = models.CharField(
+        _("state"), max_length=12, choices=DocumentStatus.choices, default=DocumentStatus.STORED, editable=False
+    )
+    status_code = models.CharField(max_length=60, blank=True, editable=False)
+    status_reason_ja = models.TextField(blank=True, editable=False)
+    status_reason_en = models.TextField(blank=True, editable=False)
+    progress = models.PositiveSmallIntegerField(_("progress"), default=0, editable=False)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=0, editable=False)
+    lease_token = models.CharField(max_length=40, blank=True, editable=False)
+    lease_expires_at = models.DateTimeField(null=True, editable=False)
+    notices = models.JSONField(default=list, editable=False)
+    pages_count = models.PositiveIntegerField(_("pages"), null=True, editable=False)
+    sections_count = models.PositiveIntegerField(_("sections"), null=True, editable=False)
+    tables_count = models.PositiveIntegerField(_("tables"), null=True, editable=False)
+    figures_count = models.PositiveIntegerField(_("figures"), null=True, editable=False)
+    character_count = models.PositiveIntegerField(_("characters"), null=True, editable=False)
+    chunks_count = models.PositiveIntegerField(_("chunks"), null=True, editable=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    queued_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(_("finished"), null=True, editable=False)
+
+    objects = DocumentVersionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("document version")
+        verbose_name_plural = _("document versions")
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint(fields=["document", "number"], name="one_version_per_number")]
+        indexes = [
+            models.Index(fields=["queued_at"], condition=Q(status__in=IN_WORK), name="version_in_work"),
+            models.Index(fields=["status", "-id"], name="version_by_status"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.filename} v{self.number}"
+
+    @property
+    def status_reason(self) -> str | None:
+        """Why the version stands where it stands, in the active language; None when there is nothing to say."""
+        english = (get_language() or "").startswith("en")
+        return (self.status_reason_en if english else self.status_reason_ja) or None
+
+
+class VersionContent(models.Model):
+    """The stored Markdown of a version and its structure. Every offset anywhere refers to ``markdown``."""
+
+    version = models.OneToOneField(DocumentVersion, on_delete=models.CASCADE, primary_key=True, related_name="content")
+    title = models.CharField(max_length=500, blank=True)
+    markdown = models.TextField()
+    blocks = models.JSONField(default=list)
+    sections = models.JSONField(default=list)
+    pages = models.JSONField(default=list)
+    metadata = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return str(self.version_id)
+
+
+class DeletionReceipt(models.Model):
+    """The proof that a document was deleted: what went, when, by whom. It holds nothing of the document's text."""
+
+    public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "del"), editable=False)
+    document_id = models.CharField(max_length=40)
+    collection_slug = models.CharField(max_length=63)
+    counts = models.JSONField(default=dict)
+    principal = models.CharField(max_length=150)
+    deleted_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class WorkerHeartbeat(models.Model):
+    """A sign of life of one Celery worker, renewed every few seconds."""
+
+    name = models.CharField(max_length=200, primary_key=True)
+    seen_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.name

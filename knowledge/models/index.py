@@ -1,0 +1,147 @@
+"""Chunks and what makes them findable: vectors by embedding set, BM25 postings by lexical field."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField
+
+from knowledge.models.documents import DocumentVersion
+from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+
+
+class ChunkPolicy(models.Model):
+    """One way of cutting documents. Chunks belong to a version and a policy; embedding sets share them."""
+
+    strategy = models.CharField(max_length=20, choices=[(item.value, item.value) for item in ChunkStrategy])
+    size = models.PositiveIntegerField()
+    overlap = models.PositiveIntegerField()
+    unit = models.CharField(max_length=20, choices=[(item.value, item.value) for item in SizeUnit])
+
+    class Meta:
+        verbose_name = _("chunk policy")
+        verbose_name_plural = _("chunk policies")
+        constraints = [
+            models.UniqueConstraint(fields=["strategy", "size", "overlap", "unit"], name="one_row_per_chunk_policy")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.strategy} {self.size}/{self.overlap} {self.unit}"
+
+    def options(self) -> ChunkOptions:
+        return ChunkOptions(
+            strategy=ChunkStrategy(self.strategy), size=self.size, overlap=self.overlap, unit=SizeUnit(self.unit)
+        )
+
+
+class Chunk(models.Model):
+    """One passage: ``content`` is exactly the stored Markdown's ``[start_offset, end_offset)``.
+
+    ``public_id`` is derived from version, policy and index, so that cutting again gives the same ids.
+    """
+
+    public_id = models.CharField(max_length=40, unique=True)
+    version = models.ForeignKey(DocumentVersion, on_delete=models.CASCADE, related_name="chunks")
+    policy = models.ForeignKey(ChunkPolicy, on_delete=models.PROTECT, related_name="+")
+    index = models.PositiveIntegerField(_("index"))
+    content = models.TextField(_("content"))
+    context_prefix = models.TextField(blank=True)
+    section_path = ArrayField(models.TextField(), verbose_name=_("section"))
+    page = models.PositiveIntegerField(_("page"), null=True)
+    cell = models.CharField(_("cells"), max_length=60, null=True)  # noqa: DJ001 (null is "not a spreadsheet")
+    start_offset = models.PositiveIntegerField()
+    end_offset = models.PositiveIntegerField()
+    token_count = models.PositiveIntegerField(_("tokens"))
+    has_table = models.BooleanField(default=False)
+    has_figure = models.BooleanField(default=False)
+    language = models.CharField(max_length=8, null=True)  # noqa: DJ001 (null is "not told")
+
+    class Meta:
+        verbose_name = _("chunk")
+        verbose_name_plural = _("chunks")
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["version", "policy", "index"], name="one_chunk_per_index")]
+
+    def __str__(self) -> str:
+        return f"{self.public_id} #{self.index}"
+
+
+class EmbeddingSet(models.Model):
+    """One generation of vectors: model, revision, dimension, prefixes. Search uses the active one, never two."""
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    backend = models.CharField(_("backend"), max_length=40)
+    model = models.CharField(_("model"), max_length=200)
+    fingerprint = models.CharField(_("fingerprint"), max_length=100, unique=True)
+    dimension = models.PositiveIntegerField(_("dimension"))
+    max_tokens = models.PositiveIntegerField(_("token limit"))
+    policy = models.ForeignKey(ChunkPolicy, on_delete=models.PROTECT, related_name="+", verbose_name=_("chunk policy"))
+    is_active = models.BooleanField(_("active"), default=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("embedding set")
+        verbose_name_plural = _("embedding sets")
+        constraints = [
+            models.UniqueConstraint(fields=["is_active"], condition=Q(is_active=True), name="one_active_embedding_set")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ChunkVector(models.Model):
+    """A chunk's vector in one embedding set; each set has its own partial HNSW index (knowledge.backends.vectors)."""
+
+    pk = models.CompositePrimaryKey("embedding_set_id", "chunk_id")
+    embedding_set = models.ForeignKey(EmbeddingSet, on_delete=models.CASCADE, related_name="+")
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
+    vector = HalfVectorField()
+
+    def __str__(self) -> str:
+        return f"{self.embedding_set_id}/{self.chunk_id}"
+
+
+class LexicalField(models.IntegerChoices):
+    """What a term is: a morpheme's normalised form (Sudachi mode A), or two neighbouring characters."""
+
+    WORD = 1, "word"
+    BIGRAM = 2, "bigram"
+
+
+class LexicalTerm(models.Model):
+    field = models.PositiveSmallIntegerField(choices=LexicalField.choices)
+    text = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["field", "text"], name="one_row_per_lexical_term")]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class LexicalPosting(models.Model):
+    """That a chunk contains a term ``tf`` times; ``length`` is the chunk's number of terms in the term's field."""
+
+    pk = models.CompositePrimaryKey("term_id", "chunk_id")
+    term = models.ForeignKey(LexicalTerm, on_delete=models.CASCADE, related_name="+", db_index=False)
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="postings")
+    tf = models.PositiveSmallIntegerField()
+    length = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.term_id}/{self.chunk_id}"
+
+
+class LexicalStatistics(models.Model):
+    """What BM25 needs of the whole index, kept with every change of it; `doctor` counts again and repairs."""
+
+    field = models.PositiveSmallIntegerField(primary_key=True, choices=LexicalField.choices)
+    chunks = models.PositiveBigIntegerField(default=0)
+    total_length = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.get_field_display()

@@ -1,0 +1,63 @@
+"""Asking the published ontologies: the topics of a domain, and other words for a query's words."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from knowledge.models import OntologyClass, OntologyStatus
+from knowledge.types import Topic
+
+MAX_ALTERNATIVES = 20
+SHORTEST_LABEL = 2
+
+
+def topics_for(domain: str) -> tuple[Topic, ...]:
+    """The classes of a domain's published ontology that documents are expected to treat, in order. One query."""
+    classes = OntologyClass.objects.filter(ontology__domain=domain, ontology__status=OntologyStatus.PUBLISHED)
+    return tuple(_topic(row) for row in classes.order_by("position", "code"))
+
+
+def _topic(row: OntologyClass) -> Topic:
+    return Topic(
+        code=row.code,
+        label_ja=row.label_ja,
+        label_en=row.label_en,
+        synonyms=tuple(row.synonyms),
+        cues=tuple(row.cues),
+        required=row.required,
+        severity=row.severity,
+        expected_location=row.expected_location,
+        category=row.category,
+        exclusions=tuple(row.exclusions),
+        whole_document=row.whole_document,
+        expected_location_en=row.expected_location_en,
+        elements_ja=tuple(row.elements_ja),
+        elements_en=tuple(row.elements_en),
+        example=row.example,
+        example_polite=row.example_polite,
+    )
+
+
+def expand(text: str) -> tuple[str, ...]:
+    """Other names of the concepts that ``text`` names, longest concept first, at most 20. One query.
+
+    A concept is named when one of its labels or synonyms of two or more characters stands in the text (NFKC, case
+    folded).
+    """
+    folded = _fold(text)
+    rows = OntologyClass.objects.filter(ontology__status=OntologyStatus.PUBLISHED).values_list(
+        "label_ja", "label_en", "synonyms"
+    )
+    named: list[tuple[int, tuple[str, ...]]] = []
+    for label_ja, label_en, synonyms in rows:
+        words = (label_ja, label_en, *synonyms)
+        found = [word for word in words if len(word) >= SHORTEST_LABEL and _fold(word) in folded]
+        if found:
+            others = tuple(word for word in words if _fold(word) not in folded)
+            named.append((max(map(len, found)), others))
+    named.sort(key=lambda pair: -pair[0])
+    return tuple(dict.fromkeys(word for _length, words in named for word in words))[:MAX_ALTERNATIVES]
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

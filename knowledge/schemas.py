@@ -1,0 +1,342 @@
+"""The shapes that callers rely on: the same facts through REST, MCP and the command line."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion
+from knowledge.models.documents import Classification
+from knowledge.types import Block, BlockKind, Hit, SearchResult, Section
+
+
+class DocumentOut(BaseModel):
+    """A document and how far the work on its latest version has come; null means not known (yet)."""
+
+    document_id: str
+    version: int | None = Field(description="number of the latest version, from 1")
+    title: str
+    path: str
+    collection: str
+    document_type: str
+    classification: str = Field(description="c1, c2 or c3")
+    status: str = Field(description="stored, parsing, chunking, embedding, ready, needs_ocr, failed or retired")
+    status_code: str | None = Field(description="stable code of the reason")
+    status_reason: str | None = Field(description="why the document stands where it stands")
+    progress: int = Field(description="0 to 100")
+    format: str | None
+    pages_count: int | None
+    chunks_count: int | None
+    sections_count: int | None
+    tables_count: int | None
+    figures_count: int | None
+    character_count: int | None
+    sha256: str | None
+    size_bytes: int | None
+    metadata: dict[str, Any]
+    notices: list[dict[str, Any]]
+    created_at: datetime
+    updated_at: datetime
+
+
+class UploadOut(DocumentOut):
+    outcome: str = Field(description="created, new_version or unchanged")
+    same_content_as: str | None = Field(description="another visible document with the same bytes")
+
+
+class VersionOut(BaseModel):
+    version: int
+    version_id: str
+    is_current: bool = Field(description="what search sees")
+    status: str
+    status_reason: str | None
+    filename: str
+    format: str | None
+    sha256: str
+    size_bytes: int
+    created_at: datetime
+
+
+class ChunkOut(BaseModel):
+    chunk_id: str
+    document_id: str
+    version: int
+    chunk_index: int
+    content: str
+    context_prefix: str
+    section_path: list[str]
+    page: int | None
+    cell: str | None
+    start_offset: int
+    end_offset: int
+    token_count: int
+    has_table: bool
+    has_figure: bool
+    language: str | None
+
+
+class SectionOut(BaseModel):
+    id: str
+    title: str
+    number: str | None
+    level: int
+    path: list[str]
+    start_page: int | None
+    start_offset: int
+    end_offset: int
+    children: list[SectionOut] = []
+
+
+class BlockOut(BaseModel):
+    """A table or figure and where it stands."""
+
+    kind: str
+    start_offset: int
+    end_offset: int
+    page: int | None
+    sheet: str | None
+    cell: str | None
+
+
+class StructureOut(BaseModel):
+    document_id: str
+    version: int
+    sections: list[SectionOut]
+    table_of_contents: list[str]
+    figures: list[BlockOut]
+    tables: list[BlockOut]
+
+
+class CollectionOut(BaseModel):
+    slug: str
+    name: str
+    description: str
+    classification: str
+    retention_days: int | None
+    created_at: datetime
+
+
+class DeletionReceiptOut(BaseModel):
+    receipt_id: str
+    document_id: str
+    collection: str
+    counts: dict[str, int]
+    deleted_by: str
+    deleted_at: datetime
+
+
+class HitOut(BaseModel):
+    chunk_id: str
+    document_id: str
+    document_path: str
+    collection: str
+    version: int
+    title: str
+    content: str
+    score: float | None = Field(description="0 to 1, calibrated; null for context")
+    chunk_index: int | None
+    section_path: list[str]
+    page: int | None
+    cell: str | None
+    start_offset: int
+    end_offset: int
+    is_context: bool
+    is_full_document: bool
+    metadata: dict[str, Any]
+    legs: dict[str, dict[str, float | int | None]] | None = None
+
+
+class SearchOut(BaseModel):
+    results: list[HitOut]
+    total_found: int = Field(description="candidates at or above the threshold, before the limit")
+    next_cursor: str | None
+    notices: list[dict[str, str]]
+    timings_ms: dict[str, float]
+
+
+class CountOut(BaseModel):
+    documents: int
+    chunks: int
+
+
+def classification_name(value: int) -> str:
+    return Classification(value).short
+
+
+def _document_fields(document: Document) -> dict[str, Any]:
+    version = document.latest_version
+    retired = document.retired_at is not None
+    return {
+        "document_id": document.public_id,
+        "version": version.number if version else None,
+        "title": document.title,
+        "path": document.path,
+        "collection": document.collection.slug,
+        "document_type": document.document_type_id,
+        "classification": classification_name(document.classification),
+        "status": DocumentStatus.RETIRED.value if retired else (version.status if version else "stored"),
+        "status_code": (version.status_code or None) if version else None,
+        "status_reason": version.status_reason if version else None,
+        "progress": version.progress if version else 0,
+        "format": (version.format or None) if version else None,
+        **{name: getattr(version, name, None) for name in COUNTS},
+        "sha256": version.blob_id if version else None,
+        "size_bytes": version.blob.size_bytes if version else None,
+        "metadata": document.metadata,
+        "notices": version.notices if version else [],
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+    }
+
+
+COUNTS = ("pages_count", "chunks_count", "sections_count", "tables_count", "figures_count", "character_count")
+
+
+def document_out(document: Document) -> DocumentOut:
+    """Expects collection and latest_version__blob to be selected: no query then."""
+    return DocumentOut(**_document_fields(document))
+
+
+def upload_out(document: Document, *, outcome: str, same_content_as: str | None) -> UploadOut:
+    return UploadOut(**_document_fields(document), outcome=outcome, same_content_as=same_content_as)
+
+
+def version_out(version: DocumentVersion, document: Document) -> VersionOut:
+    return VersionOut(
+        version=version.number,
+        version_id=version.public_id,
+        is_current=version.pk == document.current_version_id,
+        status=version.status,
+        status_reason=version.status_reason,
+        filename=version.filename,
+        format=version.format or None,
+        sha256=version.blob_id,
+        size_bytes=version.blob.size_bytes,
+        created_at=version.created_at,
+    )
+
+
+def chunk_out(chunk: Chunk) -> ChunkOut:
+    """Expects version__document to be selected."""
+    return ChunkOut(
+        chunk_id=chunk.public_id,
+        document_id=chunk.version.document.public_id,
+        version=chunk.version.number,
+        chunk_index=chunk.index,
+        content=chunk.content,
+        context_prefix=chunk.context_prefix,
+        section_path=chunk.section_path,
+        page=chunk.page,
+        cell=chunk.cell,
+        start_offset=chunk.start_offset,
+        end_offset=chunk.end_offset,
+        token_count=chunk.token_count,
+        has_table=chunk.has_table,
+        has_figure=chunk.has_figure,
+        language=chunk.language,
+    )
+
+
+def collection_out(collection: Collection) -> CollectionOut:
+    return CollectionOut(
+        slug=collection.slug,
+        name=collection.name,
+        description=collection.description,
+        classification=classification_name(collection.classification),
+        retention_days=collection.retention_days,
+        created_at=collection.created_at,
+    )
+
+
+def receipt_out(receipt: DeletionReceipt) -> DeletionReceiptOut:
+    return DeletionReceiptOut(
+        receipt_id=receipt.public_id,
+        document_id=receipt.document_id,
+        collection=receipt.collection_slug,
+        counts=receipt.counts,
+        deleted_by=receipt.principal,
+        deleted_at=receipt.deleted_at,
+    )
+
+
+def structure_out(
+    document: Document, version: DocumentVersion, sections: tuple[Section, ...], blocks: tuple[Block, ...]
+) -> StructureOut:
+    """Nest the sections, and list tables and figures in document order."""
+    return StructureOut(
+        document_id=document.public_id,
+        version=version.number,
+        sections=_section_tree(sections),
+        table_of_contents=["　" * (section.level - 1) + section.title for section in sections],
+        figures=[_block_out(block) for block in blocks if block.kind is BlockKind.FIGURE],
+        tables=[_block_out(block) for block in blocks if block.kind is BlockKind.TABLE],
+    )
+
+
+def _section_tree(sections: tuple[Section, ...]) -> list[SectionOut]:
+    nodes = {
+        section.id: SectionOut(
+            id=section.id,
+            title=section.title,
+            number=section.number,
+            level=section.level,
+            path=list(section.path),
+            start_page=section.page,
+            start_offset=section.start,
+            end_offset=section.end,
+        )
+        for section in sections
+    }
+    roots = []
+    for section in sections:
+        parent = nodes[section.parent_id].children if section.parent_id else roots
+        parent.append(nodes[section.id])
+    return roots
+
+
+def _block_out(block: Block) -> BlockOut:
+    return BlockOut(
+        kind=block.kind,
+        start_offset=block.start,
+        end_offset=block.end,
+        page=block.page,
+        sheet=block.sheet,
+        cell=block.cell,
+    )
+
+
+def hit_out(hit: Hit) -> HitOut:
+    legs = {name: {"rank": leg.rank, "raw": leg.raw} for name, leg in hit.legs.items()} if hit.legs else None
+    return HitOut(
+        chunk_id=hit.chunk_id,
+        document_id=hit.document_id,
+        document_path=hit.document_path,
+        collection=hit.collection,
+        version=hit.version,
+        title=hit.title,
+        content=hit.content,
+        score=hit.score,
+        chunk_index=hit.chunk_index,
+        section_path=list(hit.section_path),
+        page=hit.page,
+        cell=hit.cell,
+        start_offset=hit.start_offset,
+        end_offset=hit.end_offset,
+        is_context=hit.is_context,
+        is_full_document=hit.is_full_document,
+        metadata=dict(hit.metadata),
+        legs=legs,
+    )
+
+
+def search_out(result: SearchResult, *, next_cursor: str | None) -> SearchOut:
+    """``next_cursor`` is made by the door from ``result.next_offset``."""
+    return SearchOut(
+        results=[hit_out(hit) for hit in result.hits],
+        total_found=result.total_found,
+        next_cursor=next_cursor,
+        notices=[notice.as_dict() for notice in result.notices],
+        timings_ms=dict(result.timings_ms),
+    )

@@ -1,0 +1,85 @@
+"""Collections and who may use them."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification, Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from knowledge.models import Collection, CollectionGrant
+
+DEFAULT_COLLECTION = "default"
+
+
+def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ) -> Collection:
+    """Find a collection that the caller may use with ``scope``. Raises NotFound, also for what they may not see."""
+    principal.require(scope)
+    collection = Collection.objects.visible_to(principal, scope).filter(slug=slug).first()
+    if collection is None:
+        raise NotFound(
+            _('There is no collection "{slug}", or you may not use it for this.'),
+            code="collection_not_found",
+            slug=slug,
+        )
+    return collection
+
+
+def create_collection(
+    *,
+    principal: Principal,
+    slug: str,
+    name: str,
+    description: str = "",
+    classification: Classification = Classification.C2,
+    retention_days: int | None = None,
+) -> Collection:
+    """Create a collection; its maker becomes its administrator. Needs the scope curate."""
+    principal.require(Scope.CURATE)
+    collection = Collection(
+        slug=slug,
+        name=name or slug,
+        description=description,
+        classification=classification,
+        retention_days=retention_days,
+    )
+    try:
+        collection.clean_fields()
+    except ValidationError as error:
+        raise InvalidInput(
+            _("The collection can't be made: {problems}"),
+            problems="; ".join(f"{field}: {' '.join(lines)}" for field, lines in error.message_dict.items()),
+        ) from error
+    try:
+        with transaction.atomic():
+            collection.save()
+            if principal.user_id is not None and not principal.is_superuser:
+                CollectionGrant.objects.create(collection=collection, user_id=principal.user_id, role="administrator")
+            record_event(principal=principal, action="COLLECTION_CREATE", resource=f"collection:{slug}")
+    except IntegrityError as error:
+        raise Conflict(_('There is already a collection "{slug}".'), slug=slug) from error
+    return collection
+
+
+def update_collection(*, principal: Principal, slug: str, **changes: object) -> Collection:
+    """Change name, description, classification or retention. Needs curate in the collection."""
+    collection = get_collection(principal, slug, scope=Scope.CURATE)
+    for field, value in changes.items():
+        setattr(collection, field, value)
+    collection.save(update_fields=list(changes))
+    record_event(principal=principal, action="CONFIG_CHANGE", resource=f"collection:{slug}", changed=sorted(changes))
+    return collection
+
+
+def delete_collection(*, principal: Principal, slug: str) -> None:
+    """Delete an empty collection. Raises Conflict while documents are in it."""
+    collection = get_collection(principal, slug, scope=Scope.CURATE)
+    if collection.documents.exists():
+        raise Conflict(
+            _('The collection "{slug}" still has documents. Delete them first, for instance with `manage.py clear`.'),
+            slug=slug,
+        )
+    collection.delete()
+    record_event(principal=principal, action="COLLECTION_DELETE", resource=f"collection:{slug}")

@@ -1,0 +1,40 @@
+"""Chunking options as rows that chunks can point at."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.errors import InvalidInput
+from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.models import ChunkPolicy
+from knowledge.types import ChunkOptions, SizeUnit
+
+SMALLEST_SIZE = 50
+
+
+def chunk_policy(options: ChunkOptions | None) -> ChunkPolicy:
+    """The policy row for ``options``, or the active embedding set's own. Raises InvalidInput for impossible sizes."""
+    embedding_set = active_embedding_set()
+    if options is None:
+        return embedding_set.policy
+    if options.unit is SizeUnit.TOKENS and options.size > embedding_set.max_tokens:
+        raise InvalidInput(
+            _("chunk_size {size} is above the embedding model's limit of {limit} tokens."),
+            code="chunk_size_above_limit",
+            size=options.size,
+            limit=embedding_set.max_tokens,
+        )
+    if options.size < SMALLEST_SIZE or not 0 <= options.overlap <= options.size // 2:
+        raise InvalidInput(
+            _(
+                "chunk_size must be {smallest} or more, and chunk_overlap between 0 and half of it; "
+                "got {size} and {overlap}."
+            ),
+            smallest=SMALLEST_SIZE,
+            size=options.size,
+            overlap=options.overlap,
+        )
+    policy, _created = ChunkPolicy.objects.get_or_create(
+        strategy=options.strategy, size=options.size, overlap=options.overlap, unit=options.unit
+    )
+    return policy

@@ -1,0 +1,66 @@
+"""Whether a worker is alive, and doing its work here when none is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from datetime import timedelta
+
+from django.db.models.functions import Now
+
+from knowledge.ingest import pipeline
+from knowledge.models import DocumentVersion, WorkerHeartbeat
+from knowledge.models.documents import IN_WORK
+
+ALIVE_WITHIN = timedelta(seconds=10)
+FORGET_AFTER = timedelta(hours=1)
+POLL_S = 0.5
+
+
+def beat(name: str) -> None:
+    """Give a sign of life of the worker ``name``."""
+    WorkerHeartbeat.objects.update_or_create(
+        name=name, defaults={"seen_at": Now()}, create_defaults={"seen_at": Now(), "started_at": Now()}
+    )
+    WorkerHeartbeat.objects.filter(seen_at__lt=Now() - FORGET_AFTER).delete()
+
+
+def forget(name: str) -> None:
+    """A worker that stops in order says so; others need not wait for its silence."""
+    WorkerHeartbeat.objects.filter(name=name).delete()
+
+
+def worker_is_alive() -> bool:
+    """Whether some worker gave a sign of life in the last 10 seconds (by the database's clock)."""
+    return WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN).exists()
+
+
+def work_through(
+    version_ids: Collection[int], *, on_change: Callable[[int], None] | None = None, timeout_s: float | None = None
+) -> bool:
+    """Wait until the versions are finished, working on them here for as long as no worker is alive.
+
+    ``on_change`` gets the number of versions finished so far. Gives False when ``timeout_s`` passed first.
+    """
+    started = time.monotonic()
+    while True:
+        waiting = list(
+            DocumentVersion.objects.filter(pk__in=version_ids, status__in=IN_WORK).values_list("pk", flat=True)
+        )
+        if on_change:
+            on_change(len(version_ids) - len(waiting))
+        if not waiting:
+            return True
+        if timeout_s is not None and time.monotonic() - started > timeout_s:
+            return False
+        if worker_is_alive() or not any(_work_here(version_id) for version_id in waiting):
+            time.sleep(POLL_S)
+
+
+def _work_here(version_id: int) -> bool:
+    """Do what can be done of one version now; False when somebody else has it, or it pauses before another try."""
+    did_something = False
+    while pipeline.advance(version_id):
+        did_something = True
+    still = DocumentVersion.objects.filter(pk=version_id, status__in=IN_WORK).exists()
+    return did_something or not still
