@@ -1,0 +1,162 @@
+"""REST calls about check masters and reviews. Each handler translates, makes one call, translates back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated
+
+from asgiref.sync import sync_to_async
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from ninja import Field, Query, Router, Schema
+
+from hub.core import bus
+from hub.rest.auth import HubRequest
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from hub.rest.responses import accepted, attachment
+from hub.rest.schemas import Page, PageQuery
+from review import schemas, services
+from review.models import UNFINISHED, Review
+from review.report import build_report
+
+router = Router(tags=["review"])
+
+
+class ReviewOptionsIn(Schema):
+    """Options of a review. `max_findings` limits the answer, never what is stored."""
+
+    related_documents: list[str] = []
+    parallel: bool = True
+    include_evidence: bool = True
+    max_findings: int = Field(100, ge=1, le=10_000)
+    suggestion_level: str = Field("basic", description="none, basic or detailed")
+    judge: str = Field("auto", description="auto, server, sampling or rules")
+    wait_seconds: float = Field(0, ge=0, le=50, description="wait this long for the result before answering")
+    force_strategy: str | None = Field(None, description="vector_rag, graph_rag, ontology or hybrid")
+
+
+class ReviewIn(Schema):
+    document_id: str
+    checklist: str = Field("", description="code of the check list; default: the one for the document's type")
+    check_items: list[str] = Field([], description="codes; default: all of the check list")
+    options: ReviewOptionsIn = ReviewOptionsIn()
+
+
+class CheckItemQuery(Schema):
+    checklist: str = ""
+    document_type: str = ""
+    check_type: str = ""
+
+
+class ReviewQuery(Schema):
+    document_id: str = ""
+    status: str = ""
+
+
+@router.get("/check-items", response=list[schemas.CheckItemOut])
+def list_check_items(request: HubRequest, filters: Annotated[CheckItemQuery, Query()]) -> list[schemas.CheckItemOut]:
+    """The check items in force."""
+    found = services.list_check_items(request.principal, **filters.model_dump())
+    return [schemas.check_item_out(checklist, item) for checklist, item in found]
+
+
+@router.get("/checklists", response=list[schemas.ChecklistOut])
+def list_checklists(request: HubRequest) -> list[schemas.ChecklistOut]:
+    """All check lists."""
+    return [schemas.checklist_out(checklist) for checklist in services.list_checklists(request.principal)]
+
+
+@router.get("/checklists/{code}/versions", response=list[schemas.ChecklistVersionOut])
+def list_checklist_versions(request: HubRequest, code: str) -> list[schemas.ChecklistVersionOut]:
+    """The versions of a check list, newest first."""
+    versions = services.list_checklist_versions(request.principal, code)
+    return [schemas.checklist_version_out(version, code=code) for version in versions]
+
+
+@router.post("/reviews", response={202: schemas.ReviewOut})
+def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
+    """Start a review; poll Location, or follow /reviews/{id}/events."""
+    options = asked.options.model_dump(exclude={"wait_seconds"})
+    review = services.start_review(
+        principal=request.principal,
+        document_id=asked.document_id,
+        checklist=asked.checklist,
+        options=services.ReviewOptions(
+            **{**options, "related_documents": tuple(options["related_documents"])},
+            check_items=tuple(asked.check_items),
+        ),
+    )
+    if asked.options.wait_seconds:
+        services.wait_for_review(review, timeout_s=asked.options.wait_seconds)
+    body = _show(services.get_review(request.principal, review.public_id))
+    return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
+
+
+def _show(review: Review) -> schemas.ReviewOut:
+    return schemas.review_out(review, services.ordered_findings(list(review.results.all())))
+
+
+@router.get("/reviews", response=Page[schemas.ReviewRowOut])
+def list_reviews(
+    request: HubRequest, filters: Annotated[ReviewQuery, Query()], page: Annotated[PageQuery, Query()]
+) -> KeysetPage[schemas.ReviewRowOut]:
+    """List reviews, newest first."""
+    reviews = services.list_reviews(request.principal, document_id=filters.document_id, status=filters.status)
+    scope = cursor_scope("reviews", filters)
+    return paginate_keyset(reviews, limit=page.limit, cursor=page.cursor, scope=scope).map(schemas.review_row_out)
+
+
+@router.get("/reviews/{review_id}", response=schemas.ReviewOut)
+def get_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
+    """A review with its results, findings and suggestions so far."""
+    return _show(services.get_review(request.principal, review_id))
+
+
+@router.post("/reviews/{review_id}/cancel", response=schemas.ReviewOut)
+def cancel_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
+    """Stop a review; what it has found so far stays."""
+    return _show(services.cancel_review(principal=request.principal, review_id=review_id))
+
+
+@router.get("/reviews/{review_id}/report")
+def get_review_report(
+    request: HubRequest,
+    review_id: str,
+    format: str = "json",
+    language: str = "",
+) -> HttpResponseBase:
+    """The report as a file: json or markdown; language ja or en (default: the caller's)."""
+    report = build_report(principal=request.principal, review_id=review_id, report_format=format, language=language)
+    return attachment(request, report.content, filename=report.filename, content_type=report.content_type)
+
+
+@router.get("/reviews/{review_id}/events")
+async def follow_review(request: HubRequest, review_id: str) -> StreamingHttpResponse:
+    """Server-sent events: `progress` with {review_id, status, progress, …} until the review is finished."""
+    await sync_to_async(services.get_review)(request.principal, review_id)
+    response = StreamingHttpResponse(_events(review_id), content_type="text/event-stream")
+    response["Cache-Control"] = "no-cache"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _events(review_id: str) -> AsyncGenerator[str, None]:
+    """The state now, then every change. After each silence the state is read again, so a lost event costs seconds."""
+    async with aclosing(bus.subscribe(f"review:{review_id}", keep_alive_s=5)) as events:
+        state = await sync_to_async(_state)(review_id)
+        yield _event(state)
+        while state["status"] in UNFINISHED:
+            message = await anext(events)
+            before, state = state, message[1] if message else await sync_to_async(_state)(review_id)
+            yield _event(state) if state != before else ": keep-alive\n\n"
+
+
+def _state(review_id: str) -> dict[str, str | int | None]:
+    row = Review.objects.only("status", "progress", "verdict").get(public_id=review_id)
+    return {"review_id": review_id, "status": row.status, "progress": row.progress, "verdict": row.verdict or None}
+
+
+def _event(state: dict[str, str | int | None]) -> str:
+    return f"event: progress\ndata: {json.dumps(state, ensure_ascii=False)}\n\n"

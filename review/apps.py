@@ -1,0 +1,18 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
+
+
+class ReviewConfig(AppConfig):
+    name = "review"
+    verbose_name = _("Review")
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        post_migrate.connect(_load_shipped_content, sender=self)
+
+
+def _load_shipped_content(**_signal: object) -> None:
+    from review.shipped import load_shipped_content  # models are not loaded yet when this module is
+
+    load_shipped_content()

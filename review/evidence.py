@@ -1,0 +1,48 @@
+"""Evidence: quotes that are really there, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from knowledge.structure import line_range, section_at
+from knowledge.types import Block, Section
+from review.types import Span
+
+MAX_QUOTE = 300
+
+
+def locate(text: str, sections: Sequence[Section], blocks: Sequence[Block], span: Span | None) -> dict[str, Any]:
+    """Say where a span stands: section, page, lines, offsets, cells; all null for what is missing."""
+    if span is None:
+        return {
+            "section_path": [],
+            "page_number": None,
+            "line_range": None,
+            "start_offset": None,
+            "end_offset": None,
+            "cell": None,
+        }
+    section = section_at(sections, span.start)
+    block = next((block for block in blocks if block.start <= span.start < block.end), None)
+    return {
+        "section_path": list(section.path) if section else [],
+        "page_number": block.page if block else None,
+        "line_range": list(line_range(text, span.start, span.end)),
+        "start_offset": span.start,
+        "end_offset": span.end,
+        "cell": block.cell if block else None,
+    }
+
+
+def quote(text: str, document_id: str, span: Span) -> dict[str, Any]:
+    """Quote a span from the stored text. ``verified`` is False when the text has no such stretch."""
+    end = min(span.end, span.start + MAX_QUOTE)
+    content = text[span.start : end] if 0 <= span.start < span.end <= len(text) else ""
+    return {
+        "quote": content,
+        "document_id": document_id,
+        "start_offset": span.start,
+        "end_offset": end,
+        "verified": bool(content.strip()),
+    }

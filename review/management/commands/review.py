@@ -1,0 +1,91 @@
+"""`manage.py review`: review a file or a document and print the report."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from hub.access.local import local_principal
+from hub.access.principals import Principal
+from hub.core.commands import HubCommand, cli_call
+from knowledge.services.collections import DEFAULT_COLLECTION
+from knowledge.services.documents import Upload, create_document, hash_file
+from review import services
+from review.models import CheckList
+from review.report import RENDERERS, build_report
+
+EXIT_CODES = {"pass": 0, "warning": 0, "fail": 1}
+CANNOT_JUDGE = 2
+
+
+class Command(HubCommand):
+    help = (
+        "Review a file (it is indexed if needed) or a document that is there. Exit code 0 pass or warning, 1 fail, "
+        "2 error. Example: manage.py review 基本設計書.docx --checklist basic-design --format markdown"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("document", metavar="FILE|DOCUMENT_ID")
+        parser.add_argument("--checklist", default="", metavar="CODE", help="default: the one for the document's type")
+        parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG", help="for a file")
+        parser.add_argument("--format", choices=list(RENDERERS), default="markdown")
+        parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
+
+    def handle(
+        self,
+        *,
+        token: str,
+        document: str,
+        checklist: str,
+        collection: str,
+        format: str,
+        output: Path | None,
+        **_options: object,
+    ) -> None:
+        with cli_call():
+            principal = local_principal(token)
+            document_id = _document_id(principal, document, checklist, collection)
+            review = services.start_review(principal=principal, document_id=document_id, checklist=checklist)
+            services.wait_for_review(review, timeout_s=None, on_progress=self._show)
+            report = build_report(principal=principal, review_id=review.public_id, report_format=format)
+            review.refresh_from_db(fields=["verdict", "error"])
+        if output:
+            output.write_bytes(report.content)
+        else:
+            self.stdout.write(report.content.decode())
+        if review.error:
+            self.stderr.write(review.error)
+        sys.exit(EXIT_CODES.get(review.verdict, CANNOT_JUDGE))
+
+    def _show(self, percent: int, status: str) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"{status} {percent} %")
+
+
+def _document_id(principal: Principal, name: str, checklist: str, collection: str) -> str:
+    """The document that ``name`` means: a file on disk, taken in now, or an id."""
+    path = Path(name)
+    if name.startswith("doc_") and not path.exists():
+        return name
+    if not path.is_file():
+        raise CommandError(f"there is no file {name}; give a file or a document id (doc_…)")
+    sha256, size_bytes = hash_file(path)
+    upload = Upload(
+        file=path,
+        filename=path.name,
+        sha256=sha256,
+        size_bytes=size_bytes,
+        collection=collection,
+        document_type=_type_for(checklist),
+    )
+    return create_document(principal=principal, upload=upload).document.public_id
+
+
+def _type_for(checklist: str) -> str:
+    """A file reviewed against a named check list is of the first type that the list is for, unless it has one."""
+    found = CheckList.objects.filter(code=checklist).first()
+    return found.document_types[0] if found and found.document_types else ""

@@ -1,0 +1,302 @@
+"""Check masters, reviews and what they found."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.core.ids import new_id
+from knowledge.models import Document, DocumentVersion
+
+
+class Priority(models.TextChoices):
+    CRITICAL = "critical", _("critical")
+    HIGH = "high", _("high")
+    MEDIUM = "medium", _("medium")
+    LOW = "low", _("low")
+
+
+class CheckType(models.TextChoices):
+    TERMINOLOGY = "terminology", _("terminology")
+    STYLE = "style", _("style")
+    COMPLIANCE = "compliance", _("compliance")
+    TRACEABILITY = "traceability", _("traceability")
+    COVERAGE = "coverage", _("coverage")
+    COMPOSITE = "composite", _("composite")
+
+
+class Strategy(models.TextChoices):
+    VECTOR_RAG = "vector_rag", _("vector search")
+    GRAPH_RAG = "graph_rag", _("graph search")
+    ONTOLOGY = "ontology", _("ontology")
+    HYBRID = "hybrid", _("several")
+
+
+class MasterStatus(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    APPROVED = "approved", _("approved")
+    RETIRED = "retired", _("retired")
+
+
+class CheckList(models.Model):
+    """A check master: the check items for some kinds of documents."""
+
+    code = models.SlugField(_("code"), max_length=60, unique=True)
+    name_ja = models.CharField(_("name (ja)"), max_length=200)
+    name_en = models.CharField(_("name (en)"), max_length=200)
+    document_types = ArrayField(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
+    ontology_domain = models.CharField(_("ontology"), max_length=60, blank=True)
+
+    class Meta:
+        verbose_name = _("check list")
+        verbose_name_plural = _("check lists")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.name_en if (get_language() or "").startswith("en") else self.name_ja
+
+
+class CheckItem(models.Model):
+    """One thing that is checked; its code (BD-B02) is unique in the deployment. Its content is versioned."""
+
+    code = models.CharField(_("code"), max_length=20, unique=True)
+    category = models.CharField(_("category"), max_length=100, blank=True)
+
+    class Meta:
+        verbose_name = _("check item")
+        verbose_name_plural = _("check items")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class CheckItemVersion(models.Model):
+    """What a check item says at one time. Once approved it is never changed: results point at it for ever.
+
+    ``criteria``: {rules: [{rule_id, params}], prompt, expected_format, rubric, threshold, required_elements,
+    patterns, terms}; an item without rules is for a language model only.
+    """
+
+    item = models.ForeignKey(CheckItem, on_delete=models.PROTECT, related_name="versions", verbose_name=_("item"))
+    number = models.PositiveIntegerField(_("version"), default=1)
+    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
+    name_ja = models.CharField(_("name (ja)"), max_length=200)
+    name_en = models.CharField(_("name (en)"), max_length=200)
+    description_ja = models.TextField(_("description (ja)"), blank=True)
+    description_en = models.TextField(_("description (en)"), blank=True)
+    check_type = models.CharField(_("type"), max_length=20, choices=CheckType.choices)
+    strategy = models.CharField(_("strategy"), max_length=20, choices=Strategy.choices)
+    guideline_reference = models.CharField(_("guideline"), max_length=300, blank=True)
+    priority = models.CharField(_("priority"), max_length=10, choices=Priority.choices, default=Priority.MEDIUM)
+    criteria = models.JSONField(_("criteria"), default=dict)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("check item version")
+        verbose_name_plural = _("check item versions")
+        ordering = ["item__code", "-number"]
+        constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_check_item_version_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.item} v{self.number}"
+
+    @property
+    def name(self) -> str:
+        return self.name_en if (get_language() or "").startswith("en") else self.name_ja
+
+
+class CheckListVersion(models.Model):
+    """The item versions that make up a check list at one time, in order."""
+
+    checklist = models.ForeignKey(CheckList, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField(_("version"), default=1)
+    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("check list version")
+        verbose_name_plural = _("check list versions")
+        ordering = ["checklist", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["checklist", "number"], name="one_check_list_version_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.checklist.code} v{self.number}"
+
+
+class CheckListEntry(models.Model):
+    checklist_version = models.ForeignKey(CheckListVersion, on_delete=models.CASCADE, related_name="entries")
+    item_version = models.ForeignKey(CheckItemVersion, on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["checklist_version", "item_version"], name="one_entry_per_item_version")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.item_version)
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> ReviewQuerySet:
+        """Keep the reviews of documents that the caller may act on with ``scope``.
+
+        What is left of a review whose document was deleted is for administrators.
+        """
+        visible = Q(version__document_id__in=Document.objects.visible_to(principal, scope).values("pk"))
+        if principal.is_superuser and principal.allows(scope):
+            visible |= Q(version__isnull=True)
+        return self.filter(visible)
+
+
+class ReviewStatus(models.TextChoices):
+    QUEUED = "queued", _("queued")
+    RUNNING = "running", _("running")
+    COMPLETED = "completed", _("completed")
+    FAILED = "failed", _("failed")
+    CANCELLED = "cancelled", _("cancelled")
+
+
+UNFINISHED = (ReviewStatus.QUEUED, ReviewStatus.RUNNING)
+VERDICTS = [
+    ("pass", _("pass")),
+    ("warning", _("warning")),
+    ("fail", _("fail")),
+    ("error", _("error")),
+    ("skipped", _("skipped")),
+]
+SEVERITIES = [("critical", _("critical")), ("major", _("major")), ("minor", _("minor")), ("info", _("info"))]
+
+
+class Review(models.Model):
+    """One run of a check list's version over a document's version. Its results are kept as they come.
+
+    ``document_id_text`` and ``version_number`` stay when the document is deleted.
+    """
+
+    public_id = models.CharField(_("id"), max_length=40, unique=True, default=partial(new_id, "rev"), editable=False)
+    version = models.ForeignKey(DocumentVersion, on_delete=models.SET_NULL, null=True, related_name="reviews")
+    document_id_text = models.CharField(_("document id"), max_length=40, editable=False)
+    version_number = models.PositiveIntegerField(_("document version"), editable=False)
+    checklist_version = models.ForeignKey(CheckListVersion, on_delete=models.PROTECT, related_name="reviews")
+    status = models.CharField(_("state"), max_length=10, choices=ReviewStatus.choices, default=ReviewStatus.QUEUED)
+    verdict = models.CharField(_("verdict"), max_length=10, choices=VERDICTS, blank=True)
+    progress = models.PositiveSmallIntegerField(_("progress"), default=0)
+    options = models.JSONField(default=dict)
+    error = models.TextField(_("reason"), blank=True)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("by")
+    )
+    attempts = models.PositiveSmallIntegerField(default=0)
+    lease_token = models.CharField(max_length=40, blank=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    started_at = models.DateTimeField(_("started"), null=True)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+
+    objects = ReviewQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("review")
+        verbose_name_plural = _("reviews")
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["created_at"], condition=Q(status__in=UNFINISHED), name="review_unfinished")]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class CheckResult(models.Model):
+    """The verdict of one check item in one review, and how it was reached."""
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="results")
+    item_version = models.ForeignKey(CheckItemVersion, on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveIntegerField(default=0)
+    verdict = models.CharField(_("verdict"), max_length=10, choices=VERDICTS)
+    score = models.FloatField(_("score"), null=True)
+    method = models.CharField(_("decided by"), max_length=10, default="rules")
+    strategy_used = models.CharField(max_length=20, choices=Strategy.choices)
+    strategy_reason_ja = models.TextField(blank=True)
+    strategy_reason_en = models.TextField(blank=True)
+    notices = models.JSONField(default=list)
+    execution_time_ms = models.PositiveIntegerField(default=0)
+    finished_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("check result")
+        verbose_name_plural = _("check results")
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["review", "item_version"], name="one_result_per_check")]
+
+    def __str__(self) -> str:
+        return f"{self.item_version}: {self.verdict}"
+
+
+class Finding(models.Model):
+    """A defect with its evidence. ``fingerprint`` is the same in another review of the same or a later version."""
+
+    public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "fnd"), editable=False)
+    result = models.ForeignKey(CheckResult, on_delete=models.CASCADE, related_name="findings")
+    ordinal = models.PositiveIntegerField(default=0)
+    fingerprint = models.CharField(max_length=64)
+    rule_id = models.CharField(_("rule"), max_length=80)
+    severity = models.CharField(_("severity"), max_length=10, choices=SEVERITIES)
+    message_ja = models.TextField(_("message (ja)"))
+    message_en = models.TextField(_("message (en)"))
+    location = models.JSONField(default=dict)
+    evidence = models.JSONField(default=list)
+    searched = models.JSONField(default=list)
+    data = models.JSONField(default=dict)
+    related_guideline = models.CharField(max_length=300, blank=True)
+    confidence = models.FloatField(_("confidence"), null=True)
+    confidence_basis_ja = models.TextField(blank=True)
+    confidence_basis_en = models.TextField(blank=True)
+    triage = models.CharField(_("triage"), max_length=10, default="open")
+
+    class Meta:
+        verbose_name = _("finding")
+        verbose_name_plural = _("findings")
+        ordering = ["result__position", "ordinal"]
+        constraints = [models.UniqueConstraint(fields=["result", "fingerprint"], name="one_finding_per_fingerprint")]
+
+    def __str__(self) -> str:
+        return f"{self.rule_id}: {self.message}"
+
+    @property
+    def message(self) -> str:
+        return self.message_en if (get_language() or "").startswith("en") else self.message_ja
+
+
+class Suggestion(models.Model):
+    """What to do about a finding."""
+
+    public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "sug"), editable=False)
+    finding = models.OneToOneField(Finding, on_delete=models.CASCADE, related_name="suggestion")
+    content_ja = models.TextField(_("suggestion (ja)"))
+    content_en = models.TextField(_("suggestion (en)"))
+    rationale_ja = models.TextField(blank=True)
+    rationale_en = models.TextField(blank=True)
+    example = models.TextField(blank=True)
+    confidence = models.FloatField(null=True)
+    references = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name = _("suggestion")
+        verbose_name_plural = _("suggestions")
+
+    def __str__(self) -> str:
+        return self.content_ja

@@ -1,0 +1,322 @@
+"""The shapes of check masters and reviews: the same facts through REST, MCP and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import get_language
+from pydantic import BaseModel, Field
+
+from review.models import CheckItemVersion, CheckList, CheckListVersion, CheckResult, Finding, Review, Suggestion
+from review.types import Verdict
+
+
+class ChecklistRef(BaseModel):
+    code: str
+    version: int
+
+
+class ChecklistOut(BaseModel):
+    code: str
+    name: str
+    document_types: list[str]
+    ontology_domain: str
+
+
+class ChecklistVersionOut(BaseModel):
+    code: str
+    version: int
+    status: str
+    created_at: datetime
+    approved_at: datetime | None
+
+
+class CheckItemOut(BaseModel):
+    check_item_id: str
+    version: int
+    checklist: str
+    category: str
+    name: str
+    description: str
+    check_type: str
+    strategy: str
+    document_types: list[str]
+    guideline_reference: str | None
+    priority: str
+    criteria: dict[str, Any]
+
+
+class LocationOut(BaseModel):
+    """Where a finding stands; all null when something is missing."""
+
+    section_path: list[str]
+    page_number: int | None
+    line_range: list[int] | None = Field(description="first and last line, from 1, inclusive")
+    start_offset: int | None
+    end_offset: int | None
+    cell: str | None
+
+
+class EvidenceOut(BaseModel):
+    quote: str
+    document_id: str
+    start_offset: int
+    end_offset: int
+    verified: bool = Field(description="the quote stands in the stored text at these offsets")
+
+
+class FindingOut(BaseModel):
+    id: str
+    fingerprint: str
+    rule_id: str
+    check_item_id: str
+    severity: str
+    message: str
+    location: LocationOut
+    evidence: list[EvidenceOut]
+    searched: list[str] = Field(description="what was looked through for something that is missing")
+    data: dict[str, Any]
+    related_guideline: str | None
+    confidence: float | None
+    confidence_basis: str | None
+    triage: str
+
+
+class SuggestionOut(BaseModel):
+    id: str
+    finding_id: str
+    content: str
+    rationale: str
+    confidence: float | None
+    example: str | None
+    references: list[str]
+
+
+class ResultEvidenceOut(BaseModel):
+    retrieved_chunks: list[str] = []
+    graph_paths: list[list[str]] = []
+    ontology_refs: list[str] = []
+
+
+class ResultOut(BaseModel):
+    check_item_id: str
+    check_item_version: int
+    name: str
+    verdict: str
+    score: float | None
+    method: str
+    strategy_used: str
+    strategy_selection_reason: str
+    evidence: ResultEvidenceOut
+    notices: list[dict[str, Any]]
+    execution_time_ms: int
+
+
+class SummaryOut(BaseModel):
+    total_checks: int
+    passed: int
+    failed: int
+    warnings: int
+    errors: int
+    skipped: int
+    critical_findings: int
+    execution_time_ms: int | None
+    complete: bool = Field(description="every check was decided: none skipped, none an error")
+
+
+class UsageOut(BaseModel):
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+
+
+class ReviewOut(BaseModel):
+    review_id: str
+    document_id: str
+    version: int
+    checklist: ChecklistRef
+    status: str
+    status_reason: str | None
+    verdict: str | None
+    progress: int
+    results: list[ResultOut]
+    findings: list[FindingOut]
+    total_findings: int
+    suggestions: list[SuggestionOut]
+    summary: SummaryOut
+    usage: UsageOut
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class ReviewRowOut(BaseModel):
+    """A review in a list."""
+
+    review_id: str
+    document_id: str
+    version: int
+    checklist: ChecklistRef
+    status: str
+    verdict: str | None
+    progress: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def _in_language(ja: str, en: str) -> str:
+    return en if (get_language() or "").startswith("en") else ja
+
+
+def checklist_out(checklist: CheckList) -> ChecklistOut:
+    return ChecklistOut(
+        code=checklist.code,
+        name=_in_language(checklist.name_ja, checklist.name_en),
+        document_types=checklist.document_types,
+        ontology_domain=checklist.ontology_domain,
+    )
+
+
+def checklist_version_out(version: CheckListVersion, *, code: str) -> ChecklistVersionOut:
+    return ChecklistVersionOut(
+        code=code,
+        version=version.number,
+        status=version.status,
+        created_at=version.created_at,
+        approved_at=version.approved_at,
+    )
+
+
+def check_item_out(checklist: CheckList, item: CheckItemVersion) -> CheckItemOut:
+    return CheckItemOut(
+        check_item_id=item.item.code,
+        version=item.number,
+        checklist=checklist.code,
+        category=item.item.category,
+        name=_in_language(item.name_ja, item.name_en),
+        description=_in_language(item.description_ja, item.description_en),
+        check_type=item.check_type,
+        strategy=item.strategy,
+        document_types=checklist.document_types,
+        guideline_reference=item.guideline_reference or None,
+        priority=item.priority,
+        criteria=item.criteria,
+    )
+
+
+def review_row_out(review: Review) -> ReviewRowOut:
+    """Expects checklist_version__checklist to be selected."""
+    return ReviewRowOut(
+        review_id=review.public_id,
+        document_id=review.document_id_text,
+        version=review.version_number,
+        checklist=_checklist_ref(review),
+        status=review.status,
+        verdict=review.verdict or None,
+        progress=review.progress,
+        created_at=review.created_at,
+        finished_at=review.finished_at,
+    )
+
+
+def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> ReviewOut:
+    """``pairs`` are all findings in the document's order; the review's options limit how many are shown."""
+    results = list(review.results.all())
+    options = review.options
+    shown = pairs[: options.get("max_findings", len(pairs))]
+    with_evidence = options.get("include_evidence", True)
+    suggested = options.get("suggestion_level", "basic") != "none"
+    suggestions = [getattr(finding, "suggestion", None) for _result, finding in shown] if suggested else []
+    return ReviewOut(
+        review_id=review.public_id,
+        document_id=review.document_id_text,
+        version=review.version_number,
+        checklist=_checklist_ref(review),
+        status=review.status,
+        status_reason=review.error or None,
+        verdict=review.verdict or None,
+        progress=review.progress,
+        results=[_result_out(result) for result in results],
+        findings=[_finding_out(result, finding, with_evidence=with_evidence) for result, finding in shown],
+        total_findings=len(pairs),
+        suggestions=[_suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
+        summary=_summary(review, results, pairs),
+        usage=UsageOut(),
+        created_at=review.created_at,
+        started_at=review.started_at,
+        finished_at=review.finished_at,
+    )
+
+
+def _checklist_ref(review: Review) -> ChecklistRef:
+    return ChecklistRef(code=review.checklist_version.checklist.code, version=review.checklist_version.number)
+
+
+def _result_out(result: CheckResult) -> ResultOut:
+    item = result.item_version
+    topics = sorted({finding.data["topic"] for finding in result.findings.all() if "topic" in finding.data})
+    return ResultOut(
+        check_item_id=item.item.code,
+        check_item_version=item.number,
+        name=_in_language(item.name_ja, item.name_en),
+        verdict=result.verdict,
+        score=result.score,
+        method=result.method,
+        strategy_used=result.strategy_used,
+        strategy_selection_reason=_in_language(result.strategy_reason_ja, result.strategy_reason_en),
+        evidence=ResultEvidenceOut(ontology_refs=topics),
+        notices=result.notices,
+        execution_time_ms=result.execution_time_ms,
+    )
+
+
+def _finding_out(result: CheckResult, finding: Finding, *, with_evidence: bool) -> FindingOut:
+    basis = _in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
+    return FindingOut(
+        id=finding.public_id,
+        fingerprint=finding.fingerprint,
+        rule_id=finding.rule_id,
+        check_item_id=result.item_version.item.code,
+        severity=finding.severity,
+        message=finding.message,
+        location=LocationOut(**finding.location),
+        evidence=[EvidenceOut(**item) for item in finding.evidence] if with_evidence else [],
+        searched=finding.searched,
+        data=finding.data,
+        related_guideline=finding.related_guideline or None,
+        confidence=finding.confidence,
+        confidence_basis=basis or None,
+        triage=finding.triage,
+    )
+
+
+def _suggestion_out(suggestion: Suggestion) -> SuggestionOut:
+    return SuggestionOut(
+        id=suggestion.public_id,
+        finding_id=suggestion.finding.public_id,
+        content=_in_language(suggestion.content_ja, suggestion.content_en),
+        rationale=_in_language(suggestion.rationale_ja, suggestion.rationale_en),
+        confidence=suggestion.confidence,
+        example=suggestion.example or None,
+        references=suggestion.references,
+    )
+
+
+def _summary(
+    review: Review, results: Sequence[CheckResult], pairs: Sequence[tuple[CheckResult, Finding]]
+) -> SummaryOut:
+    verdicts = [result.verdict for result in results]
+    elapsed = review.finished_at - review.started_at if review.finished_at and review.started_at else None
+    return SummaryOut(
+        total_checks=len(results),
+        passed=verdicts.count(Verdict.PASS),
+        failed=verdicts.count(Verdict.FAIL),
+        warnings=verdicts.count(Verdict.WARNING),
+        errors=verdicts.count(Verdict.ERROR),
+        skipped=verdicts.count(Verdict.SKIPPED),
+        critical_findings=sum(finding.severity == "critical" for _result, finding in pairs),
+        execution_time_ms=int(elapsed.total_seconds() * 1000) if elapsed else None,
+        complete=bool(verdicts) and not {Verdict.SKIPPED, Verdict.ERROR} & set(verdicts),
+    )

@@ -1,0 +1,267 @@
+"""What may be done with check masters and reviews: every door calls these, with the caller's principal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from django.db import transaction
+from django.db.models import Prefetch, QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core import bus
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.queue import enqueue_on_commit
+from knowledge.models import DocumentStatus, DocumentVersion
+from knowledge.services.documents import get_document
+from knowledge.services.workers import POLL_S, work_through, worker_is_alive
+from review import runs
+from review.models import (
+    UNFINISHED,
+    CheckItemVersion,
+    CheckList,
+    CheckListEntry,
+    CheckListVersion,
+    CheckResult,
+    Finding,
+    MasterStatus,
+    Review,
+    ReviewStatus,
+    Strategy,
+)
+from review.tasks import execute_review
+
+SUGGESTION_LEVELS = ("none", "basic", "detailed")
+JUDGES = ("auto", "server", "sampling", "rules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewOptions:
+    """What a caller may ask of a review. ``max_findings`` limits answers, never what is stored."""
+
+    check_items: tuple[str, ...] = ()
+    related_documents: tuple[str, ...] = ()
+    include_evidence: bool = True
+    max_findings: int = 100
+    suggestion_level: str = "basic"
+    judge: str = "auto"
+    force_strategy: str | None = None
+    parallel: bool = True
+
+
+def list_checklists(principal: Principal) -> QuerySet[CheckList]:
+    """All check lists, by code."""
+    principal.require(Scope.READ)
+    return CheckList.objects.order_by("code")
+
+
+def list_checklist_versions(principal: Principal, code: str) -> QuerySet[CheckListVersion]:
+    """A check list's versions, newest first."""
+    principal.require(Scope.READ)
+    return CheckListVersion.objects.filter(checklist=_checklist(code)).order_by("-number")
+
+
+def list_check_items(
+    principal: Principal, *, checklist: str = "", document_type: str = "", check_type: str = "", code: str = ""
+) -> list[tuple[CheckList, CheckItemVersion]]:
+    """The item versions in force, with their check list, in the lists' order."""
+    principal.require(Scope.READ)
+    versions = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).select_related("checklist")
+    if checklist:
+        versions = versions.filter(checklist=_checklist(checklist))
+    if document_type:
+        versions = versions.filter(checklist__document_types__contains=[document_type])
+    entries = CheckListEntry.objects.select_related("item_version__item").order_by("position")
+    if check_type:
+        entries = entries.filter(item_version__check_type=check_type)
+    if code:
+        entries = entries.filter(item_version__item__code=code)
+    found = versions.order_by("checklist__code").prefetch_related(Prefetch("entries", queryset=entries))
+    return [(version.checklist, entry.item_version) for version in found for entry in version.entries.all()]
+
+
+def _checklist(code: str) -> CheckList:
+    checklist = CheckList.objects.filter(code=code).first()
+    if checklist is None:
+        known = ", ".join(CheckList.objects.values_list("code", flat=True))
+        raise NotFound(
+            _('There is no check list "{given}". Known: {known}.'), code="checklist_not_found", given=code, known=known
+        )
+    return checklist
+
+
+def start_review(
+    *, principal: Principal, document_id: str, checklist: str = "", options: ReviewOptions | None = None
+) -> Review:
+    """Queue a review of a document's latest version; it starts when the document's text is there.
+
+    Without ``checklist`` the one for the document's type is taken. Raises NotFound, InvalidInput, Conflict.
+    """
+    options = options or ReviewOptions()
+    principal.require(Scope.REVIEW)
+    document = get_document(principal, document_id, scope=Scope.REVIEW)
+    chosen = _checklist(checklist) if checklist else _checklist_for(document.document_type_id)
+    master = chosen.versions.filter(status=MasterStatus.APPROVED).order_by("-number").first()
+    if master is None:
+        raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
+    _check_options(options, master)
+    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
+    with transaction.atomic():
+        review = Review.objects.create(
+            version=version,
+            document_id_text=document.public_id,
+            version_number=version.number,
+            checklist_version=master,
+            options=asdict(options),
+            requested_by_id=principal.user_id,
+        )
+        record_event(
+            principal=principal,
+            action="REVIEW_START",
+            resource=f"review:{review.public_id}",
+            document_id=document.public_id,
+            checklist=chosen.code,
+        )
+        enqueue_on_commit(execute_review, review_id=review.pk)
+    return review
+
+
+def _checklist_for(document_type: str) -> CheckList:
+    checklist = CheckList.objects.filter(document_types__contains=[document_type]).order_by("code").first()
+    if checklist is None:
+        known = ", ".join(CheckList.objects.values_list("code", flat=True))
+        raise InvalidInput(
+            _('No check list is for documents of type "{given}". Name one of: {known}.'),
+            code="checklist_needed",
+            given=document_type,
+            known=known,
+        )
+    return checklist
+
+
+def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
+    known = set(master.entries.values_list("item_version__item__code", flat=True))
+    choices = (
+        ("suggestion_level", options.suggestion_level, SUGGESTION_LEVELS),
+        ("judge", options.judge, JUDGES),
+        ("force_strategy", options.force_strategy, (None, *Strategy.values)),
+    )
+    for name, value, allowed in choices:
+        if value not in allowed:
+            raise InvalidInput(
+                _("{field}: {value!r} is not one of {allowed}."),
+                field=name,
+                value=value,
+                allowed=", ".join(str(item) for item in allowed if item),
+            )
+    if unknown := sorted(set(options.check_items) - known):
+        raise InvalidInput(
+            _("Unknown check items: {unknown}. This check list has: {known}."),
+            code="unknown_check_item",
+            unknown=", ".join(unknown),
+            known=", ".join(sorted(known)),
+        )
+    if options.related_documents:
+        raise InvalidInput(_("related_documents can't be judged in this release; leave the option out."))
+
+
+def _version_to_review(
+    latest: DocumentVersion | None, current: DocumentVersion | None, *, path: str
+) -> DocumentVersion:
+    for version in (latest, current):
+        if version is not None and version.status != DocumentStatus.FAILED:
+            return version
+    reason = latest.status_reason if latest else None
+    raise Conflict(
+        _("{path} can't be reviewed, its text could not be read: {reason}"),
+        code="document_failed",
+        path=path,
+        reason=reason or "-",
+    )
+
+
+def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
+    """Find a review with all that ``review_out`` shows, in three queries. Raises NotFound, also for hidden ones."""
+    principal.require(scope)
+    review = (
+        Review.objects.visible_to(principal, scope)
+        .select_related("version__document", "checklist_version__checklist")
+        .prefetch_related(
+            Prefetch(
+                "results",
+                queryset=CheckResult.objects.select_related("item_version__item").prefetch_related(
+                    Prefetch("findings", queryset=Finding.objects.select_related("suggestion"))
+                ),
+            )
+        )
+        .filter(public_id=review_id)
+        .first()
+    )
+    if review is None:
+        raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
+    return review
+
+
+def list_reviews(principal: Principal, *, document_id: str = "", status: str = "") -> QuerySet[Review]:
+    """The reviews the caller may read, newest first."""
+    principal.require(Scope.READ)
+    reviews = Review.objects.visible_to(principal).select_related("checklist_version__checklist").order_by("-id")
+    if document_id:
+        reviews = reviews.filter(document_id_text=document_id)
+    return reviews.filter(status=status) if status else reviews
+
+
+def cancel_review(*, principal: Principal, review_id: str) -> Review:
+    """Stop a review; the results it has stay. A finished one is left as it is."""
+    review = get_review(principal, review_id, scope=Scope.REVIEW)
+    stopped = Review.objects.filter(pk=review.pk, status__in=UNFINISHED).update(
+        status=ReviewStatus.CANCELLED, finished_at=Now(), lease_token="", lease_expires_at=None
+    )
+    if stopped:
+        record_event(principal=principal, action="REVIEW_CANCEL", resource=f"review:{review_id}")
+        bus.publish(f"review:{review_id}", {"review_id": review_id, "status": "cancelled"})
+    return get_review(principal, review_id)
+
+
+def wait_for_review(
+    review: Review, *, timeout_s: float | None, on_progress: Callable[[int, str], None] | None = None
+) -> bool:
+    """Wait until a review is finished, doing its work here while no worker is alive. False when time ran out.
+
+    ``on_progress`` gets percent and state, only when they changed.
+    """
+    started = time.monotonic()
+    told: tuple[int, str] | None = None
+    while True:
+        row = Review.objects.only("status", "progress", "version_id").get(pk=review.pk)
+        now = (row.progress, str(row.status))
+        if on_progress and now != told:
+            on_progress(*now)
+        told = now
+        if row.status not in UNFINISHED:
+            return True
+        left = None if timeout_s is None else timeout_s - (time.monotonic() - started)
+        if left is not None and left <= 0:
+            return False
+        if worker_is_alive() or not _work_here(row, left):
+            time.sleep(POLL_S)
+
+
+def _work_here(review: Review, left: float | None) -> bool:
+    if review.version_id is not None:
+        work_through([review.version_id], timeout_s=left)
+    return runs.execute(review.pk)
+
+
+def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, Finding]]:
+    """All findings in the order of the document; what is missing comes after what is there, by check."""
+
+    def place(pair: tuple[CheckResult, Finding]) -> tuple[bool, int, int, int]:
+        start = pair[1].location.get("start_offset")
+        return (start is None, start or 0, pair[0].position, pair[1].ordinal)
+
+    return sorted(((result, finding) for result in results for finding in result.findings.all()), key=place)

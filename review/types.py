@@ -1,0 +1,105 @@
+"""Value objects of the review app: plain data, no framework.
+
+Offsets are half-open ``[start, end)`` in Unicode code points of the reviewed version's stored Markdown; lines count
+from 1 and are inclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from knowledge.types import Block, Section, Topic
+
+
+class Severity(StrEnum):
+    CRITICAL = "critical"
+    MAJOR = "major"
+    MINOR = "minor"
+    INFO = "info"
+
+
+class Verdict(StrEnum):
+    PASS = "pass"  # noqa: S105 (a verdict, not a password)
+    WARNING = "warning"
+    FAIL = "fail"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """One message in both languages."""
+
+    ja: str
+    en: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of the reviewed text that a finding rests on."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestionDraft:
+    """What to do about a finding: the concrete place, the concrete missing element, and an example text."""
+
+    content: Text
+    rationale: Text
+    example: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingDraft:
+    """A defect that a rule found, before it is stored.
+
+    ``evidence`` is in document order, its first span is the finding's location (none when something is missing;
+    then ``searched`` lists what was looked through). ``key`` identifies the defect for the fingerprint: it holds no
+    offset, so that the finding is recognised when text moves. ``confidence`` is 0 to 1 and ``confidence_basis`` says
+    how it was derived.
+    """
+
+    rule_id: str
+    severity: Severity
+    message: Text
+    key: str
+    evidence: tuple[Span, ...] = ()
+    searched: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float | None = None
+    confidence_basis: Text | None = None
+    suggestion: SuggestionDraft | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleInput:
+    """All that a rule may look at.
+
+    ``params`` come from the check item's criteria. ``topics`` are the ontology's classes for the document's type.
+    """
+
+    text: str
+    title: str
+    document_type: str
+    sections: tuple[Section, ...]
+    blocks: tuple[Block, ...]
+    topics: tuple[Topic, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    document_name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOutcome:
+    """What one rule said of one document. ``examined`` counts what it looked at; 0 means it had nothing to judge.
+
+    A rule with nothing to judge makes no pass: ``skip_reason`` says why, and the check counts as skipped.
+    """
+
+    findings: tuple[FindingDraft, ...] = ()
+    examined: int = 0
+    skip_reason: Text | None = None
