@@ -1,0 +1,12 @@
+# One image for web, worker and beat. Build: docker compose build
+FROM python:3.11-slim
+ENV PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+WORKDIR /srv/hub
+COPY requirements/base.txt requirements/base.txt
+RUN pip install --no-cache-dir -r requirements/base.txt
+COPY . .
+RUN useradd --system --home /var/lib/hub --create-home hub
+USER hub
+ENV HUB_DATA_DIR=/var/lib/hub HUB_HOST=0.0.0.0
+EXPOSE 8000
+CMD ["python", "-m", "uvicorn", "hub.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--lifespan", "on"]

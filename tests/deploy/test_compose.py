@@ -1,0 +1,64 @@
+"""docker-compose.yml says nothing that is not there: commands, modules, environment variables."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from hub.config import Configuration
+
+ROOT = Path(__file__).resolve().parents[2]
+OUTSIDE_OUR_SETTINGS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}  # botocore reads these itself
+OURS = ("migrate", "web", "worker", "beat")
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+
+
+def test_every_environment_variable_of_our_services_is_a_setting(compose):
+    known = {name.upper() for name in Configuration.model_fields} | OUTSIDE_OUR_SETTINGS
+    for name in OURS:
+        assert set(compose["services"][name]["environment"]) <= known
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_every_command_of_our_services_exists(compose, service):
+    words = shlex.split(compose["services"][service]["command"])
+    assert words[0] == "python"
+    if words[1] == "manage.py":
+        assert words[2] in get_commands()
+    else:
+        assert words[1] == "-m"
+        assert importlib.util.find_spec(words[2]) is not None
+        target = next(word for word in words[3:] if word.startswith("hub."))
+        assert importlib.util.find_spec(target.partition(":")[0]) is not None
+
+
+def test_every_service_that_is_waited_for_is_there_and_can_be_waited_for(compose):
+    for service in compose["services"].values():
+        needs = service.get("depends_on", {})
+        for name, how in needs.items() if isinstance(needs, dict) else ((name, {}) for name in needs):
+            assert name in compose["services"]
+            if how.get("condition") == "service_healthy":
+                assert "healthcheck" in compose["services"][name]
+
+
+def test_every_named_volume_is_declared(compose):
+    used = {
+        volume.partition(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])
+    }
+    assert used == set(compose["volumes"])
+
+
+def test_no_secret_has_a_default(compose):
+    text = (ROOT / "docker-compose.yml").read_text()
+    for secret in ("SECRET_KEY", "POSTGRES_PASSWORD", "MINIO_PASSWORD"):
+        assert f"${{{secret}:-" not in text
