@@ -1,0 +1,255 @@
+"""Which of the expected topics a document treats, from its headings, tables and wording alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from knowledge.ontology.passages import (
+    Passage,
+    first_header_cell,
+    has_substance,
+    is_drawn,
+    is_placeholder,
+    pieces,
+)
+from knowledge.ontology.titles import bare_title, fold, names_topic
+from knowledge.structure import is_table_of_contents, section_at
+from knowledge.types import Block, BlockKind, Section, Topic
+
+_HISTORY = re.compile(
+    r"(?:変更|改訂|改定|改版|更新|修正|版数?|文書)の?履歴|版歴|(?:revision|change)\s*(?:history|log)|changelog", re.I
+)
+_GLOSSARY = re.compile(r"用語|略語|glossary", re.I)
+_EXAMPLE = re.compile(r"例えば|たとえば|[(（]例|例[)）:：]|などの例|の例を|e\.g\.", re.I)
+_LABEL = re.compile(r"^\W*(?P<label>[^:：|\n]{1,20}?)\W*[:：]\W*(?P<content>[^\n]*\w[^\n]*)", re.S)
+# Tables whose rows state something on what the first cell names; a table of domains or functions only lists it.
+_STATING_HEADER = re.compile(
+    r"項目|区分|分類|要件|特性|観点|種別|カテゴリ|指標|品質|方針|item|category|requirement", re.I
+)
+_MIN_STATEMENT = 8
+_MENTIONS_SHOWN = 3
+
+
+class CoverageStatus(StrEnum):
+    TREATED = "treated"
+    MENTIONED = "mentioned"
+    MISSING = "missing"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicJudgement:
+    """What the document does about one topic.
+
+    ``span`` is the heading or passage that decided (None when the topic is missing), ``section_path`` where that
+    stands, ``mentions`` are places that only name the topic. The reasons say in both languages what decided.
+    """
+
+    topic: Topic
+    status: CoverageStatus
+    reason_ja: str
+    reason_en: str
+    span: tuple[int, int] | None = None
+    section_path: tuple[str, ...] = ()
+    mentions: tuple[tuple[int, int], ...] = ()
+    by_heading: bool = False
+
+
+def judge_topics(
+    text: str, sections: Sequence[Section], blocks: Sequence[Block], topics: Sequence[Topic]
+) -> tuple[TopicJudgement, ...]:
+    """Judge each topic: treated, empty (a heading without content), only mentioned, or missing; in ``topics`` order.
+
+    A heading that names the topic decides if anything stands under it. Else a passage that states something on the
+    topic (one of its cues, or an item labelled with its name) decides. Examples, drawings, the table of contents and
+    the change history never do.
+    """
+    reader = _Reader(text, tuple(sections), tuple(blocks))
+    return tuple(_judge(topic, tuple(topics), reader) for topic in topics)
+
+
+class _Reader:
+    """The document cut up once for all topics."""
+
+    def __init__(self, text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> None:
+        self.text = text
+        self.blocks = blocks
+        self.contents = tuple(section for section in sections if is_table_of_contents(section, text))
+        self.sections = tuple(section for section in sections if section not in self.contents)
+        history = [section for section in sections if _HISTORY.search(section.title)]
+        self._history = tuple((section.start, section.end) for section in history)
+        glossary = [section for section in sections if _GLOSSARY.search(section.title)]
+        self._glossary = tuple((section.start, section.end) for section in glossary)
+        self.by_id = {section.id: section for section in sections}
+        self.passages = tuple(self._passages())
+
+    def is_apparatus(self, offset: int) -> bool:
+        stretches = (*((section.start, section.end) for section in self.contents), *self._history)
+        return any(start <= offset < end for start, end in stretches)
+
+    def has_content(self, section: Section) -> bool:
+        """Tell whether anything but headings and placeholders stands in the section or below it."""
+        return any(
+            has_substance(self.text[block.start : block.end], block.kind)
+            for block in self.blocks
+            if section.body_start <= block.start < section.end
+        )
+
+    def path_at(self, offset: int) -> tuple[str, ...]:
+        section = section_at(self.sections, offset)
+        return section.path if section else ()
+
+    def _passages(self) -> Iterator[Passage]:
+        for block in self.blocks:
+            if block.kind not in (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE):
+                continue
+            if any(section.start <= block.start < section.end for section in self.contents):
+                continue
+            header = first_header_cell(self.text, block) if block.kind is BlockKind.TABLE else ""
+            in_glossary = any(start <= block.start < end for start, end in self._glossary)
+            for start, end in pieces(self.text, block):
+                piece = unicodedata.normalize("NFKC", self.text[start:end])
+                if not (is_drawn(piece)):
+                    yield Passage(
+                        start=start, end=end, text=piece, kind=block.kind, in_glossary=in_glossary, header=header
+                    )
+
+
+def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJudgement:
+    headings = [section for section in reader.sections if _is_about(section, topic, topics, reader)]
+    for section in headings:
+        if reader.has_content(section):
+            return _by_heading(topic, section, reader)
+    if found := _stating_passage(topic, reader):
+        return _by_passage(topic, found, reader)
+    if headings:
+        return _empty(topic, headings[0], reader)
+    return _not_treated(topic, reader)
+
+
+def _is_about(section: Section, topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> bool:
+    if not names_topic(section.title, topic):
+        return False
+    if not topic.whole_document:
+        return True
+    others = [other for other in topics if not other.whole_document]
+    above = reader.by_id.get(section.parent_id or "")
+    while above is not None:
+        if any(names_topic(above.title, other) for other in others):
+            return False
+        above = reader.by_id.get(above.parent_id or "")
+    return True
+
+
+def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
+    cues = _compiled(topic.cues)
+    for passage in reader.passages:
+        if _EXAMPLE.search(passage.text) or (_is_foreign(topic, passage, reader)):
+            continue
+        if any(cue.search(passage.text) for cue in cues) or _is_labelled(topic, passage):
+            return passage
+    return None
+
+
+def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:
+    """A change history states no design, and a glossary explains words of any topic."""
+    if reader.is_apparatus(passage.start):
+        return not any(_HISTORY.search(name) for name in topic.synonyms)
+    return passage.in_glossary and not any(_GLOSSARY.search(name) for name in topic.synonyms)
+
+
+def _is_labelled(topic: Topic, passage: Passage) -> bool:
+    """Tell whether the passage is an item or row headed by the topic's name with a statement after it."""
+    if topic.whole_document:
+        return False
+    if passage.kind is BlockKind.TABLE:
+        cells = [cell.strip(" *_") for cell in passage.text.strip().strip("|").split("|")]
+        label, content = cells[0], " ".join(cells[1:])
+        if not _STATING_HEADER.search(passage.header):
+            return False
+    elif found := _LABEL.match(passage.text):
+        label, content = found["label"], found["content"]
+    else:
+        return False
+    named = fold(bare_title(label)) in {fold(name) for name in (*topic.synonyms, topic.label_ja)}
+    return named and len(fold(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
+
+
+@lru_cache(maxsize=512)
+def _compiled(cues: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(cue, re.IGNORECASE) for cue in cues)
+
+
+def _by_heading(topic: Topic, section: Section, reader: _Reader) -> TopicJudgement:
+    return TopicJudgement(
+        topic=topic,
+        status=CoverageStatus.TREATED,
+        span=_heading_span(section, reader.text),
+        section_path=section.path,
+        reason_ja=f"「{section.title}」の節に内容があります。",
+        reason_en=f"Section “{section.title}” has content.",
+        by_heading=True,
+    )
+
+
+def _by_passage(topic: Topic, passage: Passage, reader: _Reader) -> TopicJudgement:
+    path = reader.path_at(passage.start)
+    place = path[-1] if path else ""
+    return TopicJudgement(
+        topic=topic,
+        status=CoverageStatus.TREATED,
+        span=(passage.start, passage.end),
+        section_path=path,
+        reason_ja=f"「{place}」に具体的な記述があります。",
+        reason_en=f"“{place}” states something concrete on it.",
+    )
+
+
+def _empty(topic: Topic, section: Section, reader: _Reader) -> TopicJudgement:
+    return TopicJudgement(
+        topic=topic,
+        status=CoverageStatus.EMPTY,
+        span=_heading_span(section, reader.text),
+        section_path=section.path,
+        reason_ja=f"「{section.title}」の見出しはありますが、内容がありません。",
+        reason_en=f"There is a heading “{section.title}” with nothing under it.",
+        by_heading=True,
+    )
+
+
+def _not_treated(topic: Topic, reader: _Reader) -> TopicJudgement:
+    mentions = _mentions(topic, reader)
+    if not mentions:
+        return TopicJudgement(
+            topic=topic,
+            status=CoverageStatus.MISSING,
+            reason_ja=f"「{topic.label_ja}」を扱う見出しも記述もありません。",
+            reason_en=f"No heading and no passage is on “{topic.label_en}”.",
+        )
+    return TopicJudgement(
+        topic=topic,
+        status=CoverageStatus.MENTIONED,
+        span=mentions[0],
+        section_path=reader.path_at(mentions[0][0]),
+        mentions=mentions,
+        reason_ja=f"「{topic.label_ja}」は語として現れるだけで、要件も設計も述べられていません。",
+        reason_en=f"“{topic.label_en}” is named only; no requirement or design is stated.",
+    )
+
+
+def _mentions(topic: Topic, reader: _Reader) -> tuple[tuple[int, int], ...]:
+    names = sorted({*topic.synonyms, *topic.label_ja.split("・")}, key=lambda name: (-len(name), name))
+    pattern = re.compile("|".join(re.escape(name) for name in names if not name.isascii()))
+    found = (match.span() for match in pattern.finditer(reader.text))
+    outside = [span for span in found if not reader.is_apparatus(span[0])]
+    return tuple(outside[:_MENTIONS_SHOWN])
+
+
+def _heading_span(section: Section, text: str) -> tuple[int, int]:
+    line = text[section.start : section.body_start]
+    return section.start, section.start + len(line.rstrip())

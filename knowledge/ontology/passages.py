@@ -1,0 +1,82 @@
+"""The pieces of text that may state something on a topic, and what says nothing: placeholders and drawings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from knowledge.types import Block, BlockKind
+
+_PLACEHOLDER = re.compile(
+    r"(?:TBD|T\.B\.D\.?|TODO|未定|未記載|未作成|未着手|検討中|作成中|準備中|執筆中|省略|略|空欄|\W*|x{2,}"
+    r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述)\S{0,10})[。.]?",
+    re.I,
+)
+_DRAWING = re.compile(r"[\u2500-\u257f]")
+_TABLE_RULE = re.compile(r"[\s|:\-]+")
+_LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ xX]\]\s*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A paragraph, list item or table row outside headings, code and the contents list.
+
+    ``header`` is the first cell of the table's header row.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: BlockKind
+    in_glossary: bool
+    header: str = ""
+
+
+def has_substance(source: str, kind: BlockKind) -> bool:
+    """Tell whether a block states anything: not blank, no placeholder such as TBD or 後日記載, no empty table."""
+    if kind is BlockKind.HEADING or kind is BlockKind.FRONT_MATTER:
+        return False
+    if kind in (BlockKind.CODE, BlockKind.FIGURE):
+        return bool(re.sub(r"^[`~].*$|\s", "", source, flags=re.MULTILINE))
+    plain = re.sub(r"<!--.*?-->", "", unicodedata.normalize("NFKC", source), flags=re.DOTALL)
+    lines = [line for line in plain.splitlines() if not _TABLE_RULE.fullmatch(line)]
+    if kind is BlockKind.TABLE and not plain.lstrip().startswith("<"):
+        cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[1:]]
+        return any(not _PLACEHOLDER.fullmatch(cell) for row in cells for cell in (row[1:] or row))
+    return any(not _PLACEHOLDER.fullmatch(_LIST_MARK.sub("", line).strip(" *_()[]<>")) for line in lines)
+
+
+def is_placeholder(content: str) -> bool:
+    """Tell whether the text only holds a place: TBD, 未定, 後日記載, a dash."""
+    return bool(_PLACEHOLDER.fullmatch(content))
+
+
+def is_drawn(piece: str) -> bool:
+    """Tell whether the piece is part of a drawing made of characters, or a table's rule."""
+    return bool(_DRAWING.search(piece) or _TABLE_RULE.fullmatch(piece))
+
+
+def pieces(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """Yield table rows and list items one by one; an item keeps its continuation lines, a paragraph is whole."""
+    if block.kind is BlockKind.PARAGRAPH:
+        yield block.start, block.end
+        return
+    starts = [
+        block.start + match.start() for match in re.finditer(_ITEM_START[block.kind], text[block.start : block.end])
+    ]
+    starts = starts or [block.start]
+    for start, following in zip(starts, [*starts[1:], block.end], strict=True):
+        yield start, start + len(text[start:following].rstrip())
+
+
+_ITEM_START = {
+    BlockKind.LIST: re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])(?:[ \t]|$)", re.MULTILINE),
+    BlockKind.TABLE: re.compile(r"^[^\n]+", re.MULTILINE),
+}
+
+
+def first_header_cell(text: str, block: Block) -> str:
+    """Return the first cell of a table's header row as written."""
+    return text[block.start : block.end].partition("\n")[0].strip().strip("|").partition("|")[0].strip()

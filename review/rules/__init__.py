@@ -1,0 +1,35 @@
+"""The review rules. Importing this package registers all of them."""
+
+from review.rules import (
+    coverage,
+    heading_levels,
+    numbering,
+    swallowed_headings,
+    terminology,
+    trace_definitions,
+    trace_links,
+    traceability,
+    version_management,
+    wording,
+)
+from review.rules.base import Rule, RuleCrash
+from review.rules.registry import UnknownRuleError, get_rule, list_rules, run_rules
+
+__all__ = [
+    "Rule",
+    "RuleCrash",
+    "UnknownRuleError",
+    "coverage",
+    "get_rule",
+    "heading_levels",
+    "list_rules",
+    "numbering",
+    "run_rules",
+    "swallowed_headings",
+    "terminology",
+    "trace_definitions",
+    "trace_links",
+    "traceability",
+    "version_management",
+    "wording",
+]

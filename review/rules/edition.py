@@ -1,0 +1,195 @@
+"""What a document says about its own edition: version and dates on the cover, and the rows of its change history."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from knowledge.types import Block, BlockKind, Section
+from review.rules.outline import bare_title, contents_ids, inside, is_history
+from review.rules.tables import Table, read_tables
+from review.types import Span
+
+VersionNumber = tuple[int, ...]
+
+_VERSION_LABEL = r"(?:文書)?(?:バージョン|版数|版番号|版|リビジョン|version|ver\.?|rev(?:ision)?\.?)"
+_UPDATED_LABEL = (
+    r"(?:最終)?(?:更新|改訂|改定|改版|修正)(?:年月)?日?|last\s*updated|updated(?:\s*at)?|revised|date\s*modified"
+)
+_FIELD = re.compile(
+    rf"^[ \t>|*_+\-]*(?:(?P<version>{_VERSION_LABEL})|(?P<updated>{_UPDATED_LABEL}))(?:番号)?[ \t*_]*[:：|][ \t*_|]*"
+    r"(?P<value>[^|\n]*?)[ \t*_|]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_VERSION_VALUE = re.compile(r"(?:第\s*|v(?:er(?:sion)?)?\.?\s*)?(\d+(?:\.\d+)*)\s*版?", re.IGNORECASE)
+_DATE = re.compile(r"(\d{4})\s*(?:[-/.]|年)\s*(\d{1,2})\s*(?:[-/.]|月)\s*(\d{1,2})\s*日?")
+_ERA_DATE = re.compile(r"(令和|平成)\s*(元|\d{1,2})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日")
+_ERA_OFFSET = {"令和": 2018, "平成": 1988}
+_VERSION_COLUMN = re.compile(r"版|バージョン|version|\bver\b|rev", re.IGNORECASE)
+_DATE_COLUMN = re.compile(r"日付|年月日|更新日|改訂日|改定日|変更日|作成日|発行日|日時|\bdate\b", re.IGNORECASE)
+_CONTENT_COLUMN = re.compile(r"内容|概要|理由|事項|変更点|description|changes?|summary", re.IGNORECASE)
+_PARTICULARS = re.compile(r"文書(管理)?(情報|属性)|ドキュメント(管理)?情報|表紙|document information", re.IGNORECASE)
+_HORIZONTAL_RULE = re.compile(r"^(?:-{3,}|\*{3,})[ \t]*$", re.MULTILINE)
+_CHAPTER_LEVEL = 2
+_DATED_NOTE_TITLE = re.compile(r"(更新|改訂|改定|変更|修正)(メモ|記録|ログ|情報|内容|点)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """One statement of an edition: the version or date as written, its value, and where it stands."""
+
+    written: str
+    span: Span
+    version: VersionNumber | None = None
+    day: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One entry of the change history; ``version`` and ``day`` are None where the entry has none."""
+
+    version: Stated | None
+    day: Stated | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """What the document says of itself. ``has_history`` is true for a history with at least one entry."""
+
+    versions: tuple[Stated, ...]
+    updated: tuple[Stated, ...]
+    entries: tuple[HistoryEntry, ...]
+    has_history: bool
+    empty_history: Section | None
+
+
+def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Edition:
+    """Read the cover fields (at the top, or at the foot after the last rule) and the change history."""
+    history = [section for section in sections if is_history(section)]
+    tables = [table for table in read_tables(text, blocks) if _is_history_table(table, history)]
+    entries = [entry for table in tables for entry in _table_entries(table)]
+    listed = any(_has_list_entries(text, section, blocks) for section in history)
+    fields = list(_cover_fields(text, sections, blocks, history))
+    return Edition(
+        versions=tuple(field for field in fields if field.version),
+        updated=tuple(field for field in fields if field.day),
+        entries=(*entries, *_dated_notes(text, sections)),
+        has_history=bool(entries) or listed,
+        empty_history=history[0] if history and not entries and not listed else None,
+    )
+
+
+def parse_version(written: str) -> VersionNumber | None:
+    """Return the version number in ``written``, without trailing zeros, or None.
+
+    >>> parse_version("v1.2.0"), parse_version("第2版"), parse_version("Draft")
+    ((1, 2), (2,), None)
+    """
+    found = _VERSION_VALUE.search(unicodedata.normalize("NFKC", written))
+    if not found:
+        return None
+    parts = [int(part) for part in found.group(1).split(".")]
+    while len(parts) > 1 and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)
+
+
+def parse_day(written: str) -> date | None:
+    """Return the first calendar day in ``written`` (2026-01-06, 2026/1/6, 2026年1月6日, 令和8年1月6日), or None."""
+    plain = unicodedata.normalize("NFKC", written)
+    if era := _ERA_DATE.search(plain):
+        year = _ERA_OFFSET[era.group(1)] + (1 if era.group(2) == "元" else int(era.group(2)))
+        return _day(year, int(era.group(3)), int(era.group(4)))
+    found = _DATE.search(plain)
+    return _day(*map(int, found.groups())) if found else None
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _cover_fields(
+    text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...], history: list[Section]
+) -> Iterator[Stated]:
+    skipped = [(block.start, block.end) for block in blocks if block.kind is BlockKind.CODE]
+    skipped += [(section.start, section.end) for section in history]
+    cover = list(_cover(text, sections))
+    for match in _FIELD.finditer(text):
+        if inside(skipped, match.start()) or not inside(cover, match.start()):
+            continue
+        written = match.group("value")
+        span = Span(start=match.start("value"), end=match.end("value"))
+        if match.group("version") and (version := parse_version(written)):
+            yield Stated(written=written, span=span, version=version)
+        elif match.group("updated") and (day := parse_day(written)):
+            yield Stated(written=written, span=span, day=day)
+
+
+def _cover(text: str, sections: tuple[Section, ...]) -> Iterator[tuple[int, int]]:
+    """Yield where a document speaks of itself: before its first chapter, in a section of particulars, at its foot.
+
+    The foot is what a horizontal rule sets off within the last chapter.
+    """
+    contents = contents_ids(text, sections)
+    chapters = [section for section in sections if section.number or section.id in contents]
+    yield 0, chapters[0].start if chapters else _second_chapter_start(text, sections)
+    yield from ((section.start, section.end) for section in sections if _PARTICULARS.search(bare_title(section.title)))
+    last = max((section.start for section in sections if section.level <= _CHAPTER_LEVEL), default=0)
+    if foot := _HORIZONTAL_RULE.search(text, last):
+        yield foot.start(), len(text)
+
+
+def _second_chapter_start(text: str, sections: tuple[Section, ...]) -> int:
+    starts = [section.start for section in sections if section.level <= _CHAPTER_LEVEL]
+    return starts[1] if len(starts) > 1 else len(text)
+
+
+def _is_history_table(table: Table, history: list[Section]) -> bool:
+    if any(section.start <= table.header.start < section.end for section in history):
+        return True
+    columns = (_VERSION_COLUMN, _DATE_COLUMN, _CONTENT_COLUMN)
+    return all(table.column(pattern) is not None for pattern in columns)
+
+
+def _table_entries(table: Table) -> Iterator[HistoryEntry]:
+    version_column = table.column(_VERSION_COLUMN)
+    day_column = table.column(_DATE_COLUMN)
+    for row in table.rows:
+        if not any(cell.text.strip("-－—　 ") for cell in row.cells):
+            continue
+        version = day = None
+        if version_column is not None and version_column < len(row.cells):
+            cell = row.cells[version_column]
+            number = parse_version(cell.text)
+            version = Stated(written=cell.text, span=Span(start=cell.start, end=cell.end), version=number)
+        if day_column is not None and day_column < len(row.cells):
+            cell = row.cells[day_column]
+            day = Stated(written=cell.text, span=Span(start=cell.start, end=cell.end), day=parse_day(cell.text))
+        yield HistoryEntry(
+            version=version if version and version.version else None, day=day if day and day.day else None
+        )
+
+
+def _has_list_entries(text: str, section: Section, blocks: tuple[Block, ...]) -> bool:
+    return any(
+        section.body_start <= block.start < section.end
+        and block.kind in (BlockKind.LIST, BlockKind.PARAGRAPH, BlockKind.TABLE)
+        and (parse_day(text[block.start : block.end]) or parse_version(text[block.start : block.end]))
+        for block in blocks
+    )
+
+
+def _dated_notes(text: str, sections: tuple[Section, ...]) -> Iterator[HistoryEntry]:
+    """Yield headings such as 「更新メモ (2025-12-29)」: no history, yet they say when the document was changed."""
+    for section in sections:
+        day = parse_day(section.title)
+        if day and _DATED_NOTE_TITLE.search(section.title):
+            start = text.index(section.title.strip(), section.start)
+            span = Span(start=start, end=start + len(section.title.strip()))
+            yield HistoryEntry(version=None, day=Stated(written=section.title.strip(), span=span, day=day))

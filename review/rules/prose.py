@@ -1,0 +1,106 @@
+"""The running text of a document: what a reader reads as language, without code, links and drawings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from knowledge.types import Block, BlockKind
+
+_TEXT_KINDS = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.CAPTION})
+_FENCED_IN_LIST = re.compile(r"^[ \t]*(```+|~~~+).*?^[ \t]*\1[^\n]*$", re.MULTILINE | re.DOTALL)
+_NO_LANGUAGE = (
+    _FENCED_IN_LIST,
+    re.compile(r"(`+)(?:(?!\1).)+?\1"),
+    re.compile(r"<!--.*?-->", re.DOTALL),
+    re.compile(r"</?[A-Za-z][^<>\n]*>"),
+    re.compile(r"(?<=\])\([^()\n]*\)"),
+    re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s<>()（）、。」』|]+"),
+    re.compile(r"[\w.+\-]+@[\w\-]+\.[\w.\-]+", re.ASCII),
+    # A line that draws boxes or arrows is a picture, whatever words stand in it.
+    re.compile(r"^[^\n]*[\u2500-\u257f][^\n]*$", re.MULTILINE),
+)
+_QUOTED = re.compile(r"「[^「」\n]*」|『[^『』\n]*』")
+_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|>+|[-*+]|\d+[.)])(?=[ \t])|[*_~]{2,}|\*|\[[ xX]\]", re.MULTILINE)
+_SEGMENT = re.compile(r"[^。！？!?\n|]+[。！？!?]?")
+_POLITE_END = re.compile(r"(です|ます|ました|でした|ません|ください)[。\s|）)]*$")
+_PLAIN_END = re.compile(r"(である|であった|する|した|とする|ない|れる|られる|こと|べきだ|いる)[。\s|）)]*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A sentence or table cell: ``[start, end)`` of the document, blanks trimmed."""
+
+    start: int
+    end: int
+    kind: BlockKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prose:
+    """The document with all that is no language blanked out, character for character.
+
+    ``masked`` is as long as the document, so offsets hold in both. ``quoted`` are the stretches inside 「」 and 『』,
+    which are kept in ``masked``: they are language, though maybe another text's. ``segments`` are in document order.
+    """
+
+    masked: str
+    segments: tuple[Segment, ...]
+    quoted: tuple[tuple[int, int], ...]
+
+    @property
+    def characters(self) -> int:
+        """How many characters of running text there are, blanks not counted."""
+        return sum(1 for character in self.masked if not character.isspace())
+
+
+@lru_cache(maxsize=4)
+def read_prose(text: str, blocks: tuple[Block, ...]) -> Prose:
+    """Blank out code, links, tags, drawings and Markdown marks, and cut the rest into sentences and cells."""
+    masked = _only_text_blocks(text, blocks)
+    for pattern in (*_NO_LANGUAGE, _MARKS):
+        masked = pattern.sub(_blank, masked)
+    segments = tuple(segment for block in blocks if block.kind in _TEXT_KINDS for segment in _segments(masked, block))
+    quoted = tuple((match.start(), match.end()) for match in _QUOTED.finditer(masked))
+    return Prose(masked=masked, segments=segments, quoted=quoted)
+
+
+@lru_cache(maxsize=4)
+def is_polite(text: str, blocks: tuple[Block, ...]) -> bool:
+    """Tell whether the document is written in です・ます style, by the majority of its sentence ends."""
+    prose = read_prose(text, blocks)
+    sentences = [prose.masked[segment.start : segment.end] for segment in prose.segments]
+    polite = sum(1 for sentence in sentences if _POLITE_END.search(sentence))
+    plain = sum(1 for sentence in sentences if _PLAIN_END.search(sentence))
+    return polite > plain
+
+
+def _only_text_blocks(text: str, blocks: tuple[Block, ...]) -> str:
+    parts: list[str] = []
+    position = 0
+    for block in blocks:
+        if block.kind not in _TEXT_KINDS:
+            continue
+        parts += (_blanked(text[position : block.start]), text[block.start : block.end])
+        position = block.end
+    parts.append(_blanked(text[position:]))
+    return "".join(parts)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _blanked(match.group())
+
+
+def _blanked(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _segments(masked: str, block: Block) -> Iterator[Segment]:
+    for match in _SEGMENT.finditer(masked, block.start, block.end):
+        content = match.group()
+        start = match.start() + len(content) - len(content.lstrip())
+        end = match.end() - len(content) + len(content.rstrip())
+        if start < end:
+            yield Segment(start=start, end=end, kind=block.kind)

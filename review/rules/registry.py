@@ -1,0 +1,91 @@
+"""The rules by id: registration, listing, and running several of them over one document."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from review.rules.base import Rule, RuleCrash, RuleFunction
+from review.types import RuleInput, RuleOutcome, Text
+
+logger = logging.getLogger(__name__)
+
+_rules: dict[str, Rule] = {}
+
+
+class UnknownRuleError(LookupError):
+    """A rule id that nothing is registered under."""
+
+    def __init__(self, rule_id: str) -> None:
+        super().__init__(f"Unknown rule {rule_id!r}. Known rules: {', '.join(sorted(_rules))}.")
+        self.rule_id = rule_id
+
+
+def rule(
+    *,
+    id: str,
+    title: Text,
+    looks_at: Text,
+    tags: Iterable[str] = (),
+    defaults: Mapping[str, Any] | None = None,
+) -> Callable[[RuleFunction], RuleFunction]:
+    """Register the decorated function as the rule ``id``.
+
+    :raises ValueError: the id is taken.
+    """
+
+    def register(check: RuleFunction) -> RuleFunction:
+        if id in _rules:
+            raise ValueError(f"Rule {id!r} is registered twice.")
+        _rules[id] = Rule(
+            id=id, title=title, looks_at=looks_at, check=check, tags=tuple(tags), defaults=dict(defaults or {})
+        )
+        return check
+
+    return register
+
+
+def get_rule(rule_id: str) -> Rule:
+    """Return the rule with this id.
+
+    :raises UnknownRuleError: there is none.
+    """
+    try:
+        return _rules[rule_id]
+    except KeyError:
+        raise UnknownRuleError(rule_id) from None
+
+
+def list_rules(*, tag: str | None = None) -> tuple[Rule, ...]:
+    """Return all rules, or those with ``tag``, ordered by id."""
+    return tuple(found for _, found in sorted(_rules.items()) if tag is None or tag in found.tags)
+
+
+def run_rules(rule_ids: Iterable[str], target: RuleInput) -> dict[str, RuleOutcome | RuleCrash]:
+    """Run the rules over one document and return what each of them said, in the order asked for.
+
+    A rule sees its defaults overlaid with ``target.params``. A rule that raises yields a ``RuleCrash`` and does not
+    stop the others.
+
+    :raises UnknownRuleError: an id is not registered; nothing has run then.
+    """
+    chosen = [get_rule(rule_id) for rule_id in dict.fromkeys(rule_ids)]
+    return {each.id: _run_one(each, target) for each in chosen}
+
+
+def _run_one(chosen: Rule, target: RuleInput) -> RuleOutcome | RuleCrash:
+    try:
+        return chosen.check(replace(target, params={**chosen.defaults, **target.params}))
+    # The rule boundary: one broken rule must not end the review.
+    except Exception as error:
+        logger.exception("Rule %s crashed", chosen.id)
+        return RuleCrash(
+            rule_id=chosen.id,
+            error_type=type(error).__name__,
+            message=Text(
+                ja=f"規則「{chosen.title.ja}」は内部エラー（{type(error).__name__}）で判定できませんでした。",
+                en=f"The rule “{chosen.title.en}” could not judge: internal error ({type(error).__name__}).",
+            ),
+        )

@@ -1,0 +1,278 @@
+"""Occurrences of words grouped by what is the same word, so that different spellings of it come together."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from knowledge.types import Block
+from review.rules.morphology import Word, read_words
+from review.rules.prose import Prose, read_prose
+
+_DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "terminology.json"
+_JUDGED_CLASSES = frozenset({"名詞", "動詞", "形容詞", "形状詞", "副詞", "接続詞", "代名詞"})
+_KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
+_LATIN_WORD = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+(?:[-‐－][A-Za-zＡ-Ｚａ-ｚ]+)*")
+# Parts of file names, paths, variables, versions and markup are names of things, not words.
+_PART_OF_NAME = re.compile(r"[A-Za-z0-9_./\\@:#$%&+=<>{}\[\]\-－＿]")
+_HIRAGANA = re.compile(r"[ぁ-ゖ]")
+_KANJI = re.compile(r"[一-龯々]")
+_JAPANESE_WORD = re.compile(r"[ぁ-ゖァ-ヴー一-龯々]+")
+_E_ROW = frozenset("えけげせぜてでねべめれ")
+_I_ROW = frozenset("いきぎしじちぢにひびみり")
+_U_TO_I = dict(zip("うくぐすつぬぶむる", "いきぎしちにびみり", strict=True))
+_ONE_KANJI_SURU = re.compile(r"[一-龯]する")
+_FOLDED_KANA = str.maketrans("ァィゥェォヵヶッャュョヮヴ", "アイウエオカケツヤユヨワブ", "ー・")
+_SHORTEST_KATAKANA = 3
+_LONGEST_FRAGMENT = 2
+
+
+class Kind(StrEnum):
+    """In what way spellings differ."""
+
+    LONG_VOWEL = "long_vowel"
+    KANA_KANJI = "kana_kanji"
+    OKURIGANA = "okurigana"
+    WIDTH = "width"
+    CASE = "case"
+    HYPHEN = "hyphen"
+    KATAKANA = "katakana"
+    SYNONYM = "synonym"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """One spelling at ``[start, end)``."""
+
+    form: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spellings:
+    """Spellings of one word: each form with its occurrences, the most frequent form first, ties by first place."""
+
+    kind: Kind
+    forms: tuple[tuple[str, tuple[Occurrence, ...]], ...]
+
+    @property
+    def count(self) -> int:
+        return sum(len(places) for _, places in self.forms)
+
+
+@lru_cache(maxsize=1)
+def terminology() -> dict[str, Any]:
+    """Return the shipped terminology: words judged and not judged, and the curated synonyms."""
+    data: dict[str, Any] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
+    return data
+
+
+def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str, ...]]) -> tuple[Spellings, ...]:
+    """Return the words that this document spells in more than one way, ordered by their first occurrence.
+
+    Quotations in 「」, code, links and identifiers are not looked at; neither are proper names.
+    """
+    prose = read_prose(text, blocks)
+    words = [word for word in read_words(text, blocks) if not _is_quoted(word.start, prose)]
+    found = [
+        *_collect(_by_normal_form(words)),
+        *_collect(_katakana(prose)),
+        *_collect(_latin(prose)),
+        *_named(prose, Kind.SYNONYM, synonyms),
+        *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in terminology()["pairs"]["forms"])),
+    ]
+    return tuple(sorted(_distinct(found), key=lambda each: min(places[0].start for _, places in each.forms)))
+
+
+def _by_normal_form(words: list[Word]) -> Iterator[tuple[str, Occurrence]]:
+    """Key Japanese words by Sudachi's normalised form: spellings of one lexeme share it."""
+    for index, word in enumerate(words):
+        if not _is_judged(word) or not _JAPANESE_WORD.fullmatch(word.surface):
+            continue
+        position = "compound" if _is_in_compound(words, index) else "alone"
+        if word.word_class == "動詞" and _is_used_as_noun(words, index):
+            key, form = f"名詞:{_noun_of(word.normal)}:compound", word.surface
+        else:
+            key, form = f"{word.word_class}:{word.normal}:{position}", _citation_form(word)
+        yield key, Occurrence(form=form, start=word.start, end=word.end)
+
+
+def _citation_form(word: Word) -> str:
+    """Return the form that stands for all inflections: 行える is 行う, 生ずる is 生じる, 課する is 課す."""
+    if word.word_class == "形容詞":
+        return word.lemma
+    if word.word_class != "動詞":
+        return word.surface
+    lemma = word.lemma
+    if lemma[-2:-1] in _E_ROW and lemma.endswith("る") and not word.normal.endswith("る"):
+        return lemma[:-2] + word.normal[-1]
+    if lemma.endswith("ずる"):
+        return f"{lemma[:-2]}じる"
+    return lemma[:-1] if _ONE_KANJI_SURU.fullmatch(lemma) else lemma
+
+
+def _is_judged(word: Word) -> bool:
+    known = terminology()
+    if word.normal in known["kana_kanji"]["normal_forms"]:
+        return word.normal not in known["never"]["normal_forms"]
+    if word.normal in known["never"]["normal_forms"] or "固有名詞" in word.part_of_speech:
+        return False
+    if word.word_class not in _JUDGED_CLASSES or "数詞" in word.part_of_speech or "非自立" in word.part_of_speech:
+        return False
+    # A single kana, or two, is too short to be told from a particle or a fragment.
+    return len(word.surface) > _LONGEST_FRAGMENT or bool(_KANJI.search(word.surface)) or word.word_class != "名詞"
+
+
+def _is_used_as_noun(words: list[Word], index: int) -> bool:
+    """Tell 表示切り替え from 切り替える: a stem right after a noun with nothing, or a noun, after it."""
+    word = words[index]
+    before = words[index - 1] if index else None
+    after = words[index + 1] if index + 1 < len(words) else None
+    after_noun = before is not None and before.end == word.start and before.word_class == "名詞"
+    ends = after is None or after.start > word.end or after.segment != word.segment
+    before_noun = not ends and after is not None and after.word_class in ("名詞", "形状詞")
+    closes = ends or (after is not None and after.word_class == "補助記号")
+    return word.surface != word.lemma and (before_noun or (after_noun and closes))
+
+
+def _noun_of(verb: str) -> str:
+    """Return the noun made from a verb: 切り替える → 切り替え, 取り扱う → 取り扱い."""
+    if verb.endswith("る") and verb[-2:-1] in _E_ROW | _I_ROW:
+        return verb[:-1]
+    return verb[:-1] + _U_TO_I.get(verb[-1:], "")
+
+
+def _is_in_compound(words: list[Word], index: int) -> bool:
+    """Inside a compound (申込書) okurigana is dropped by rule, so 申し込み alone is no other spelling of it."""
+    word = words[index]
+    if word.word_class != "名詞" or not _KANJI.search(word.normal):
+        return False
+    before = words[index - 1] if index else None
+    after = words[index + 1] if index + 1 < len(words) else None
+    joined_before = before is not None and before.end == word.start and before.word_class in ("名詞", "接頭辞")
+    joined_after = after is not None and after.start == word.end and after.word_class in ("名詞", "接尾辞")
+    return joined_before or joined_after
+
+
+def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
+    """Key runs of katakana without long vowel marks, middle dots, small kana and half width."""
+    for match in _KATAKANA_WORD.finditer(prose.masked):
+        word = match.group().strip("・･")
+        key = unicodedata.normalize("NFKC", word).translate(_FOLDED_KANA)
+        if len(key) >= _SHORTEST_KATAKANA and not _is_quoted(match.start(), prose):
+            start = match.start() + match.group().index(word)
+            yield key, Occurrence(form=word, start=start, end=start + len(word))
+
+
+def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
+    """Key Latin words without case, width and hyphens; only those that stand alone beside Japanese.
+
+    In a run of English words capitals follow the rules of titles, parts of names are spelled as the name is, and a
+    word alone in a cell may be a value.
+    """
+    ignored = set(terminology()["latin"]["ignore"])
+    for match in _LATIN_WORD.finditer(prose.masked):
+        word = match.group()
+        key = re.sub(r"[-‐－]", "", unicodedata.normalize("NFKC", word)).casefold()
+        if (
+            len(key) > 1
+            and key not in ignored
+            and _stands_alone(prose.masked, match)
+            and not _is_quoted(match.start(), prose)
+        ):
+            yield key, Occurrence(form=word, start=match.start(), end=match.end())
+
+
+def _stands_alone(masked: str, match: re.Match[str]) -> bool:
+    before, after = masked[max(0, match.start() - 2) : match.start()], masked[match.end() : match.end() + 2]
+    if _PART_OF_NAME.match(before[-1:]) or _PART_OF_NAME.match(after[:1]):
+        return False
+    beside = f"{before.strip()[-1:]}{after.strip()[:1]}"
+    return bool(re.search(r"[ぁ-ヿ一-龯々]", beside)) and not re.search(r"[A-Za-z0-9]", beside)
+
+
+def _named(prose: Prose, kind: Kind, groups: Iterable[tuple[str, ...]]) -> Iterator[Spellings]:
+    for names in groups:
+        places: dict[str, list[Occurrence]] = defaultdict(list)
+        pattern = _names_pattern(names)
+        for match in pattern.finditer(prose.masked):
+            if not _is_quoted(match.start(), prose) and not _is_gloss(prose.masked, match, names):
+                places[match.group()].append(Occurrence(form=match.group(), start=match.start(), end=match.end()))
+        # ユーザ beside ユーザー is a matter of the long vowel mark, found as such.
+        if len({name.replace("ー", "") for name in places}) > 1:
+            yield _ranked(kind, places)
+
+
+@lru_cache(maxsize=256)
+def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Match whole names only: ユーザ is not in ユーザビリティ, nor e-mail in e-mailing."""
+    alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    katakana, latin = "[ァ-ヴー]", "[A-Za-z]"
+    return re.compile(
+        rf"(?<!{katakana})(?<!{latin})(?:{alternatives})"
+        rf"(?:(?<={katakana})(?!{katakana})|(?<={latin})(?!{latin})|(?<!{katakana})(?<!{latin}))"
+    )
+
+
+def _is_gloss(masked: str, match: re.Match[str], names: tuple[str, ...]) -> bool:
+    """In 単体テスト（ユニットテスト） the second name explains the first; that is no mixing."""
+    before = masked[: match.start()].rstrip()
+    if before[-1:] not in ("（", "("):
+        return False
+    return any(before[:-1].rstrip().endswith(name) for name in names)
+
+
+def _collect(keyed: Iterable[tuple[str, Occurrence]]) -> Iterator[Spellings]:
+    groups: dict[str, dict[str, list[Occurrence]]] = defaultdict(lambda: defaultdict(list))
+    for key, occurrence in keyed:
+        groups[key][occurrence.form].append(occurrence)
+    for forms in groups.values():
+        if len(forms) > 1:
+            yield _ranked(_kind(tuple(forms)), forms)
+
+
+def _ranked(kind: Kind, places: dict[str, list[Occurrence]]) -> Spellings:
+    ordered = sorted(places.items(), key=lambda item: (-len(item[1]), item[1][0].start))
+    return Spellings(kind=kind, forms=tuple((form, tuple(where)) for form, where in ordered))
+
+
+def _kind(forms: tuple[str, ...]) -> Kind:
+    folded = {unicodedata.normalize("NFKC", form) for form in forms}
+    if len(folded) == 1:
+        return Kind.WIDTH
+    if all(form.replace("-", "").isascii() for form in folded):
+        return Kind.CASE if len({form.replace("-", "") for form in folded}) == len(folded) else Kind.HYPHEN
+    if len({form.replace("ー", "") for form in folded}) == 1:
+        return Kind.LONG_VOWEL
+    if all(_KATAKANA_WORD.fullmatch(form) for form in folded):
+        return Kind.KATAKANA
+    if len({_HIRAGANA.sub("", form) for form in folded}) == 1:
+        return Kind.OKURIGANA
+    return Kind.KANA_KANJI if any(not _KANJI.search(form) for form in folded) else Kind.OTHER
+
+
+def _distinct(found: list[Spellings]) -> Iterator[Spellings]:
+    """Drop a group that only repeats places of a larger one: ユーザ/ユーザー inside ユーザID/ユーザーID."""
+    covered: set[int] = set()
+    for group in sorted(found, key=lambda each: (-each.count, each.forms[0][0])):
+        places = {position for _, where in group.forms for each in where for position in range(each.start, each.end)}
+        rarer = {each.start for _, where in group.forms[1:] for each in where}
+        if not rarer <= covered:
+            covered |= places
+            yield group
+
+
+def _is_quoted(offset: int, prose: Prose) -> bool:
+    index = bisect_right(prose.quoted, offset, key=lambda stretch: stretch[0]) - 1
+    return index >= 0 and offset < prose.quoted[index][1]

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.ontology.coverage import CoverageStatus, judge_topics
+from knowledge.ontology.passages import has_substance
+from knowledge.ontology.titles import names_topic
+from knowledge.ontology.topics import load_topics
+from knowledge.structure import build_sections
+from knowledge.types import BlockKind
+
+DESIGN_CODES = [
+    "purpose",
+    "scope",
+    "system_architecture",
+    "functional_requirements",
+    "nfr_performance",
+    "nfr_availability",
+    "nfr_security",
+    "nfr_maintainability",
+    "nfr_migration",
+    "nfr_operation",
+    "data_design",
+    "interface_design",
+    "glossary",
+    "test_policy",
+    "change_history",
+]
+PLAN_CODES = [
+    "tp_purpose",
+    "tp_scope",
+    "tp_levels",
+    "tp_environment",
+    "tp_data",
+    "tp_organisation",
+    "tp_schedule",
+    "tp_entry_criteria",
+    "tp_exit_criteria",
+    "tp_defect_management",
+    "tp_risk",
+    "tp_glossary",
+    "tp_change_history",
+    "tp_tools",
+    "tp_references",
+]
+
+
+def topic(code: str):
+    every = (*load_topics("basic_design"), *load_topics("test_plan"))
+    return next(each for each in every if each.code == code)
+
+
+def judge(text: str, code: str):
+    blocks = markdown_blocks(text)
+    topics = load_topics("test_plan" if code.startswith("tp_") else "basic_design")
+    return next(j for j in judge_topics(text, build_sections(text, blocks), blocks, topics) if j.topic.code == code)
+
+
+def status(text: str, code: str) -> str:
+    return judge(text, code).status.value
+
+
+def test_the_shipped_topics_are_those_of_the_contract_in_its_order():
+    assert [each.code for each in load_topics("basic_design")] == DESIGN_CODES
+    assert load_topics("requirements") == load_topics("detailed_design") == load_topics("basic_design")
+    assert [each.code for each in load_topics("test_plan")] == PLAN_CODES
+    assert load_topics("guideline") == ()
+
+
+@pytest.mark.parametrize("each", [*load_topics("basic_design"), *load_topics("test_plan")], ids=lambda each: each.code)
+def test_every_topic_has_names_cues_and_an_example_in_both_styles(each):
+    assert len(each.synonyms) >= 5
+    assert each.cues
+    assert all(re.compile(cue) for cue in each.cues)
+    assert each.label_en
+    assert each.elements_ja
+    assert len(each.elements_ja) == len(each.elements_en)
+    assert each.example
+    assert each.example_polite
+    assert each.expected_location
+    assert each.severity in ("critical", "major", "minor")
+
+
+@pytest.mark.parametrize(
+    ("title", "code", "named"),
+    [
+        ("4.1 性能要件", "nfr_performance", True),
+        ("第3章 非機能要件", "functional_requirements", False),
+        ("機能要件トレーサビリティマトリクス", "functional_requirements", True),
+        ("4.4 運用・保守要件", "nfr_maintainability", True),
+        ("4.4 運用・保守要件", "nfr_operation", True),
+        ("8. セキュリティ設計（案）", "nfr_security", True),
+        ("FR-009: ユーザーインターフェース", "interface_design", False),
+        ("FR-002: データ収集・整備機能", "data_design", False),
+        ("1.2 各層の役割", "tp_organisation", False),
+        ("体制と役割", "tp_organisation", True),
+        ("A. テストデータ準備", "tp_data", True),
+        ("更新メモ (2025-12-29)", "tp_change_history", False),
+    ],
+)
+def test_headings_name_a_topic_as_a_whole_or_as_their_head(title, code, named):
+    assert names_topic(title, topic(code)) is named
+
+
+def test_a_heading_with_content_treats_its_topic():
+    text = "# 設計書\n\n## 3. 性能\n\n応答は 3 秒以内とする。\n"
+
+    judged = judge(text, "nfr_performance")
+
+    assert judged.status is CoverageStatus.TREATED
+    assert text[slice(*judged.span)] == "## 3. 性能"
+    assert judged.section_path == ("設計書", "3. 性能")
+    assert "3. 性能" in judged.reason_ja
+
+
+@pytest.mark.parametrize(
+    "body", ["", "TBD", "（後日記載予定）", "| 項目 | 値 |\n|---|---|\n| 応答時間 | - |", "- 未定"]
+)
+def test_a_heading_with_placeholders_only_is_empty(body):
+    assert status(f"# 設計書\n\n## 3. 性能\n\n{body}\n\n## 4. 運用\n毎日見る。\n", "nfr_performance") == "empty"
+
+
+def test_subsections_are_content_of_their_chapter():
+    assert status("## 3. セキュリティ\n\n### 3.1 認証\n\n多要素認証とする。\n", "nfr_security") == "treated"
+
+
+@pytest.mark.parametrize(
+    ("passage", "code"),
+    [
+        ("検索の応答時間は 95 パーセンタイルで 3 秒以内とする。", "nfr_performance"),
+        ("稼働率は月間 99.9% 以上とする。", "nfr_availability"),
+        ("- **可用性**: 二つの系で動かし、片系で継続する", "nfr_availability"),
+        (
+            "| 品質特性 | 内容 |\n|---|---|\n| 保守性 | 変更は設定ファイルだけで行えるようにする |",
+            "nfr_maintainability",
+        ),
+        ("現行システムのデータを一括移行する。", "nfr_migration"),
+        ("| 用語 | 定義 |\n|---|---|\n| 申請者 | 申請する人 |", "glossary"),
+    ],
+)
+def test_a_passage_that_states_something_treats_its_topic_without_a_heading(passage, code):
+    text = f"# 設計書\n\n## 9. その他\n\n{passage}\n"
+
+    judged = judge(text, code)
+
+    assert judged.status is CoverageStatus.TREATED
+    assert judged.section_path == ("設計書", "9. その他")
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "性能や可用性に配慮する。",
+        "例えば、応答時間は 3 秒以内とする、のように書く。",
+        "```\n応答時間は 3 秒以内\n```",
+        "│ 応答時間 3 秒 │",
+        "## 目次\n\n1. [性能](#性能)\n2. [可用性](#可用性)",
+        "## 変更履歴\n\n| 版 | 日付 | 内容 |\n|---|---|---|\n| 1.1 | 2026-01-06 | 応答時間を 3 秒以内に変更 |",
+        "## 用語\n\n| 用語 | 定義 |\n|---|---|\n| 性能 | 応答時間 3 秒以内などの速さのこと |",
+    ],
+)
+def test_named_in_passing_as_an_example_or_in_the_contents_is_not_treated(passage):
+    assert status(f"# 設計書\n\n## 1. 概要\n\n文。\n\n{passage}\n", "nfr_performance") in ("mentioned", "missing")
+
+
+def test_mentions_are_exact_places():
+    text = "# 設計書\n\n## 1. 概要\n\n性能に配慮する。\n"
+
+    judged = judge(text, "nfr_performance")
+
+    assert judged.status is CoverageStatus.MENTIONED
+    assert [text[slice(*place)] for place in judged.mentions] == ["性能"]
+
+
+def test_the_purpose_of_one_test_level_is_not_the_plans():
+    text = "# 計画書\n\n## 1. 単体テスト\n\n### 目的\n関数を確かめる。\n\n**目的**: 関数の確認\n"
+
+    assert status(text, "tp_purpose") == "mentioned"
+    assert status(text.replace("## 1. 単体テスト", "## 1. 概要"), "tp_purpose") == "treated"
+
+
+def test_code_counts_as_content_and_an_empty_fence_does_not():
+    assert has_substance("```python\nassert True\n```", BlockKind.CODE)
+    assert not has_substance("```\n\n```", BlockKind.CODE)

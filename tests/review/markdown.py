@@ -1,0 +1,31 @@
+"""Markdown to RuleInput for the tests of rules, through the project's own parser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.structure import build_sections
+from knowledge.types import Topic
+from review.types import RuleInput
+
+
+def rule_input(
+    text: str,
+    *,
+    document_type: str = "basic_design",
+    topics: tuple[Topic, ...] = (),
+    params: Mapping[str, Any] | None = None,
+) -> RuleInput:
+    """Parse ``text`` as a Markdown document of the given type."""
+    blocks = markdown_blocks(text)
+    return RuleInput(
+        text=text,
+        title="文書",
+        document_type=document_type,
+        sections=build_sections(text, blocks),
+        blocks=blocks,
+        topics=topics,
+        params=params or {},
+    )

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from knowledge.ontology.topics import load_topics
+from review.rules import run_rules
+from tests.review.markdown import rule_input
+
+
+def findings(rule: str, text: str, **params):
+    target = rule_input(text, topics=load_topics("basic_design"), params=params)
+    return run_rules([rule], target)[rule].findings
+
+
+DESIGN = """# 設計書
+
+## 1. 目的
+受付を電子化する。
+
+## 2. 非機能要件
+
+### 2.1 性能
+応答は 3 秒以内とする。
+
+### 2.2 可用性
+TBD
+"""
+
+
+def test_a_missing_topic_says_where_was_searched_and_where_to_add_it():
+    (found,) = findings("coverage.missing_topic", DESIGN, topics=["nfr_migration"])
+
+    assert found.data["topic"] == "nfr_migration"
+    assert found.searched == ("設計書", "1. 目的", "2. 非機能要件", "2.1 性能", "2.2 可用性")
+    assert found.evidence == ()
+    assert "2.1 性能" in found.suggestion.content.ja
+    assert found.suggestion.example.endswith("移行する。")
+
+
+def test_a_topic_with_an_empty_section_is_empty_and_not_missing():
+    (found,) = findings("coverage.empty_section", DESIGN)
+
+    assert found.data["topic"] == "nfr_availability"
+    assert "nfr_availability" not in {f.data["topic"] for f in findings("coverage.missing_topic", DESIGN)}
+
+
+def test_a_title_line_and_a_parent_of_sections_are_not_empty():
+    assert findings("coverage.empty_section", "# 設計書\n\n## 受付システム\n\n## 1. 概要\n\n### 1.1 目的\n文。\n") == ()
+
+
+def test_a_type_without_topics_is_not_judged():
+    outcome = run_rules(["coverage.missing_topic"], rule_input("# 議事録\n文。\n"))["coverage.missing_topic"]
+
+    assert outcome.skip_reason

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from review.rules import run_rules
+from tests.review.markdown import rule_input
+
+
+def findings(rule: str, text: str):
+    return run_rules([rule], rule_input(text))[rule].findings
+
+
+def test_a_number_used_twice_is_one_finding_with_both_places():
+    text = "# 設計書\n## 1. 目的\n文\n## 2. 構成\n文\n## 2. 機能\n文\n"
+
+    (found,) = findings("structure.duplicate_number", text)
+
+    assert found.data["numbers"] == ["2"]
+    assert [text[span.start : span.end] for span in found.evidence] == ["## 2. 構成", "## 2. 機能"]
+
+
+def test_repeated_subsections_are_folded_into_their_repeated_chapter():
+    text = "## 6. 実装\n### 6.1 画面\n文\n## 6. 非機能\n### 6.1 性能\n文\n"
+
+    (found,) = findings("structure.duplicate_number", text)
+
+    assert found.data["numbers"] == ["6", "6.1"]
+
+
+def test_steps_and_parts_number_on_their_own():
+    text = (
+        "# 第一部\n## 1. 目的\n### 1.1 手順\n#### 1. 起動\n文\n#### 2. 停止\n文\n### 1.2 操作\n#### 1. 起動\n文\n"
+        "# 別冊\n## 1. 目的\n文\n## 2. 範囲\n文\n"
+    )
+
+    assert findings("structure.duplicate_number", text) == ()
+    assert findings("structure.number_order", text) == ()
+
+
+def test_quantities_and_annex_letters_are_no_numbers():
+    text = "## 1. 概要\n### 3D描画\n文\n### 2024年度の計画\n文\n### A. 用語\n文\n## 2. 構成\n文\n"
+
+    assert findings("structure.number_order", text) == ()
+
+
+def test_a_skipped_number_names_what_is_missing():
+    (found,) = findings("structure.number_order", "## 1. 目的\n文\n## 2. 構成\n文\n## 4. 運用\n文\n")
+
+    assert found.data["missing"] == ["3"]
+    assert "3 がありません" in found.message.ja
+
+
+def test_swapped_sections_are_one_slip():
+    text = "## 5. 処理\n### 5.1 起動\n文\n### 5.2 走査\n文\n### 5.4 再生\n文\n### 5.3 検索\n文\n## 6. 誤り\n文\n"
+
+    (found,) = findings("structure.number_order", text)
+
+    assert found.data["numbers"] == ["5.2", "5.4", "5.3"]
+    assert found.data["missing"] == []
+
+
+def test_a_subsection_numbered_for_another_chapter_is_out_of_order():
+    (found,) = findings("structure.number_order", "## 6. 実装\n文\n## 7. 連携\n### 5.1 クラス図\n文\n## 8. 運用\n文\n")
+
+    assert found.data["expected"] == "7.1"
+    assert "5 に属する番号" in found.message.ja
+
+
+def test_headings_in_a_broken_code_fence_are_no_gap_but_a_finding_of_their_own():
+    text = "## 1. 目的\n文\n```\n図\n```\n余り\n```\n## 2. 構成\n```\n本文\n\n## 3. 運用\n文\n"
+
+    assert findings("structure.number_order", text) == ()
+    (found,) = findings("structure.swallowed_heading", text)
+    assert found.data["titles"] == ["2. 構成"]
+    assert [text[span.start : span.end] for span in found.evidence] == ["## 2. 構成"]
+
+
+def test_markdown_shown_in_code_is_no_swallowed_heading():
+    text = "## 1. 目的\n```\n## 5. 見出しの例\n```\n## 2. 構成\n文\n"
+
+    assert findings("structure.swallowed_heading", text) == ()
+
+
+def test_level_jumps_are_one_finding():
+    (found,) = findings("structure.skipped_level", "# 設計書\n## 構成\n#### 詳細\n文\n## 運用\n#### 監視\n文\n")
+
+    assert [jump["title"] for jump in found.data["jumps"]] == ["詳細", "監視"]
+    assert found.suggestion.example == "### 詳細"
+
+
+def test_a_document_without_numbers_is_not_judged():
+    outcome = run_rules(["structure.number_order"], rule_input("# 表題\n文\n"))["structure.number_order"]
+
+    assert outcome.skip_reason
+    assert outcome.examined == 0

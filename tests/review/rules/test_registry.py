@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from review.rules import RuleCrash, UnknownRuleError, get_rule, list_rules, registry, run_rules
+from review.types import RuleInput, RuleOutcome, Text
+from tests.review.markdown import rule_input
+
+CONTRACT_IDS = {
+    "coverage.missing_topic",
+    "coverage.empty_section",
+    "document.version_mismatch",
+    "document.missing_history",
+    "structure.duplicate_number",
+    "structure.number_order",
+    "structure.skipped_level",
+    "terminology.variant",
+    "traceability.undefined_reference",
+    "traceability.unreferenced_definition",
+    "traceability.duplicate_definition",
+    "traceability.numbering_gap",
+    "traceability.no_upstream_reference",
+    "wording.ambiguous",
+}
+
+
+@pytest.fixture
+def broken_rule(monkeypatch):
+    monkeypatch.setattr(registry, "_rules", dict(registry._rules))
+
+    @registry.rule(id="test.broken", title=Text(ja="壊れた規則", en="Broken"), looks_at=Text(ja="-", en="-"))
+    def broken(target: RuleInput) -> RuleOutcome:
+        raise ZeroDivisionError
+
+
+def test_all_rules_of_the_contract_are_listed_in_order_with_titles_in_both_languages():
+    rules = list_rules()
+
+    assert {rule.id for rule in rules} >= CONTRACT_IDS
+    assert [rule.id for rule in rules] == sorted(rule.id for rule in rules)
+    assert all(rule.title.ja and rule.title.en and rule.looks_at.ja and rule.looks_at.en for rule in rules)
+
+
+def test_rules_can_be_listed_by_tag():
+    assert {rule.id for rule in list_rules(tag="text")} == {"terminology.variant", "wording.ambiguous"}
+
+
+def test_a_crash_in_one_rule_is_an_error_and_the_others_go_on(broken_rule, caplog):
+    with caplog.at_level(logging.ERROR):
+        results = run_rules(["test.broken", "structure.skipped_level"], rule_input("# 表題\n\n### 深い\n"))
+
+    crash = results["test.broken"]
+    assert isinstance(crash, RuleCrash)
+    assert crash.error_type == "ZeroDivisionError"
+    assert "壊れた規則" in crash.message.ja
+    assert results["structure.skipped_level"].findings
+    assert "test.broken" in caplog.text
+
+
+def test_an_unknown_rule_stops_before_anything_runs():
+    with pytest.raises(UnknownRuleError, match=r"no\.such"):
+        run_rules(["structure.skipped_level", "no.such"], rule_input("# 表題\n"))
+
+
+def test_an_id_can_be_registered_once_only():
+    known = get_rule("structure.skipped_level")
+
+    with pytest.raises(ValueError, match="twice"):
+        registry.rule(id=known.id, title=known.title, looks_at=known.looks_at)(known.check)
+
+
+ODD_TEXTS = ["", "\n", "# \n", "|\n|-|\n", "```\n", "# A\n## B\n```\n## 2. C\n", "\U0001f600 等", "-", "> 1.\n> -"]
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_odd_texts_break_no_rule(text):
+    for document_type in ("basic_design", "test_plan", "requirements", "other"):
+        results = run_rules([rule.id for rule in list_rules()], rule_input(text, document_type=document_type))
+
+        assert not [result for result in results.values() if isinstance(result, RuleCrash)]

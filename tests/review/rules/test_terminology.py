@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from review.rules import run_rules
+from tests.review.markdown import rule_input
+
+
+def variants(text: str, **params):
+    found = run_rules(["terminology.variant"], rule_input(text, params=params))["terminology.variant"].findings
+    return [finding.data["variants"] for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("サーバを置く。サーバーを止める。サーバーを消す。", {"サーバー": 2, "サーバ": 1}),
+        ("データベースサーバを使う。Webサーバーを使う。", {"サーバ": 1, "サーバー": 1}),
+        ("オーケストレータを使う。オーケストレーターが動く。", {"オーケストレータ": 1, "オーケストレーター": 1}),
+        ("登録できる。変更出来る。", {"できる": 1, "出来る": 1}),
+        ("A及びB。AおよびC。", {"及び": 1, "および": 1}),
+        ("入力してください。確認して下さい。", {"くださる": 1, "下さる": 1}),
+        ("全ての項目。すべての結果。", {"全て": 1, "すべて": 1}),
+        ("取り扱いに注意する。取扱いを定める。", {"取り扱い": 1, "取扱い": 1}),
+        ("ＡＰＩを呼ぶ。APIの仕様。", {"ＡＰＩ": 1, "API": 1}),
+        ("Webサイトを見る。webサイトを作る。", {"Web": 1, "web": 1}),
+        ("E-mailを送る。Emailを受ける。", {"E-mail": 1, "Email": 1}),
+        ("ソフトウェアを更新する。ソフトウエアを選ぶ。", {"ソフトウェア": 1, "ソフトウエア": 1}),
+        ("結合テストを行う。統合テストが終わる。", {"結合テスト": 1, "統合テスト": 1}),
+        ("軌道の表示切替。ラベル表示切り替え", {"切替": 1, "切り替え": 1}),
+    ],
+)
+def test_spellings_of_one_word_are_one_finding_with_counts(text, expected):
+    assert variants(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "処理を行う。処理が行える。",
+        "申込書を出す。申し込みを受ける。",
+        "また、変更する。A又はBとする。",
+        "ユーザーの使いやすさ。ユーザビリティを測る。",
+        "サーバーを使う。`サーバ` と書く。「サーバ」という項目。\n\n```\nサーバ\n```\n",
+        "MCP Serverを使う。サーバーを置く。",
+        "Tool Server と tool server list",
+        "単体テスト（ユニットテスト）を行う。単体テストが終わる。",
+        "[サーバー](http://example.com/サーバ)",
+        "必要に応じて行う。条件に応じた値。",
+    ],
+)
+def test_different_words_code_and_quotations_are_no_variants(text):
+    assert variants(text) == []
+
+
+def test_the_majority_is_proposed_and_an_inflected_word_keeps_its_ending():
+    text = "検査を行います。記録を行う。報告を行なった。"
+
+    (found,) = run_rules(["terminology.variant"], rule_input(text))["terminology.variant"].findings
+
+    assert found.data["proposed"] == "行う"
+    assert found.confidence == pytest.approx(2 / 3, abs=1e-3)
+    assert found.suggestion.example == "検査を行います。記録を行う。報告を行った。"
+
+
+def test_params_allow_forms_and_replace_the_synonyms():
+    assert variants("サーバとサーバー。", ignore=["サーバ"]) == []
+    assert variants("発注者が決める。委託者が払う。", synonyms=[["発注者", "委託者"]]) == [{"発注者": 1, "委託者": 1}]

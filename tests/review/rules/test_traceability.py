@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import pytest
+
+from review.rules import run_rules
+from review.rules.identifiers import Role, read_families
+from tests.review.markdown import rule_input
+
+
+def table(header: str, *rows: str) -> str:
+    width = header.count("|") + 1
+    return "\n".join([f"| {header} |", "|" + "---|" * width, *(f"| {row} |" for row in rows)]) + "\n"
+
+
+def findings(rule: str, text: str, document_type: str = "basic_design"):
+    return run_rules([rule], rule_input(text, document_type=document_type))[rule].findings
+
+
+def families(text: str):
+    target = rule_input(text)
+    return {family.prefix: family for family in read_families(target.text, target.sections, target.blocks)}
+
+
+DEFINED = "## 機能一覧\n\n" + table("機能ID | 名称", "FN-001 | 受付", "FN-002 | 審査", "FN-003 | 通知")
+
+
+def test_definitions_are_told_from_mentions():
+    text = "### FR-001: 受付\n要件ID: FR-002\n\n- **FR-003**: 通知する\n- 受付は FR-009 に従う\n\n" + table(
+        "要件ID | 要件名", "FR-004 | 審査"
+    )
+
+    fr = families(text)["FR"]
+
+    assert set(fr.defined) == {"FR-001", "FR-002", "FR-003", "FR-004"}
+    assert set(fr.references) == {"FR-009"}
+
+
+def test_a_table_of_links_defines_nothing():
+    text = table("要件ID | 対応章", "FR-001 | 3章", "FR-002 | 4章")
+
+    assert not families(text)["FR"].definitions
+
+
+def test_ranges_are_expanded_and_full_width_is_folded():
+    fr = families("対象は ＦＲ－０１０〜FR-012 と FR-020～022 とする。")["FR"]
+
+    assert set(fr.references) == {"FR-010", "FR-011", "FR-012", "FR-020", "FR-021", "FR-022"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AES-256 と SHA-256、UTF-8 を使う。ISO-9001 と JIS X 0129、RFC-2616 に従う。CVE-2024-12345。",
+        "- 文書ID: DES-001\n- 関連文書: REQ-001（要件定義書 v1.2.0）\n\n要件定義書（REQ-001）に基づく。",
+        "期間は 2026-01-06 から。Phase A-5 まで。test-doc-001 を読む。",
+        "```\nFR-001\n```\n",
+    ],
+)
+def test_standards_documents_dates_and_samples_are_no_identifiers(text):
+    assert all(mention.in_code for family in families(text).values() for mention in family.mentions)
+    assert findings("traceability.undefined_reference", text) == ()
+
+
+def test_undefined_references_are_one_finding_per_family():
+    text = DEFINED + "\n受付は FN-001、FN-007、FN-009 と NFR-002 を満たす。FN-002、FN-003 も。\n"
+
+    found = findings("traceability.undefined_reference", text)
+
+    assert [finding.data["identifiers"] for finding in found] == [["FN-007", "FN-009"], ["NFR-002"]]
+    assert [finding.severity for finding in found] == ["major", "minor"]
+    assert found[0].suggestion.example == "| FN-007 | （名称） |"
+
+
+def test_unreferenced_definitions_are_listed_unless_linked_where_defined():
+    text = "## 要望\n\n" + table("ID | 要望 | 対応", "WN-001 | 速く | FN-001", "WN-002 | 楽に | なし") + "\n" + DEFINED
+
+    found = findings("traceability.unreferenced_definition", text)
+
+    assert {finding.data["family"]: finding.data["identifiers"] for finding in found} == {
+        "WN": ["WN-002"],
+        "FN": ["FN-002", "FN-003"],
+    }
+
+
+def test_tests_registers_and_a_requirement_documents_requirements_need_no_reference():
+    text = (
+        "## 3. 機能要件\n\n### FR-001: 受付\n文\n\n## 8. リスク\n\n"
+        + table("ID | リスク | 対応策", "RISK-001 | 遅延 | 予備日")
+        + "\n## 9. 確認\n\n"
+        + table("ID | テスト項目 | 期待結果", "E-001 | 登録 | 201")
+    )
+    roles = {prefix: family.role for prefix, family in families(text).items()}
+
+    assert roles == {"FR": Role.DOWNSTREAM, "RISK": Role.REGISTER, "E": Role.TEST}
+    assert findings("traceability.unreferenced_definition", text, "requirements") == ()
+
+
+def test_one_number_for_two_things_is_a_duplicate():
+    text = DEFINED + "\n## 追加機能\n\n" + table("機能ID | 名称", "FN-002 | 帳票出力")
+
+    (found,) = findings("traceability.duplicate_definition", text)
+
+    assert found.data["identifiers"] == ["FN-002"]
+    assert found.suggestion.example == "FN-004"
+
+
+def test_a_list_and_its_details_are_no_duplicate():
+    text = DEFINED + "\n### FN-001: 受付機能\n文\n\n### FN-002: 審査\n文\n"
+
+    assert findings("traceability.duplicate_definition", text) == ()
+
+
+def test_skipped_numbers_are_named():
+    text = table("ID | 要件", "FR-001 | 受付", "FR-002 | 審査", "FR-005 | 通知")
+
+    (found,) = findings("traceability.numbering_gap", text)
+
+    assert found.data["identifiers"] == ["FR-003", "FR-004"]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [("010", "020", "030", "040"), ("101", "102", "201", "202", "301")],
+)
+def test_steps_and_blocks_are_no_gaps(numbers):
+    text = table("ID | 要件", *(f"FR-{number} | 要件{number}" for number in numbers))
+
+    assert findings("traceability.numbering_gap", text) == ()
+
+
+def test_a_number_said_to_be_void_is_no_gap():
+    text = table("ID | 要件", "FR-001 | 受付", "FR-002 | 審査", "FR-004 | 通知") + "\nFR-003 は第 1.1 版で廃止した。\n"
+
+    assert findings("traceability.numbering_gap", text) == ()
+
+
+def test_a_plan_whose_tests_name_no_requirement_has_one_finding():
+    text = "# 計画書\n\n## 1. 項目\n\n" + table(
+        "ID | テスト項目 | 期待結果", "E-001 | 登録 | 201", "E-002 | 削除 | 200"
+    )
+
+    (found,) = findings("traceability.no_upstream_reference", text, "test_plan")
+
+    assert found.data["identifiers"] == ["E-001", "E-002"]
+    assert found.severity == "major"
+
+
+def test_tests_linked_to_requirements_pass():
+    text = "# 計画書\n\n要件定義書に基づく。\n\n" + table(
+        "ID | テスト項目 | 期待結果 | 要件ID", "E-001 | 登録 | 201 | FR-001"
+    )
+
+    assert findings("traceability.no_upstream_reference", text, "test_plan") == ()
+
+
+def test_opposite_tables_must_agree():
+    text = (
+        table("要件ID | 要件名 | 部品", "FR-001 | 受付 | C-001", "FR-002 | 審査 | C-001")
+        + "\n文\n\n"
+        + table("部品 | 役割 | 対応要件", "C-001 受付部 | 画面 | FR-001")
+    )
+
+    (found,) = findings("traceability.inconsistent_mapping", text)
+
+    assert found.data["pairs"] == [["FR-002", "C-001"]]
+    assert found.suggestion.example == "| C-001 受付部 | 画面 | FR-001, FR-002 |"

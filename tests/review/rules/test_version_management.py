@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from review.rules import run_rules
+from review.rules.edition import parse_day, parse_version
+from tests.review.markdown import rule_input
+
+HISTORY = """
+## 変更履歴
+
+| 版 | 日付 | 変更内容 |
+|---|---|---|
+| 1.0 | 2026-01-06 | 初版 |
+| 1.1 | 2026-02-01 | 追記 |
+"""
+
+
+def outcome(rule: str, text: str):
+    return run_rules([rule], rule_input(text))[rule]
+
+
+def cover(version: str, day: str) -> str:
+    return f"# 基本設計書\n\n**文書管理情報**\n- バージョン: {version}\n- 更新日: {day}\n\n## 1. 目的\n文\n{HISTORY}"
+
+
+@pytest.mark.parametrize(
+    ("version", "day"), [("1.1", "2026-02-01"), ("v1.1.0", "令和8年2月1日"), ("第1.1版", "2026/2/1")]
+)
+def test_a_cover_that_agrees_with_the_newest_entry_passes(version, day):
+    result = outcome("document.version_mismatch", cover(version, day))
+
+    assert result.examined == 2
+    assert result.findings == ()
+
+
+def test_an_older_version_and_day_on_the_cover_are_two_findings():
+    text = cover("1.0", "2026-01-06")
+
+    found = outcome("document.version_mismatch", text).findings
+
+    assert [finding.data["field"] for finding in found] == ["version", "date"]
+    assert [text[span.start : span.end] for span in found[0].evidence] == ["1.0", "1.1"]
+
+
+def test_a_version_named_in_the_body_is_not_the_documents():
+    text = f"# 基本設計書\n\n- バージョン: 1.1\n\n## 1. 構成\n\n- バージョン: 9.9\n{HISTORY}"
+
+    assert outcome("document.version_mismatch", text).findings == ()
+
+
+def test_a_dated_note_newer_than_the_stated_day_is_a_mismatch_and_no_history():
+    text = "# 計画書\n\n## 1. 方針\n文\n\n---\n\n**最終更新**: 2025-12-28\n\n---\n### 更新メモ (2025-12-29)\n- 反映\n"
+
+    (mismatch,) = outcome("document.version_mismatch", text).findings
+    (missing,) = outcome("document.missing_history", text).findings
+
+    assert mismatch.data == {"field": "date", "stated": "2025-12-28", "newest": "更新メモ (2025-12-29)"}
+    assert "更新メモ" in missing.message.ja
+
+
+def test_without_a_stated_edition_there_is_nothing_to_compare():
+    result = outcome("document.version_mismatch", f"# 設計書\n\n## 1. 目的\n文\n{HISTORY}")
+
+    assert result.skip_reason
+    assert not result.findings
+
+
+def test_a_history_without_entries_is_missing():
+    text = "# 設計書\n\n## 1. 目的\n文\n\n## 変更履歴\n\n| 版 | 日付 | 内容 |\n|---|---|---|\n"
+
+    (found,) = outcome("document.missing_history", text).findings
+
+    assert [text[span.start : span.end] for span in found.evidence] == ["## 変更履歴"]
+
+
+@pytest.mark.parametrize("text", [f"# 設計書\n{HISTORY}", "# 設計書\n\n## 改訂履歴\n\n- 第1版（2026年1月6日）: 初版\n"])
+def test_a_table_or_list_of_editions_is_a_history(text):
+    assert outcome("document.missing_history", text).findings == ()
+
+
+def test_editions_are_compared_by_value():
+    assert parse_version("Ver.1.2.0") == parse_version("1.2") == parse_version("第１．２版") == (1, 2)
+    assert parse_version("Draft") is None
+    assert parse_day("令和元年5月1日") == date(2019, 5, 1)
+    assert parse_day("2026-13-40") is None

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from review.rules import run_rules
+from tests.review.markdown import rule_input
+
+
+def findings(text: str, **params):
+    return run_rules(["wording.ambiguous"], rule_input(text, params=params))["wording.ambiguous"].findings
+
+
+def by_class(text: str, **params):
+    return {finding.data["class"]: finding.data["expressions"] for finding in findings(text, **params)}
+
+
+def test_vague_words_in_a_requirement_are_one_finding_per_class():
+    text = """## 4.3 可用性要件
+
+| ID | 要件 | 説明 |
+|---|---|---|
+| NFR-007 | 冗長性 | 十分な冗長性 |
+| NFR-008 | 復旧 | 円滑な切替え |
+"""
+
+    (found,) = findings(text)
+
+    assert found.data["expressions"] == {"十分な": 1, "円滑な": 1}
+    assert [text[span.start : span.end] for span in found.evidence] == ["十分な", "円滑な"]
+    assert "十分な冗長性" in found.suggestion.content.ja
+
+
+def test_a_sentence_that_obliges_is_a_requirement_wherever_it_stands():
+    assert by_class("障害時は必要に応じて通知するものとする。") == {"discretion": {"必要に応じ": 1}}
+    assert by_class("画面は適宜見直した。" + "操作の説明を続ける。" * 300) == {}
+
+
+def test_words_that_only_look_vague_are_left_alone():
+    text = "## 要件\n\n- 均等に配ること。同等の等級であること。値が等しいこと。\n- 十分条件、適切性を記録すること。\n"
+
+    assert findings(text) == ()
+
+
+def test_a_name_that_is_being_defined_and_quotations_are_left_alone():
+    text = "## 要件\n\n申請者等という。以下「利用者等」という。対象は「書類等」とすること。\n"
+
+    assert findings(text) == ()
+
+
+def test_lists_without_an_end_count_when_dense():
+    dense = "画面、帳票等を作る。電話、通知など使う。" * 5
+
+    assert by_class(dense)["open_list"] == {"等": 5, "など": 5}
+    assert by_class(dense, density_per_1000=10_000) == {}
+
+
+def test_the_example_follows_the_documents_style():
+    plain = findings("## 要件\n\n十分な容量とする。記録を残す。\n")[0].suggestion.example
+    polite = findings("## 要件\n\n十分な容量とします。記録を残します。\n")[0].suggestion.example
+
+    assert plain.endswith("とする。")
+    assert polite.endswith("とします。")
+
+
+def test_params_narrow_classes_and_allow_expressions():
+    text = "## 要件\n\n- 適切に記録し、十分な容量を持つこと。\n"
+
+    assert by_class(text, classes=["degree"]) == {"degree": {"十分な": 1}}
+    assert by_class(text, ignore=["適切に"]) == {"degree": {"十分な": 1}}
