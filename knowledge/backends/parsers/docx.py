@@ -1,0 +1,239 @@
+"""Word documents: body in order, headings from styles and outline levels, computed numbers, tables, footnotes."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from docx.opc.constants import CONTENT_TYPE
+from docx.opc.exceptions import OpcError, PackageNotFoundError
+from docx.opc.part import PartFactory
+from docx.oxml.ns import qn
+from docx.package import Package
+from docx.parts.document import DocumentPart
+from lxml import etree
+
+from knowledge.backends.parsers.docx_numbering import ListMark, Numbering
+from knowledge.backends.parsers.docx_styles import ParagraphStyle, Styles
+from knowledge.backends.parsers.docx_text import Figure, Paragraph, read_paragraph
+from knowledge.backends.parsers.errors import corrupted
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.ooxml import Element
+from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
+from knowledge.numbering import heading_number, is_caption
+from knowledge.types import BlockKind, ParsedDocument
+
+_MAX_HEADING = 200
+_MACRO_ENABLED = "application/vnd.ms-word.document.macroEnabled.main+xml"
+_TEMPLATE = "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"
+_BROKEN = (OpcError, PackageNotFoundError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
+_FOOTNOTES = "/footnotes"
+_CONTENTS_ENTRY = re.compile(r"(?:toc|目次)\s*[1-9]")
+_CONTENTS_HEADINGS = frozenset({"toc heading", "目次の見出し"})
+
+
+class DocxParser:
+    """Reads the text that Word shows with all changes accepted; macros and links are never followed."""
+
+    formats: tuple[str, ...] = ("docx",)
+
+    def __init__(self, limits: ParseLimits) -> None:
+        """Accept the limits that every parser gets; the archive check and the process enforce them."""
+
+    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
+        """Parse the file. :raises ParseError: ``corrupted``."""
+        part = _open(path)
+        body = part.element.find(qn("w:body"))
+        if body is None:
+            raise corrupted("docx", "no body")
+        reader = _BodyReader(part)
+        reader.read(body)
+        builder = reader.builder
+        return ParsedDocument(
+            format="docx",
+            markdown=builder.markdown(),
+            blocks=builder.blocks,
+            title=reader.title or single_line(part.core_properties.title or "") or None,
+        )
+
+
+def _open(path: Path) -> DocumentPart:
+    for content_type in (_MACRO_ENABLED, _TEMPLATE, CONTENT_TYPE.WML_DOCUMENT_MAIN):
+        PartFactory.part_type_for[content_type] = DocumentPart
+    try:
+        part = Package.open(str(path)).main_document_part
+    except _BROKEN as error:
+        raise corrupted("docx", type(error).__name__) from error
+    if not isinstance(part, DocumentPart):
+        raise corrupted("docx", "no document part")
+    return part
+
+
+class _BodyReader:
+    """Turns body elements into blocks; consecutive list paragraphs gather into one list block."""
+
+    def __init__(self, part: DocumentPart) -> None:
+        self.builder = MarkdownBuilder()
+        self.title: str | None = None
+        self._styles = Styles(part)
+        self._numbering = Numbering(part)
+        self._footnotes = _footnote_texts(part)
+        self._list_lines: list[str] = []
+
+    def read(self, container: Element) -> None:
+        """Append the blocks of every paragraph and table in the container."""
+        for element in _body_elements(container):
+            if element.tag == qn("w:p"):
+                self._paragraph(element)
+            else:
+                self._flush_list()
+                self._table(element)
+        self._flush_list()
+
+    def _paragraph(self, element: Element) -> None:
+        paragraph = read_paragraph(element)
+        style = self._styles.of_paragraph(element)
+        mark = self._numbering.mark(style.numbering) if paragraph.text.strip() else None
+        if _CONTENTS_ENTRY.fullmatch(style.name):
+            self._contents_entry(paragraph.text, style.name)
+        elif level := _heading_level(style, paragraph.text):
+            self._heading(paragraph.text, level, mark)
+        elif mark is not None:
+            indent = "  " * mark.level
+            self._list_lines.append(f"{indent}{mark.text or '-'} {single_line(paragraph.text)}")
+        else:
+            self._plain(paragraph, style.name)
+        self._extras(paragraph)
+
+    def _contents_entry(self, text: str, style_name: str) -> None:
+        title, tab, page = text.strip().rpartition("\t")
+        line = f"{single_line(title)} … {page}" if tab else single_line(text)
+        if line:
+            self._list_lines.append(f"{'  ' * (int(style_name[-1]) - 1)}- {line}")
+
+    def _heading(self, text: str, level: int, mark: ListMark | None) -> None:
+        self._flush_list()
+        title = single_line(text)
+        if mark is not None and mark.text and mark.is_number and heading_number(title) is None:
+            title = f"{mark.text} {title}"
+        if not self.builder.blocks and level == 1 and heading_number(title) is None:
+            self.title = self.title or title
+        self.builder.add(BlockKind.HEADING, title, level=level)
+
+    def _plain(self, paragraph: Paragraph, style_name: str) -> None:
+        text = paragraph.text.strip()
+        if not text:
+            return
+        self._flush_list()
+        if style_name in ("title", "表題"):
+            self.title = self.title or single_line(text)
+        captioned = style_name in ("caption", "図表番号") or is_caption(text)
+        self.builder.add(BlockKind.CAPTION if captioned else BlockKind.PARAGRAPH, paragraph.text)
+
+    def _extras(self, paragraph: Paragraph) -> None:
+        """Append what hangs on a paragraph: pictures, text boxes, footnotes."""
+        if paragraph.figures or paragraph.boxes or paragraph.footnotes:
+            self._flush_list()
+        for figure in paragraph.figures:
+            self.builder.add(BlockKind.FIGURE, _figure_text(figure))
+        for box in paragraph.boxes:
+            self.read(box)
+        for number in paragraph.footnotes:
+            if note := self._footnotes.get(number):
+                self.builder.add(BlockKind.PARAGRAPH, f"[^{number}]: {note}")
+
+    def _table(self, element: Element) -> None:
+        rows = _table_grid(element)
+        cells = [cell for row in rows for cell in row if cell is not None]
+        if len(cells) == 1:  # a frame drawn around text
+            self.read(cells[0])
+            return
+        self.builder.add(BlockKind.TABLE, render_table([[_cell_text(cell) for cell in row] for row in rows]))
+        for figure in (found for cell in cells for found in _cell_figures(cell)):
+            self.builder.add(BlockKind.FIGURE, _figure_text(figure))
+
+    def _flush_list(self) -> None:
+        lines, self._list_lines = self._list_lines, []
+        self.builder.add(BlockKind.LIST, "\n".join(lines))
+
+
+def _heading_level(style: ParagraphStyle, text: str) -> int | None:
+    """Judge by style, but a caption or a long paragraph that wears a heading's style is none."""
+    title = text.strip()
+    if style.name in _CONTENTS_HEADINGS:
+        return 1
+    return style.heading_level if title and len(title) <= _MAX_HEADING and not is_caption(title) else None
+
+
+def _figure_text(figure: Figure) -> str:
+    return f"![{single_line(figure.alt)}]({figure.kind})"
+
+
+def _body_elements(container: Element) -> Iterator[Element]:
+    """Yield paragraphs and tables in order, looking through content controls and accepted insertions."""
+    for element in container:
+        if element.tag in (qn("w:p"), qn("w:tbl")):
+            yield element
+        elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")):
+            yield from _body_elements(element)
+
+
+def _table_grid(table: Element) -> list[list[Element | None]]:
+    """Lay cells out by row; None stands where a merged cell continues."""
+    rows: list[list[Element | None]] = []
+    for row in table.iterchildren(qn("w:tr")):
+        if row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None:
+            continue
+        before = row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}")
+        cells: list[Element | None] = [None] * (int(before.get(qn("w:val"), "0")) if before is not None else 0)
+        for cell in _row_cells(row):
+            span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
+            merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
+            continues = merge is not None and merge.get(qn("w:val"), "continue") == "continue"
+            width = int(span.get(qn("w:val"), "1")) if span is not None else 1
+            cells.extend([None if continues else cell, *[None] * (min(width, 200) - 1)])
+        rows.append(cells)
+    return rows
+
+
+def _row_cells(row: Element) -> Iterator[Element]:
+    for element in row:
+        if element.tag == qn("w:tc"):
+            yield element
+        elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml")):
+            yield from _row_cells(element)
+
+
+def _cell_text(cell: Element | None) -> str:
+    if cell is None:
+        return ""
+    lines: list[str] = []
+    for element in _body_elements(cell):
+        if element.tag == qn("w:tbl"):
+            lines.extend(" ".join(_cell_text(inner) for inner in row).strip() for row in _table_grid(element))
+        else:
+            paragraph = read_paragraph(element)
+            lines.append(paragraph.text)
+            lines.extend(_cell_text(box) for box in paragraph.boxes)
+    return "\n".join(lines)
+
+
+def _cell_figures(cell: Element) -> Iterator[Figure]:
+    for element in _body_elements(cell):
+        if element.tag == qn("w:p"):
+            yield from read_paragraph(element).figures
+
+
+def _footnote_texts(part: DocumentPart) -> dict[str, str]:
+    """Map footnote ids to their texts; separators have no text and are left out."""
+    for relation in part.rels.values():
+        if relation.reltype.endswith(_FOOTNOTES) and not relation.is_external:
+            try:
+                root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False))
+            except etree.XMLSyntaxError as error:
+                raise corrupted("docx", "footnotes") from error
+            notes = ((note.get(qn("w:id")), single_line(_cell_text(note))) for note in root)
+            return {number: text for number, text in notes if number and text}
+    return {}

@@ -1,0 +1,98 @@
+"""What a Word paragraph's style chain says: heading level and numbering."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from docx.oxml.ns import qn
+from docx.parts.document import DocumentPart
+
+from knowledge.backends.parsers.ooxml import Element
+
+_HEADING_NAME = re.compile(r"(?:heading|見出し)\s*([1-9])", re.I)
+_BODY_LEVEL = 9
+_MAX_CHAIN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberingRef:
+    """Which list a paragraph belongs to and at which level, from 0. ``number_id`` "0" means none."""
+
+    number_id: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParagraphStyle:
+    """The effective facts of one paragraph; ``name`` is the style's name in lower case."""
+
+    name: str
+    heading_level: int | None
+    numbering: NumberingRef | None
+
+
+class Styles:
+    """Looks up the styles part of a document."""
+
+    def __init__(self, part: DocumentPart) -> None:
+        root = part.styles.element
+        self._styles = {
+            style.get(qn("w:styleId")): style
+            for style in root.iterchildren(qn("w:style"))
+            if style.get(qn("w:type")) == "paragraph"
+        }
+        self._default = next(
+            (key for key, style in self._styles.items() if style.get(qn("w:default")) in ("1", "true")), None
+        )
+
+    def of_paragraph(self, paragraph: Element) -> ParagraphStyle:
+        """Resolve a ``w:p`` element's own properties, then those of its style and the styles that one is based on."""
+        properties = paragraph.find(qn("w:pPr"))
+        style_id = _value(properties, "w:pStyle") or self._default
+        chain = self._chain(style_id)
+        layers = [properties, *(style.find(qn("w:pPr")) for style in chain)]
+        names = [(_value(style, "w:name") or "").strip() for style in chain]
+        return ParagraphStyle(
+            name=names[0].lower() if names else "",
+            heading_level=_heading_level(names, layers),
+            numbering=_numbering(layers),
+        )
+
+    def _chain(self, style_id: str | None) -> list[Element]:
+        chain: list[Element] = []
+        while style_id in self._styles and len(chain) < _MAX_CHAIN:
+            style = self._styles[style_id]
+            chain.append(style)
+            style_id = _value(style, "w:basedOn")
+        return chain
+
+
+def _heading_level(names: list[str], layers: list[Element]) -> int | None:
+    outline = next((value for layer in layers if (value := _value(layer, "w:outlineLvl")) is not None), None)
+    if outline is not None and outline.isdigit():
+        return None if int(outline) >= _BODY_LEVEL else min(int(outline) + 1, 6)
+    for name in names:
+        if match := _HEADING_NAME.fullmatch(name):
+            return min(int(match[1]), 6)
+    return None
+
+
+def _numbering(layers: list[Element]) -> NumberingRef | None:
+    """Combine list id and level, each from the nearest layer that has it."""
+    number_id = level = None
+    for layer in layers:
+        numbering = layer.find(qn("w:numPr")) if layer is not None else None
+        if numbering is None:
+            continue
+        number_id = number_id or _value(numbering, "w:numId")
+        level = level or _value(numbering, "w:ilvl")
+    if number_id is None or number_id == "0":
+        return None
+    return NumberingRef(number_id=number_id, level=int(level) if level and level.isdigit() else 0)
+
+
+def _value(parent: Element | None, name: str) -> str | None:
+    child = parent.find(qn(name)) if parent is not None else None
+    value = child.get(qn("w:val")) if child is not None else None
+    return value if isinstance(value, str) else None

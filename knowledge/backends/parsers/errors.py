@@ -1,0 +1,111 @@
+"""Why a file could not be read, in words for the person who uploaded it."""
+
+from __future__ import annotations
+
+_MESSAGES: dict[str, tuple[str, str]] = {
+    "empty_file": (
+        "ファイルが空です。内容のあるファイルを指定してください。",
+        "The file is empty. Upload a file that has content.",
+    ),
+    "lock_file": (
+        "Office が編集中に作る一時ファイル（~$）で、文書ではありません。元の文書を指定してください。",
+        "This is the lock file (~$) that Office keeps while editing. Upload the document itself.",
+    ),
+    "encrypted": (
+        "パスワードで保護されています。パスワードを外して保存し直してください。",
+        "The file is protected by a password. Save it without a password and upload it again.",
+    ),
+    "corrupted": (
+        "ファイルが壊れているか {format} として読めません（{detail}）。元のアプリで開いて保存し直してください。",
+        "The file is damaged or no readable {format} ({detail}). Open and save it again in its application.",
+    ),
+    "unsupported_format": (
+        "対応していない形式です（{detail}）。対応形式: {supported}",
+        "This kind of file is not supported ({detail}). Supported: {supported}",
+    ),
+    "convert_first": (
+        "{format} 形式は直接読めません。{target} 形式に変換してから登録してください。",
+        "{format} files are not read directly. Convert the file to {target} first.",
+    ),
+    "unknown_encoding": (
+        "文字コードを判別できません。UTF-8 で保存し直してください。",
+        "The character encoding was not recognised. Save the file as UTF-8.",
+    ),
+    "too_large": (
+        "ファイルが大きすぎます（{size}、上限 {limit}）。分割してください。",
+        "The file is too large ({size}, limit {limit}). Split it.",
+    ),
+    "too_many_pages": (
+        "ページ数が多すぎます（{size} ページ、上限 {limit} ページ）。分割してください。",
+        "The file has too many pages ({size}, limit {limit}). Split it.",
+    ),
+    "too_many_cells": (
+        "セルが多すぎます（上限 {limit} 個）。シートを分けるか、CSV の必要な部分だけにしてください。",
+        "The workbook has more than {limit} cells. Split it or keep only the part that matters.",
+    ),
+    "expanded_too_large": (
+        "圧縮を展開すると大きくなりすぎます（{detail}）。圧縮爆弾の疑いがあるため開きませんでした。",
+        "The file expands to too much data ({detail}). It was not opened, since it may be a zip bomb.",
+    ),
+    "unsafe_xml": (
+        "XML に実体宣言（DTD）が含まれています（{detail}）。安全のため開きませんでした。",
+        "The file's XML declares entities ({detail}). It was not opened for safety.",
+    ),
+    "too_complex": (
+        "入れ子が深すぎて読めません。構造を簡単にしてください。",
+        "The file is nested too deeply to be read. Simplify its structure.",
+    ),
+    "output_too_large": (
+        "取り出した文章が大きすぎます（上限 {limit}）。文書を分割してください。",
+        "The text of the file is too large (limit {limit}). Split the document.",
+    ),
+    "timeout": (
+        "制限時間（{limit} 秒）以内に読み終わりませんでした。文書を分割するか、保存し直してください。",
+        "Reading did not finish within {limit} seconds. Split the document or save it again.",
+    ),
+    "out_of_memory": (
+        "読み込みに必要なメモリが上限（{limit}）を超えました。文書を分割してください。",
+        "Reading needed more memory than allowed ({limit}). Split the document.",
+    ),
+    "parser_crashed": (
+        "読み込み処理が異常終了しました（{detail}）。元のアプリケーションで保存し直してください。",
+        "The reader stopped unexpectedly ({detail}). Save the file again in its application.",
+    ),
+}
+
+
+class ParseError(Exception):
+    """A file that can't be read. ``code`` is stable; ``ja`` and ``en`` name the cause and what to do."""
+
+    def __init__(self, code: str, *, ja: str, en: str) -> None:
+        super().__init__(f"{code}: {en}")
+        self.code = code
+        self.ja = ja
+        self.en = en
+
+
+def parse_error(code: str, **details: object) -> ParseError:
+    """Build the ParseError of a known ``code``, its messages filled with ``details``.
+
+    :raises KeyError: when the code is unknown or a detail that its message needs is missing.
+    """
+    ja, en = _MESSAGES[code]
+    return ParseError(code, ja=ja.format(**details), en=en.format(**details))
+
+
+def corrupted(format_name: str, detail: str) -> ParseError:
+    """Build the error for a file whose container or content is broken."""
+    return parse_error("corrupted", format=format_name, detail=detail)
+
+
+def readable_size(size_bytes: int) -> str:
+    """Write a byte count for people.
+
+    >>> readable_size(1536), readable_size(2 * 1024**3)
+    ('2 KB', '2.0 GB')
+    """
+    if size_bytes >= 1024**3:
+        return f"{size_bytes / 1024**3:.1f} GB"
+    if size_bytes >= 1024**2:
+        return f"{size_bytes / 1024**2:.0f} MB"
+    return f"{size_bytes / 1024:.0f} KB"

@@ -1,0 +1,51 @@
+"""What one parse may use, and how a process binds itself to that."""
+
+from __future__ import annotations
+
+import math
+import resource
+import signal
+from dataclasses import dataclass
+
+_MB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseLimits:
+    """Upper bounds for parsing one file; each one that is passed ends in its own ParseError code.
+
+    ``max_expansion_ratio`` (expanded bytes per stored byte) counts only once an archive expands beyond
+    ``ratio_free_bytes``: XML of an honest spreadsheet reaches 50, a zip bomb 1000.
+    """
+
+    wall_s: float = 300.0
+    cpu_s: float = 240.0
+    memory_bytes: int = 2048 * _MB
+    max_input_bytes: int = 200 * _MB
+    max_output_bytes: int = 64 * _MB
+    max_pages: int = 3000
+    max_cells: int = 2_000_000
+    max_expanded_bytes: int = 1024 * _MB
+    max_expansion_ratio: float = 200.0
+    ratio_free_bytes: int = 64 * _MB
+    max_archive_entries: int = 20_000
+
+
+def bind_process(limits: ParseLimits) -> None:
+    """Lower this process's resource limits for good, and set an alarm that ends it even when orphaned."""
+    cpu_s = math.ceil(limits.cpu_s)
+    # The soft limit ends it with SIGXCPU, which tells the reason; at the hard one it would be SIGKILL.
+    _lower(resource.RLIMIT_CPU, cpu_s, hard=cpu_s + 5)
+    _lower(resource.RLIMIT_AS, limits.memory_bytes)
+    _lower(resource.RLIMIT_FSIZE, limits.max_output_bytes)
+    _lower(resource.RLIMIT_CORE, 0)
+    # The parent kills at wall_s; the alarm is for a parent that died.
+    signal.alarm(math.ceil(limits.wall_s) + 5)
+
+
+def _lower(kind: int, soft: int, *, hard: int | None = None) -> None:
+    _, ceiling = resource.getrlimit(kind)
+    hard = soft if hard is None else hard
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(kind, (soft, hard))

@@ -1,0 +1,40 @@
+"""Judge what could be read of a page."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from knowledge.types import Notice, PageQuality
+
+_MAX_GARBLED_SHARE = 0.3
+_CID = "(cid:"
+
+
+def is_garbled(text: str) -> bool:
+    """Tell whether a text layer is mostly characters without meaning: private use, replacement, control, (cid:…).
+
+    >>> is_garbled("(cid:12)(cid:7)(cid:99)"), is_garbled("議事録です。")
+    (True, False)
+    """
+    visible = [char for char in text if not char.isspace()]
+    if not visible:
+        return False
+    codes = text.count(_CID) * 8
+    bad = sum(1 for char in visible if char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn", "Cs"))
+    return bad + codes > _MAX_GARBLED_SHARE * len(visible)
+
+
+def ocr_notices(pages: Sequence[PageQuality]) -> tuple[Notice, ...]:
+    """Name the pages whose text could not be read; empty when there are none."""
+    numbers = [page.number for page in pages if page.needs_ocr]
+    if not numbers:
+        return ()
+    shown = ", ".join(map(str, numbers[:20])) + (" …" if len(numbers) > 20 else "")
+    return (
+        Notice(
+            code="needs_ocr",
+            ja=f"文字を読み取れないページがあります（{shown}）。OCR が必要です。",
+            en=f"Pages without readable text: {shown}. They need OCR.",
+        ),
+    )

@@ -1,0 +1,164 @@
+"""PDF: text, pages and outline by PDFium; ruled tables by pdfplumber."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import pypdfium2
+
+from knowledge.backends.parsers.errors import ParseError, corrupted, parse_error
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.pages import is_garbled, ocr_notices
+from knowledge.backends.parsers.pdf_headings import HeadingJudge, normal, without_running_lines
+from knowledge.backends.parsers.pdf_layout import Layout, TextBlock
+from knowledge.backends.parsers.pdf_lines import Line, Page, read_page
+from knowledge.backends.parsers.pdf_tables import PdfTable, find_tables
+from knowledge.backends.parsers.render import MarkdownBuilder, single_line
+from knowledge.numbering import heading_number
+from knowledge.types import BlockKind, PageQuality, ParsedDocument
+
+# Writers that get no title put the name of the source file there.
+_IS_FILE_NAME = re.compile(
+    r"^$|^Microsoft (?:Word|PowerPoint|Excel)|^untitled|\.(?:docx?|pptx?|xlsx?|txt|indd|pdf)$", re.I
+)
+_MIN_PATHS_OF_OUTLINED_TEXT = 30
+
+
+class PdfParser:
+    """Reads the text layer. Pages without a usable one are reported, never guessed."""
+
+    formats: tuple[str, ...] = ("pdf",)
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+
+    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
+        """Parse the file. :raises ParseError: ``encrypted``, ``corrupted`` or ``too_many_pages``."""
+        document = _open(path)
+        try:
+            if len(document) > self._limits.max_pages:
+                raise parse_error("too_many_pages", size=len(document), limit=self._limits.max_pages)
+            pages = list(_read_pages(document))
+            outline = _outline(document)
+            title = single_line(document.get_metadata_value("Title"))
+        finally:
+            document.close()
+        qualities = [_quality(page) for page in pages]
+        readable = [page for page, quality in zip(pages, qualities, strict=True) if not quality.needs_ocr]
+        builder = MarkdownBuilder()
+        blocks = list(_with_settled_levels(_blocks(path, readable, outline)))
+        for block in blocks:
+            builder.add(block.kind, block.text, level=block.level, page=block.page)
+        return ParsedDocument(
+            format="pdf",
+            markdown=builder.markdown(),
+            blocks=builder.blocks,
+            title=_title(title, blocks),
+            pages_count=len(pages),
+            pages=tuple(qualities),
+            notices=ocr_notices(qualities),
+        )
+
+
+def _open(path: Path) -> pypdfium2.PdfDocument:
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        raise _open_error(error) from error
+
+
+def _open_error(error: pypdfium2.PdfiumError) -> ParseError:
+    if "password" in str(error).lower():
+        return parse_error("encrypted")
+    return corrupted("pdf", "PDFium")
+
+
+def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[Page]:
+    for index in range(len(document)):
+        try:
+            page = document[index]
+        except pypdfium2.PdfiumError as error:
+            raise corrupted("pdf", f"page {index + 1}") from error
+        try:
+            yield read_page(page, index + 1)
+        finally:
+            page.close()
+
+
+def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
+    """Map (page, normalised title) of the PDF's bookmarks to heading levels from 1."""
+    levels: dict[tuple[int, str], int] = {}
+    for bookmark in document.get_toc(max_depth=6):
+        destination = bookmark.get_dest()
+        index = destination.get_index() if destination is not None else None
+        title = normal(bookmark.get_title())
+        if index is not None and title:
+            levels.setdefault((index + 1, title), bookmark.level + 1)
+    return levels
+
+
+def _quality(page: Page) -> PageQuality:
+    text = page.text
+    characters = len("".join(text.split()))
+    drawn = page.images > 0 or page.paths >= _MIN_PATHS_OF_OUTLINED_TEXT
+    return PageQuality(
+        number=page.number,
+        characters=characters,
+        needs_ocr=is_garbled(text) or (characters == 0 and drawn),
+    )
+
+
+def _blocks(path: Path, pages: list[Page], outline: dict[tuple[int, str], int]) -> Iterator[TextBlock]:
+    tables = find_tables(path, pages)
+    lines_by_page = without_running_lines(pages)
+    body = [
+        [line for line in lines if not any(table.holds(line) for table in tables.get(page.number, ()))]
+        for page, lines in zip(pages, lines_by_page, strict=True)
+    ]
+    layout = Layout(body, HeadingJudge(list(chain.from_iterable(body)), outline))
+    for page, lines in zip(pages, lines_by_page, strict=True):
+        yield from _page_blocks(page.number, lines, tables.get(page.number, ()), layout)
+
+
+def _page_blocks(number: int, lines: Sequence[Line], tables: Sequence[PdfTable], layout: Layout) -> Iterator[TextBlock]:
+    """Yield a page's blocks, each table in the place of the first of its lines."""
+    waiting = list(tables)
+    run: list[Line] = []
+    for line in lines:
+        table = next((found for found in tables if found.holds(line)), None)
+        if table is None:
+            run.append(line)
+        elif table in waiting:
+            yield from layout.blocks(run)
+            run = []
+            waiting.remove(table)
+            yield TextBlock(kind=BlockKind.TABLE, text=table.markdown, page=number)
+    yield from layout.blocks(run)
+
+
+def _with_settled_levels(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Close the gaps between guessed heading levels; a level that the heading's number tells stays."""
+    above: list[tuple[int, int]] = []
+    for block in blocks:
+        if block.level is None:
+            yield block
+            continue
+        while above and above[-1][0] >= block.level:
+            above.pop()
+        deepest = above[-1][1] + 1 if above else 1
+        level = block.level if heading_number(block.text) else min(block.level, deepest)
+        above.append((block.level, level))
+        yield dataclasses.replace(block, level=level)
+
+
+def _title(metadata_title: str, blocks: Sequence[TextBlock]) -> str | None:
+    """Choose the title the writer stored, else the top heading that opens the document."""
+    if not _IS_FILE_NAME.search(metadata_title):
+        return metadata_title
+    first = blocks[0] if blocks else None
+    opens = first is not None and first.kind is BlockKind.HEADING and heading_number(first.text) is None
+    return first.text if first is not None and opens else None

@@ -1,0 +1,208 @@
+"""The text lines of a PDF page with their size and place, in reading order as PDFium gives it."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+
+_LINE_ENDS = frozenset({10, 13})
+# PDFium marks a hyphen that only breaks a word at a line's end with U+FFFE (older versions U+0002).
+_SOFT_HYPHENS = frozenset({0x02, 0xFFFE})
+
+_MAX_FORM_DEPTH = 3
+# In points: what is thinner than the one and longer than the other is a rule of a table.
+_MAX_THICKNESS = 3.0
+_MIN_RULE = 20.0
+_MIN_BOX_HEIGHT = 8.0
+_BACKGROUND_SHARE = 0.9
+_MEASURED_CHARACTERS = 8
+_BOLD_WEIGHT = 600
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of text. ``size`` is the font size in points, most of its characters'; distances are in points from
+    the page's top left corner."""
+
+    text: str
+    size: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    page: int
+    bold: bool = False
+    ends_in_hyphen: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page's lines and size in points, how many pictures and drawn paths it has, and whether those may be a grid."""
+
+    number: int
+    width: float
+    height: float
+    lines: tuple[Line, ...]
+    images: int
+    paths: int
+    ruled: bool
+
+    @property
+    def text(self) -> str:
+        """The text of all lines."""
+        return "\n".join(line.text for line in self.lines)
+
+
+def read_page(page: pypdfium2.PdfPage, number: int) -> Page:
+    """Read one pypdfium2 page; the caller closes it."""
+    width, height = page.get_size()
+    objects = list(page.get_objects(max_depth=_MAX_FORM_DEPTH))
+    kinds = Counter(found.type for found in objects)
+    text_page = page.get_textpage()
+    try:
+        lines = _LineCollector(text_page, number, height).lines()
+    finally:
+        text_page.close()
+    read = Page(
+        number=number,
+        width=width,
+        height=height,
+        lines=tuple(lines),
+        images=kinds[pdfium_c.FPDF_PAGEOBJ_IMAGE],
+        paths=kinds[pdfium_c.FPDF_PAGEOBJ_PATH],
+        ruled=_is_ruled(objects, width * height),
+    )
+    return _turned(read) if _is_vertical(lines) else read
+
+
+def _is_vertical(lines: list[Line]) -> bool:
+    """Tell whether most of the text runs from top to bottom (縦書き)."""
+    upright = sum(len(line.text) for line in lines if line.bottom - line.top > 2 * (line.right - line.left))
+    return upright * 2 > sum(len(line.text) for line in lines)
+
+
+def _turned(page: Page) -> Page:
+    """Lay a page of vertical lines on its side, so that they read like horizontal ones from right to left."""
+    turned = (
+        dataclasses.replace(
+            line, left=line.top, right=line.bottom, top=page.width - line.right, bottom=page.width - line.left
+        )
+        for line in page.lines
+    )
+    ordered = tuple(sorted(turned, key=lambda line: (line.top, line.left)))
+    return dataclasses.replace(page, width=page.height, height=page.width, lines=ordered, ruled=False)
+
+
+def _is_ruled(objects: list[pypdfium2.PdfObject], page_area: float) -> bool:
+    """Tell whether a page has crossing rules or boxes; underlines and a background alone are no table."""
+    across = down = 0
+    for found in objects:
+        if found.type != pdfium_c.FPDF_PAGEOBJ_PATH:
+            continue
+        left, bottom, right, top = found.get_bounds()
+        width, height = right - left, top - bottom
+        if width > _MIN_RULE and height > _MIN_BOX_HEIGHT and width * height < _BACKGROUND_SHARE * page_area:
+            return True
+        across += width > _MIN_RULE and height < _MAX_THICKNESS
+        down += height > _MIN_BOX_HEIGHT and width < _MAX_THICKNESS
+    return across >= 2 and down >= 2
+
+
+def _paired(text: str) -> str:
+    """Join the halves of characters beyond U+FFFF; a half alone becomes U+FFFD."""
+    if _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class _LineCollector:
+    """Walks the characters of a text page. Each question to PDFium costs microseconds, so that size, weight and place
+    are asked of a line's first characters and its last only, into reused C doubles."""
+
+    def __init__(self, text_page: pypdfium2.PdfTextPage, number: int, height: float) -> None:
+        self._page = text_page.raw
+        self._count = text_page.count_chars()
+        self._number = number
+        self._height = height
+        self._left, self._right, self._bottom, self._top = (ctypes.c_double() for _ in range(4))
+        self._matrix = pdfium_c.FS_MATRIX()
+        self._lines: list[Line] = []
+        self._reset()
+
+    def _reset(self) -> None:
+        self._chars: list[str] = []
+        self._sizes: Counter[float] = Counter()
+        self._bold = 0
+        self._box = [float("inf"), float("inf"), float("-inf"), float("-inf")]
+        self._hyphen = False
+        self._scale = 0.0
+        self._last_visible = 0
+
+    def lines(self) -> list[Line]:
+        for index in range(self._count):
+            code = pdfium_c.FPDFText_GetUnicode(self._page, index)
+            if code in _LINE_ENDS:
+                self._finish()
+            elif code in _SOFT_HYPHENS:
+                self._hyphen = True
+            else:
+                self._add(index, code)
+        self._finish()
+        return self._lines
+
+    def _add(self, index: int, code: int) -> None:
+        char = chr(code)
+        self._chars.append(char)
+        self._hyphen = False
+        if char.isspace():
+            return
+        self._last_visible = index
+        if self._sizes.total() < _MEASURED_CHARACTERS:
+            self._scale = self._scale or self._text_scale(index)
+            self._sizes[round(pdfium_c.FPDFText_GetFontSize(self._page, index), 1)] += 1
+            self._bold += pdfium_c.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
+            self._widen(index)
+
+    def _widen(self, index: int) -> None:
+        """Widen the line's box by a character's."""
+        pdfium_c.FPDFText_GetCharBox(self._page, index, self._left, self._right, self._bottom, self._top)
+        box = self._box
+        box[0] = min(box[0], self._left.value)
+        box[1] = min(box[1], self._height - self._top.value)
+        box[2] = max(box[2], self._right.value)
+        box[3] = max(box[3], self._height - self._bottom.value)
+
+    def _text_scale(self, index: int) -> float:
+        """Return how much the text matrix enlarges the font: some writers set size 1 and scale."""
+        if not pdfium_c.FPDFText_GetMatrix(self._page, index, self._matrix):
+            return 1.0
+        return math.hypot(self._matrix.c, self._matrix.d) or 1.0
+
+    def _finish(self) -> None:
+        text = _paired("".join(self._chars)).strip()
+        if text and self._sizes:
+            self._widen(self._last_visible)
+            left, top, right, bottom = self._box
+            size, _ = max(self._sizes.items(), key=lambda item: (item[1], item[0]))
+            self._lines.append(
+                Line(
+                    text=text,
+                    size=round(size * self._scale, 1),
+                    left=left,
+                    right=right,
+                    top=top,
+                    bottom=bottom,
+                    page=self._number,
+                    bold=self._bold * 2 > self._sizes.total(),
+                    ends_in_hyphen=self._hyphen,
+                )
+            )
+        self._reset()

@@ -1,0 +1,218 @@
+"""PowerPoint slides: a section per slide, with text, tables, pictures and the speaker's notes."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lxml import etree
+from pptx import Presentation
+from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
+from pptx.exc import PythonPptxError
+from pptx.slide import Slide
+
+from knowledge.backends.parsers.errors import corrupted, parse_error
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.pages import ocr_notices
+from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
+from knowledge.numbering import is_caption
+from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
+
+PptxObject: TypeAlias = Any
+"""A shape, table or paragraph of python-pptx: what they offer depends on their kind, so they are asked first."""
+
+_SLIDE_LEVEL = 2
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_DECORATION = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
+_TITLES = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})
+_BROKEN = (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
+# Shapes whose tops differ by less than this (EMU, 1 cm) stand in one row and are read from the left.
+_ROW_EMU = 360_000
+
+
+class PptxParser:
+    """Reads the slides that are shown; hidden slides, macros and links stay out."""
+
+    formats: tuple[str, ...] = ("pptx",)
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+
+    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
+        """Parse the file. :raises ParseError: ``corrupted`` or ``too_many_pages``."""
+        try:
+            presentation = Presentation(str(path))
+            slides = list(presentation.slides)
+        except _BROKEN as error:
+            raise corrupted("pptx", type(error).__name__) from error
+        if len(slides) > self._limits.max_pages:
+            raise parse_error("too_many_pages", size=len(slides), limit=self._limits.max_pages)
+        builder = MarkdownBuilder()
+        shown = list(_shown(slides))
+        pages = [_SlideReader(builder, slide, number).read() for number, slide in shown]
+        hidden = len(slides) - len(pages)
+        return ParsedDocument(
+            format="pptx",
+            markdown=builder.markdown(),
+            blocks=builder.blocks,
+            title=_title(presentation, shown),
+            pages_count=len(slides),
+            pages=tuple(pages),
+            notices=(*ocr_notices(pages), *_hidden_notices(hidden)),
+        )
+
+
+def _shown(slides: list[Slide]) -> Iterator[tuple[int, Slide]]:
+    for number, slide in enumerate(slides, 1):
+        if slide.element.get("show") not in ("0", "false"):
+            yield number, slide
+
+
+def _title(presentation: PptxObject, shown: list[tuple[int, Slide]]) -> str | None:
+    """Take the first slide's title: the stored property is often that of the deck this one was copied from."""
+    first = shown[0][1].shapes.title if shown else None
+    written = _shape_text(first) if first is not None else ""
+    return written or single_line(presentation.core_properties.title or "") or None
+
+
+def _hidden_notices(hidden: int) -> tuple[Notice, ...]:
+    if not hidden:
+        return ()
+    return (
+        Notice(
+            code="hidden_slides",
+            ja=f"非表示のスライド {hidden} 枚は取り込んでいません。",
+            en=f"{hidden} hidden slide(s) were left out.",
+        ),
+    )
+
+
+class _SlideReader:
+    def __init__(self, builder: MarkdownBuilder, slide: Slide, number: int) -> None:
+        self._builder = builder
+        self._slide = slide
+        self._number = number
+        self._characters = 0
+        self._pictures = 0
+
+    def read(self) -> PageQuality:
+        """Append the slide's blocks and report how much text it has."""
+        shapes = list(_leaves(self._slide.shapes))
+        titles = [shape for shape in shapes if _placeholder_type(shape) in _TITLES and _shape_text(shape)]
+        heading = " ".join(_shape_text(shape) for shape in titles)
+        self._characters += len("".join(heading.split()))
+        self._add(BlockKind.HEADING, heading or f"スライド {self._number}", level=_SLIDE_LEVEL)
+        for shape in sorted((shape for shape in shapes if shape not in titles), key=_reading_order):
+            if _placeholder_type(shape) not in _DECORATION:
+                self._shape(shape)
+        needs_ocr = self._pictures > 0 and self._characters == 0
+        self._notes()
+        return PageQuality(number=self._number, characters=self._characters, needs_ocr=needs_ocr)
+
+    def _add(self, kind: BlockKind, text: str, *, level: int | None = None) -> None:
+        self._builder.add(kind, text, level=level, page=self._number)
+
+    def _shape(self, shape: PptxObject) -> None:
+        if getattr(shape, "has_table", False) and shape.has_table:
+            self._content(BlockKind.TABLE, render_table(_table_rows(shape.table)))
+        elif getattr(shape, "has_chart", False) and shape.has_chart:
+            self._content(BlockKind.FIGURE, f"![{_chart_text(shape.chart)}](chart)")
+        elif shape.shape_type in (MSO_SHAPE_TYPE.DIAGRAM, MSO_SHAPE_TYPE.IGX_GRAPHIC):
+            self._content(BlockKind.FIGURE, f"![{_diagram_text(self._slide.part, shape)}](diagram)")
+        elif shape.shape_type == MSO_SHAPE_TYPE.PICTURE or _is_picture_placeholder(shape):
+            self._pictures += 1
+            self._add(BlockKind.FIGURE, f"![{single_line(_alt_text(shape))}](image)")
+        elif getattr(shape, "has_text_frame", False) and shape.has_text_frame:
+            self._text(shape)
+
+    def _content(self, kind: BlockKind, text: str) -> None:
+        self._characters += len("".join(text.split()))
+        self._add(kind, text)
+
+    def _text(self, shape: PptxObject) -> None:
+        paragraphs = [(_paragraph_text(found), found.level) for found in shape.text_frame.paragraphs]
+        paragraphs = [(text, level) for text, level in paragraphs if text]
+        if not paragraphs:
+            return
+        if len(paragraphs) > 1 and shape.is_placeholder:
+            lines = (f"{'  ' * level}- {single_line(text)}" for text, level in paragraphs)
+            self._content(BlockKind.LIST, "\n".join(lines))
+            return
+        text = "\n".join(text for text, _ in paragraphs)
+        self._content(BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH, text)
+
+    def _notes(self) -> None:
+        if not self._slide.has_notes_slide:
+            return
+        frame = self._slide.notes_slide.notes_text_frame
+        text = "\n".join(_paragraph_text(found) for found in frame.paragraphs).strip() if frame is not None else ""
+        if text:
+            self._add(BlockKind.PARAGRAPH, f"ノート: {text}")
+
+
+def _leaves(shapes: Iterable[PptxObject]) -> Iterator[PptxObject]:
+    for shape in shapes:
+        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+            yield from _leaves(shape.shapes)
+        else:
+            yield shape
+
+
+def _placeholder_type(shape: PptxObject) -> PptxObject:
+    return shape.placeholder_format.type if shape.is_placeholder else None
+
+
+def _is_picture_placeholder(shape: PptxObject) -> bool:
+    return shape.is_placeholder and next(shape.element.iter(f"{_DRAWING}blip"), None) is not None
+
+
+def _reading_order(shape: PptxObject) -> tuple[int, int]:
+    top, left = shape.top, shape.left
+    return (top or 0) // _ROW_EMU, left or 0
+
+
+def _shape_text(shape: PptxObject) -> str:
+    return single_line(shape.text_frame.text) if getattr(shape, "has_text_frame", False) else ""
+
+
+def _paragraph_text(paragraph: PptxObject) -> str:
+    """Join runs, fields and line breaks in order (python-pptx leaves fields out of its runs)."""
+    parts: list[str] = []
+    for element in paragraph._p:
+        if element.tag == f"{_DRAWING}br":
+            parts.append("\n")
+        parts.extend(found.text or "" for found in element.iterchildren(f"{_DRAWING}t"))
+    return "".join(parts).strip()
+
+
+def _table_rows(table: PptxObject) -> list[list[str]]:
+    return [
+        ["" if cell.is_spanned else "\n".join(map(_paragraph_text, cell.text_frame.paragraphs)) for cell in row.cells]
+        for row in table.rows
+    ]
+
+
+def _chart_text(chart: PptxObject) -> str:
+    title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
+    names = [str(series.name) for plot in chart.plots for series in plot.series]
+    return single_line(" ".join([title, *names]))
+
+
+def _diagram_text(part: PptxObject, shape: PptxObject) -> str:
+    """Join the texts of a SmartArt diagram, which stand in a part of their own."""
+    reference = next(shape.element.iter(f"{_DIAGRAM}relIds"), None)
+    relation = reference.get(f"{_RELATIONS}dm") if reference is not None else None
+    if relation is None or relation not in part.rels or part.rels[relation].is_external:
+        return ""
+    root = etree.fromstring(part.related_part(relation).blob, etree.XMLParser(resolve_entities=False))
+    paragraphs = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in root.iter(f"{_DRAWING}p"))
+    return single_line(" / ".join(text for text in paragraphs if text.strip()))
+
+
+def _alt_text(shape: PptxObject) -> str:
+    properties = next((found for found in shape.element.iter() if str(found.tag).endswith("}cNvPr")), None)
+    return str(properties.get("descr", "")) if properties is not None else ""

@@ -1,0 +1,51 @@
+"""Choose the parser of a format. Each is imported only when it is needed: a child process reads one file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from knowledge.backends.parsers.archive import check_archive
+from knowledge.backends.parsers.detect import detect_format
+from knowledge.backends.parsers.errors import parse_error, readable_size
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.ports import Parser
+from knowledge.types import ParsedDocument
+
+_PACKAGE = "knowledge.backends.parsers"
+_PARSERS = {
+    "md": ("markdown", "MarkdownParser"),
+    "txt": ("text", "TextParser"),
+    "csv": ("csv_table", "CsvParser"),
+    "html": ("html", "HtmlParser"),
+    "docx": ("docx", "DocxParser"),
+    "xlsx": ("xlsx", "XlsxParser"),
+    "pptx": ("pptx", "PptxParser"),
+    "pdf": ("pdf", "PdfParser"),
+    "epub": ("other", "MarkitdownParser"),
+    "ipynb": ("other", "MarkitdownParser"),
+}
+_ARCHIVES = frozenset({"docx", "xlsx", "pptx", "epub"})
+
+
+def load_parser(format_name: str, limits: ParseLimits) -> Parser:
+    """Import and make the parser of a format. :raises KeyError: when there is none."""
+    module_name, class_name = _PARSERS[format_name]
+    parser_class = getattr(import_module(f"{_PACKAGE}.{module_name}"), class_name)
+    return cast(Parser, parser_class(limits))
+
+
+def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Detect the file's format and parse it in this process; containers are checked before they are opened.
+
+    :raises ParseError: with the reason when the file can't be read.
+    """
+    size_bytes = path.stat().st_size
+    if size_bytes > limits.max_input_bytes:
+        size, limit = readable_size(size_bytes), readable_size(limits.max_input_bytes)
+        raise parse_error("too_large", size=size, limit=limit)
+    format_name = detect_format(path, filename=filename)
+    if format_name in _ARCHIVES:
+        check_archive(path, format_name=format_name, limits=limits)
+    return load_parser(format_name, limits).parse(path, filename=filename)

@@ -1,0 +1,197 @@
+"""Stream the cells of a workbook as Excel shows them.
+
+The sheet XML is read directly: libraries that build dense ranges are undone by one stray cell in XFD1048576, and
+20,000 rows took openpyxl 6 s where streaming needs one. Of openpyxl the tables of number formats are used.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from lxml import etree
+
+from knowledge.backends.parsers.errors import corrupted, parse_error
+from knowledge.backends.parsers.ooxml import Element, package_relations, parse_part
+from knowledge.backends.parsers.xlsx_drawings import Shape, read_shapes
+from knowledge.backends.parsers.xlsx_format import NumberFormats
+
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_STRICT_RELATION_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
+_MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+
+
+@dataclass(slots=True, kw_only=True)
+class Sheet:
+    """A visible sheet: texts of its non-blank, visible cells by (row, column), both from 1.
+
+    ``merged`` maps the first cell of a merged range to the range's last (row, column).
+    """
+
+    name: str
+    cells: dict[tuple[int, int], str] = field(default_factory=dict)
+    merged: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    hidden_columns: list[tuple[int, int]] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+
+
+class WorkbookReader:
+    """Reads the visible sheets of an .xlsx or .xlsm file, one after the other."""
+
+    def __init__(self, path: Path, *, max_cells: int) -> None:
+        self._path = path
+        self._max_cells = max_cells
+        self._cells_seen = 0
+        self.hidden_sheets = 0
+
+    def sheets(self) -> Iterator[Sheet]:
+        """Yield visible sheets in workbook order.
+
+        :raises ParseError: ``corrupted``, or ``too_many_cells`` as soon as the workbook passes the limit.
+        """
+        try:
+            with zipfile.ZipFile(self._path) as archive:
+                yield from self._read(archive)
+        except (etree.XMLSyntaxError, KeyError, ValueError, IndexError, zipfile.BadZipFile) as error:
+            raise corrupted("xlsx", type(error).__name__) from error
+
+    def _read(self, archive: zipfile.ZipFile) -> Iterator[Sheet]:
+        workbook_path = package_relations(archive, "")["officeDocument"]
+        workbook = parse_part(archive, workbook_path)
+        relations = package_relations(archive, workbook_path)
+        strings = _shared_strings(archive, relations.get("sharedStrings"))
+        date_1904 = any(found.get("date1904") in ("1", "true") for found in _children(workbook, "workbookPr"))
+        formats = _number_formats(archive, relations.get("styles"), date_1904=date_1904)
+        for element in workbook.iter("{*}sheet"):
+            if element.get("state", "visible") != "visible":
+                self.hidden_sheets += 1
+                continue
+            target = relations.get(element.get(_RELATION_ID) or element.get(_STRICT_RELATION_ID) or "")
+            if target and "worksheets" in target and target in archive.NameToInfo:
+                with archive.open(target) as stream:
+                    sheet = self._sheet(stream, element.get("name", ""), strings, formats)
+                sheet.shapes = read_shapes(archive, target)
+                yield sheet
+
+    def _sheet(self, stream: IO[bytes], name: str, strings: list[str], formats: NumberFormats) -> Sheet:
+        sheet = Sheet(name=name)
+        position = [0, 0]
+        for _, element in etree.iterparse(stream, events=("end",), resolve_entities=False, no_network=True):
+            tag = etree.QName(element).localname
+            if tag == "row":
+                self._row(element, sheet, position, strings, formats)
+                _release(element)
+            elif tag == "mergeCell":
+                _add_merge(sheet, element.get("ref", ""))
+            elif tag == "col" and element.get("hidden") in ("1", "true"):
+                sheet.hidden_columns.append((int(element.get("min", "0")), int(element.get("max", "0"))))
+        _drop_hidden_columns(sheet)
+        return sheet
+
+    def _row(self, row: Element, sheet: Sheet, position: list[int], strings: list[str], formats: NumberFormats) -> None:
+        position[0] = int(row.get("r") or position[0] + 1)
+        position[1] = 0
+        visible = row.get("hidden") not in ("1", "true")
+        for cell in _children(row, "c"):
+            reference = cell.get("r")
+            column = split_reference(reference)[1] if reference else position[1] + 1
+            position[1] = column
+            self._cells_seen += 1
+            if self._cells_seen > self._max_cells:
+                raise parse_error("too_many_cells", limit=f"{self._max_cells:,}")
+            text = _cell_text(cell, strings, formats) if visible else ""
+            if text.strip():
+                sheet.cells[position[0], column] = text.strip()
+
+
+def _cell_text(cell: Element, strings: list[str], formats: NumberFormats) -> str:
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        return "".join(_rich_text(item) for item in _children(cell, "is"))
+    value = next((child.text for child in _children(cell, "v")), None)
+    if value is None:
+        return ""
+    if kind == "s":
+        return strings[int(value)]
+    if kind == "b":
+        return "TRUE" if value == "1" else "FALSE"
+    if kind in ("str", "e", "d"):
+        return str(value)
+    return formats.display(value, int(cell.get("s", "0")))
+
+
+def _rich_text(item: Element) -> str:
+    """Join a string item's runs; phonetic guides (``rPh``) are no text of the cell."""
+    parts: list[str] = []
+    for child in item:
+        tag = etree.QName(child).localname
+        if tag == "t":
+            parts.append(child.text or "")
+        elif tag == "r":
+            parts.extend(found.text or "" for found in _children(child, "t"))
+    return "".join(parts)
+
+
+def _shared_strings(archive: zipfile.ZipFile, path: str | None) -> list[str]:
+    if path is None or path not in archive.NameToInfo:
+        return []
+    strings: list[str] = []
+    with archive.open(path) as stream:
+        for _, element in etree.iterparse(stream, events=("end",), resolve_entities=False, no_network=True):
+            if etree.QName(element).localname == "si":
+                strings.append(_rich_text(element))
+                _release(element)
+    return strings
+
+
+def _number_formats(archive: zipfile.ZipFile, path: str | None, *, date_1904: bool) -> NumberFormats:
+    if path is None or path not in archive.NameToInfo:
+        return NumberFormats(codes=[], date_1904=date_1904)
+    root = parse_part(archive, path)
+    custom = {found.get("numFmtId"): found.get("formatCode", "") for found in root.iter("{*}numFmt")}
+    cell_formats = next(root.iter("{*}cellXfs"), None)
+    ids = [found.get("numFmtId", "0") for found in cell_formats] if cell_formats is not None else []
+    return NumberFormats.from_ids(ids, custom=custom, date_1904=date_1904)
+
+
+def _children(parent: Element, local_name: str) -> Iterator[Element]:
+    return parent.iterchildren(f"{{*}}{local_name}")  # type: ignore[no-any-return]
+
+
+def _release(element: Element) -> None:
+    """Free a finished element and those before it, so that a long sheet never stands in memory as a tree."""
+    element.clear()
+    while element.getprevious() is not None:
+        del element.getparent()[0]
+
+
+def split_reference(reference: str) -> tuple[int, int]:
+    """Turn ``"B3"`` into (3, 2): row and column from 1. :raises ValueError: for anything else."""
+    column = 0
+    for index, char in enumerate(reference):
+        if char.isdigit():
+            row = int(reference[index:])
+            if not (1 <= row <= _MAX_ROWS and 1 <= column <= _MAX_COLUMNS):
+                break
+            return row, column
+        column = column * 26 + ord(char) - ord("A") + 1
+    raise ValueError(reference)
+
+
+def _add_merge(sheet: Sheet, reference: str) -> None:
+    first, _, last = reference.partition(":")
+    if last:
+        sheet.merged[split_reference(first)] = split_reference(last)
+
+
+def _drop_hidden_columns(sheet: Sheet) -> None:
+    hidden = sheet.hidden_columns
+    if hidden:
+        sheet.cells = {
+            place: text
+            for place, text in sheet.cells.items()
+            if not any(first <= place[1] <= last for first, last in hidden)
+        }

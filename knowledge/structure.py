@@ -1,0 +1,132 @@
+"""The outline of a document: sections from heading blocks, and where an offset stands in it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from knowledge.numbering import heading_number, is_figure_caption
+from knowledge.types import Block, BlockKind, Section
+
+_ATX = re.compile(r"\s*#{1,6}(?:[ \t]+|$)(?P<title>.*?)(?:[ \t]+#+)?[ \t]*$", re.S)
+_SETEXT_UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t]*$")
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_TAG = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|br|sup|sub|code|center|small|img)\b[^>]*>", re.I)
+_LINK = re.compile(r"!?\[(?P<text>[^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+_ANCHOR = re.compile(r"\s*\{#[^}]*\}\s*$")
+_STRONG = re.compile(r"(\*\*|__|`|\*)(?=\S)(?P<text>.+?)(?<=\S)\1")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CONTENTS_TITLES = frozenset({"目次", "もくじ", "contents", "tableofcontents", "index"})
+_CONTENTS_LINE = re.compile(
+    r"(?:…|[.．・‥]{2,}|\s{2,}|\t)\s*[0-9０-９ivx\-]+\s*$|^\s*(?:[-*+]|[0-9]+\.)\s+\[[^\]]*\]\(#[^)]*\)\s*$"
+)
+_MIN_CONTENTS_LINES = 4
+
+
+def heading_text(source: str) -> str:
+    """Return a heading's title as written: without ``#`` marks or underline, and without inline markup.
+
+    >>> heading_text("## 3.2 **性能** [要件](#a) ##"), heading_text("概要\\n===")
+    ('3.2 性能 要件', '概要')
+    """
+    match = _ATX.match(source)
+    text = match["title"] if match else _SETEXT_UNDERLINE.sub("", source)
+    text = _ANCHOR.sub("", _TAG.sub("", _COMMENT.sub("", text)))
+    text = _STRONG.sub(lambda found: found["text"], _LINK.sub(lambda found: found["text"], text))
+    return " ".join(_ESCAPE.sub(r"\1", text).split())
+
+
+def build_sections(markdown: str, blocks: Sequence[Block]) -> tuple[Section, ...]:
+    """Nest the heading blocks by level, in document order.
+
+    Ids count from ``s1`` in that order. Text before the first heading belongs to no section.
+    """
+    headings = [block for block in blocks if block.kind is BlockKind.HEADING]
+    starts = [block.start for block in headings] + [len(markdown)]
+    ends = _section_ends(headings, len(markdown))
+    open_sections: list[Section] = []
+    sections: list[Section] = []
+    for index, block in enumerate(headings):
+        level = block.level or 1
+        while open_sections and open_sections[-1].level >= level:
+            open_sections.pop()
+        parent = open_sections[-1] if open_sections else None
+        title = heading_text(markdown[block.start : block.end])
+        section = Section(
+            id=f"s{index + 1}",
+            title=title,
+            number=heading_number(title),
+            level=level,
+            path=(*(parent.path if parent else ()), title),
+            start=block.start,
+            body_start=min(block.end + 1, starts[index + 1]),
+            body_end=starts[index + 1],
+            end=ends[index],
+            parent_id=parent.id if parent else None,
+            page=block.page,
+        )
+        sections.append(section)
+        open_sections.append(section)
+    return tuple(sections)
+
+
+def _section_ends(headings: Sequence[Block], length: int) -> list[int]:
+    """Find for each heading where the next one of the same or a higher rank starts."""
+    ends = [length] * len(headings)
+    waiting: list[int] = []
+    for index, block in enumerate(headings):
+        while waiting and (headings[waiting[-1]].level or 1) >= (block.level or 1):
+            ends[waiting.pop()] = block.start
+        waiting.append(index)
+    return ends
+
+
+def section_at(sections: Sequence[Section], offset: int) -> Section | None:
+    """Find the deepest section that holds an offset; None before the first heading."""
+    index = bisect_right(sections, offset, key=lambda section: section.start)
+    return sections[index - 1] if index else None
+
+
+def line_range(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the first and last line, counted from 1 and inclusive, that ``[start, end)`` touches."""
+    first = text.count("\n", 0, start) + 1
+    return first, first + text.count("\n", start, max(end - 1, start))
+
+
+def is_contents_title(title: str) -> bool:
+    """Tell whether a heading names a table of contents.
+
+    >>> is_contents_title("目　次"), is_contents_title("0. 目次"), is_contents_title("目次の作り方")
+    (True, True, False)
+    """
+    letters = re.sub(r"[\W\d_]", "", unicodedata.normalize("NFKC", title))
+    return letters.casefold() in _CONTENTS_TITLES
+
+
+def is_table_of_contents(section: Section, markdown: str) -> bool:
+    """Tell whether a section lists the document's headings: by its title, or by lines that end in page numbers."""
+    if is_contents_title(section.title):
+        return True
+    lines = [line for line in markdown[section.body_start : section.body_end].split("\n") if line.strip()]
+    entries = sum(1 for line in lines if _CONTENTS_LINE.search(line) and not line.lstrip().startswith("|"))
+    return len(lines) >= _MIN_CONTENTS_LINES and entries > 0.8 * len(lines)
+
+
+def tables(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """List the table blocks."""
+    return tuple(block for block in blocks if block.kind is BlockKind.TABLE)
+
+
+def figures(markdown: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """List the figure blocks, and the figure captions that stand next to none (PDF drawings have no block)."""
+    found: list[Block] = []
+    for index, block in enumerate(blocks):
+        if block.kind is BlockKind.FIGURE:
+            found.append(block)
+        elif block.kind is BlockKind.CAPTION and is_figure_caption(markdown[block.start : block.end]):
+            neighbours = (*blocks[max(index - 1, 0) : index], *blocks[index + 1 : index + 2])
+            if all(neighbour.kind is not BlockKind.FIGURE for neighbour in neighbours):
+                found.append(block)
+    return tuple(found)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.registry import parse_file
+from knowledge.types import BlockKind, ParsedDocument
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+Parse = Callable[..., ParsedDocument]
+
+
+@pytest.fixture
+def samples() -> Path:
+    return REPOSITORY / "tests" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    folder = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY / ".." / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"shared test data are not at {folder} (HUB_TEST_DATA)")
+    return folder
+
+
+@pytest.fixture
+def parse() -> Parse:
+    """Parse a file in this process."""
+
+    def run(path: Path, *, filename: str | None = None, **limits: float) -> ParsedDocument:
+        return parse_file(path, filename=filename or path.name, limits=ParseLimits(**limits))
+
+    return run
+
+
+def texts(document: ParsedDocument, kind: BlockKind | None = None) -> list[str]:
+    """List the blocks' texts, of one kind or all."""
+    return [document.markdown[block.start : block.end] for block in document.blocks if kind in (None, block.kind)]
+
+
+def assert_valid(document: ParsedDocument) -> None:
+    """Check what holds for every parsed document: spans in order, no overlap, no blank block."""
+    end = 0
+    for block in document.blocks:
+        assert end <= block.start < block.end <= len(document.markdown)
+        text = document.markdown[block.start : block.end]
+        assert text == text.strip()
+        assert (block.level is not None) == (block.kind is BlockKind.HEADING)
+        end = block.end
+    assert "\r" not in document.markdown
+    assert "\x00" not in document.markdown
+    document.markdown.encode("utf-8")

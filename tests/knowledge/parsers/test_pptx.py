@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from pathlib import Path
+
+from pptx import Presentation
+from pptx.presentation import Presentation as PresentationType
+from pptx.util import Cm
+
+from knowledge.types import BlockKind
+from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
+
+
+def save(presentation: PresentationType, folder: Path) -> Path:
+    path = folder / "説明.pptx"
+    presentation.save(str(path))
+    return path
+
+
+def png() -> io.BytesIO:
+    """Return a picture of one grey pixel."""
+
+    def part(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    return io.BytesIO(
+        b"\x89PNG\r\n\x1a\n" + part(b"IHDR", header) + part(b"IDAT", zlib.compress(b"\0\x80")) + part(b"IEND", b"")
+    )
+
+
+def test_slides_are_sections_with_page_numbers_tables_and_notes(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    slide = source.slides.add_slide(source.slide_layouts[1])
+    slide.shapes.title.text = "システム概要"
+    body = slide.placeholders[1].text_frame
+    body.text = "予約を受け付ける"
+    nested = body.add_paragraph()
+    nested.text, nested.level = "窓口", 1
+    table = slide.shapes.add_table(2, 2, Cm(1), Cm(15), Cm(8), Cm(2)).table
+    for (row, column), text in {(0, 0): "項目", (0, 1): "値", (1, 0): "応答", (1, 1): "2秒"}.items():
+        table.cell(row, column).text = text
+    slide.notes_slide.notes_text_frame.text = "ここで実演する。"
+
+    document = parse(save(source, tmp_path))
+
+    assert_valid(document)
+    assert document.title == "システム概要"
+    assert document.pages_count == 1
+    assert {block.page for block in document.blocks} == {1}
+    assert texts(document) == [
+        "## システム概要",
+        "- 予約を受け付ける\n  - 窓口",
+        "| 項目 | 値 |\n| --- | --- |\n| 応答 | 2秒 |",
+        "ノート: ここで実演する。",
+    ]
+
+
+def test_a_slide_with_a_picture_alone_needs_ocr_and_an_empty_one_does_not(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    source.slides.add_slide(source.slide_layouts[6]).shapes.add_picture(png(), Cm(1), Cm(1))
+    source.slides.add_slide(source.slide_layouts[6])
+
+    document = parse(save(source, tmp_path))
+
+    assert document.pages_needing_ocr == (1,)
+    assert [notice.code for notice in document.notices] == ["needs_ocr"]
+    assert texts(document, BlockKind.HEADING) == ["## スライド 1", "## スライド 2"]
+
+
+def test_hidden_slides_stay_out_and_keep_the_numbers_of_the_others(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    for title in ("一枚目", "予備", "三枚目"):
+        source.slides.add_slide(source.slide_layouts[5]).shapes.title.text = title
+    source.slides[1]._element.set("show", "0")
+
+    document = parse(save(source, tmp_path))
+
+    assert [(block.page, text) for block, text in zip(document.blocks, texts(document), strict=True)] == [
+        (1, "## 一枚目"),
+        (3, "## 三枚目"),
+    ]
+    assert [notice.code for notice in document.notices] == ["hidden_slides"]
+
+
+def test_shapes_are_read_from_the_top_and_from_the_left(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    slide = source.slides.add_slide(source.slide_layouts[6])
+    for text, left, top in [("三", 1, 8), ("二", 9, 2.1), ("一", 1, 2.2)]:
+        slide.shapes.add_textbox(Cm(left), Cm(top), Cm(5), Cm(1)).text_frame.text = text
+
+    assert texts(parse(save(source, tmp_path)))[1:] == ["一", "二", "三"]

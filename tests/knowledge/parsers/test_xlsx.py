@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import zipfile
+from datetime import date, datetime, time
+from pathlib import Path
+
+import openpyxl
+import pytest
+from openpyxl.workbook import Workbook
+
+from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.xlsx_format import format_number
+from knowledge.structure import build_sections
+from knowledge.types import BlockKind
+from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
+
+
+def save(workbook: Workbook, folder: Path) -> Path:
+    path = folder / "一覧.xlsx"
+    workbook.save(path)
+    return path
+
+
+def workbook_of(rows: list[list[object]], *, title: str = "一覧") -> Workbook:
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet.title = title
+    for row in rows:
+        sheet.append(row)
+    return workbook
+
+
+def test_a_sheet_is_a_section_and_its_regions_have_cell_ranges(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["画面一覧"], [], ["ID", "名称"], ["S-01", "予約|登録"], ["S-02", "取消\n確認"]])
+
+    document = parse(save(source, tmp_path))
+
+    assert_valid(document)
+    assert [(block.kind, block.sheet, block.cell) for block in document.blocks] == [
+        (BlockKind.HEADING, "一覧", None),
+        (BlockKind.PARAGRAPH, "一覧", "A1"),
+        (BlockKind.TABLE, "一覧", "A3:B5"),
+    ]
+    assert texts(document)[2] == "| ID | 名称 |\n| --- | --- |\n| S-01 | 予約\\|登録 |\n| S-02 | 取消<br>確認 |"
+
+
+def test_values_are_shown_as_excel_shows_them(tmp_path: Path, parse: Parse) -> None:
+    values = [10.0, 0.1 + 0.2, 0.999, 12345, date(2024, 5, 1), datetime(2024, 5, 1, 9, 30), time(9, 30), True]  # noqa: DTZ001
+    source = workbook_of([["値"] * len(values), values])
+    sheet = source["一覧"]
+    sheet["C2"].number_format = "0.0%"
+    sheet["D2"].number_format = "#,##0"
+
+    table = parse(save(source, tmp_path)).markdown
+
+    assert "| 10 | 0.3 | 99.9% | 12,345 | 2024-05-01 | 2024-05-01 09:30:00 | 09:30 | TRUE |" in table
+
+
+def test_hidden_sheets_rows_and_columns_stay_out_with_a_notice(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["項目", "社外秘", "値"], ["甲", "秘一", "1"], ["乙", "秘二", "2"]])
+    source["一覧"].column_dimensions["B"].hidden = True
+    source["一覧"].row_dimensions[3].hidden = True
+    source.create_sheet("隠し").append(["秘三"])
+    source["隠し"].sheet_state = "hidden"
+
+    document = parse(save(source, tmp_path))
+
+    assert "秘" not in document.markdown
+    assert "乙" not in document.markdown
+    assert [notice.code for notice in document.notices] == ["hidden_sheets"]
+
+
+def test_merged_cells_on_graph_paper_give_narrow_tables(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([], title="方眼紙")
+    sheet = source["方眼紙"]
+    for row, texts_of_row in [(2, ["No.", "項目", "説明"]), (3, ["1", "会員番号", "8桁"]), (5, ["2", "氏名", "全角"])]:
+        for column, text in zip((2, 5, 20), texts_of_row, strict=True):
+            sheet.cell(row, column, text)
+            sheet.merge_cells(start_row=row, end_row=row + (row > 2), start_column=column, end_column=column + 2)
+
+    document = parse(save(source, tmp_path))
+
+    assert texts(document)[1] == (
+        "| No. | 項目 | 説明 |\n| --- | --- | --- |\n| 1 | 会員番号 | 8桁 |\n| 2 | 氏名 | 全角 |"
+    )
+    assert document.blocks[1].cell == "B2:T5"
+
+
+def test_indented_single_cells_are_lines_of_text(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["(1) 受付"], [None, "窓口で受け付ける。"], [None, None, "受付票を渡す。"]])
+
+    assert texts(parse(save(source, tmp_path)))[1:] == ["(1) 受付\n窓口で受け付ける。\n受付票を渡す。"]
+
+
+def test_numbered_lines_of_a_sheet_are_headings_but_not_in_its_contents(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["2.1.", "処理概要"], ["夜間に動く。"], [], ["2.1.1. 入力"], ["ファイル"]], title="2. 処理")
+    source.create_sheet("目次").append(["2.1. 処理概要"])
+
+    document = parse(save(source, tmp_path))
+
+    sections = build_sections(document.markdown, document.blocks)
+    assert [(section.level, section.title) for section in sections] == [
+        (2, "2. 処理"),
+        (3, "2.1. 処理概要"),
+        (4, "2.1.1. 入力"),
+        (2, "目次"),
+    ]
+
+
+def test_a_stray_cell_in_the_last_corner_costs_nothing(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["甲"]])
+    source["一覧"]["XFD1048576"] = "端"
+
+    document = parse(save(source, tmp_path))
+
+    assert [block.cell for block in document.blocks] == [None, "A1", "XFD1048576"]
+
+
+def test_too_many_cells_are_refused_early(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([[1, 2, 3]] * 50)
+
+    with pytest.raises(ParseError) as caught:
+        parse(save(source, tmp_path), max_cells=100)
+    assert caught.value.code == "too_many_cells"
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "expected"),
+    [
+        (1234.5, "#,##0.00", "1,234.50"),
+        (0.5, "0%", "50%"),
+        (7, "000", "007"),
+        (2.5, "0.0##", "2.5"),
+        (-3, '"△"0', "-3"),
+        (1e20, "General", "1e+20"),
+        (5, "[Red]0", "5"),
+    ],
+)
+def test_number_formats_of_documents_are_applied(number: float, code: str, expected: str) -> None:
+    assert format_number(number, code) == expected
+
+
+def test_text_boxes_and_pictures_stand_where_they_float(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["上の文"], [], [], [], ["下の文"]])
+    path = save(source, tmp_path)
+    add_text_box(path, row=2, text="枠の中の文")
+
+    document = parse(path)
+
+    assert texts(document)[1:] == ["上の文", "枠の中の文", "下の文"]
+    assert [block.cell for block in document.blocks] == [None, "A1", "B3", "A5"]
+
+
+def add_text_box(path: Path, *, row: int, text: str) -> None:
+    """Add a drawing with one text box to the first sheet; openpyxl can't."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/drawings/drawing1.xml"] = (
+        '<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><xdr:twoCellAnchor>'
+        f"<xdr:from><xdr:col>1</xdr:col><xdr:row>{row}</xdr:row></xdr:from>"
+        f"<xdr:sp><xdr:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+        "</xdr:twoCellAnchor></xdr:wsDr>"
+    ).encode()
+    parts["xl/worksheets/_rels/sheet1.xml.rels"] = (
+        b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
+        b'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/drawing" '
+        b'Target="../drawings/drawing1.xml"/></Relationships>'
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
