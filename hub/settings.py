@@ -161,7 +161,10 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
     "loggers": {
         "django.request": {"level": "ERROR"},
-        "celery.redirected": {"level": "WARNING"},
+        # every task and tick would be a line otherwise; failures still are
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
         "pdfminer": {"level": "ERROR"},
     },
 }

@@ -46,9 +46,9 @@ class Child:
         return self.process is not None and self.process.poll() is None
 
     def signal(self, number: signal.Signals) -> None:
-        """Signal the whole group: a Celery worker has children of its own."""
+        """Ask the process; SIGKILL goes to its whole group, since a Celery worker has children of its own."""
         if self.process is not None and self.is_running:
-            os.killpg(self.process.pid, number)
+            (os.killpg if number == signal.SIGKILL else os.kill)(self.process.pid, number)
 
 
 def _die_with_parent() -> None:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Now
+from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 
 from hub.core import bus
@@ -99,20 +99,22 @@ def _retry_later(version: DocumentVersion, lease: Lease, error: Exception) -> bo
 
 def _finish_stage(version: DocumentVersion, lease: Lease, following: DocumentStatus) -> bool:
     more = following in IN_WORK
+    progress = PROGRESS_AT.get(following, version.progress) if more else 100
     changes: dict[str, object] = {
         "status": following,
+        "progress": Greatest("progress", progress),
         "lease_token": "",
         "lease_expires_at": None,
         "attempts": 0,
         "queued_at": Now(),
     }
     if not more:
-        changes |= {"progress": 100, "finished_at": Now()}
+        changes["finished_at"] = Now()
     with transaction.atomic():
         lease.lock()
         DocumentVersion.objects.filter(pk=version.pk).update(**changes)
     version.status = following
-    _tell(version, progress=100 if not more else PROGRESS_AT.get(following, version.progress))
+    _tell(version, progress=progress)
     return more
 
 

@@ -1,0 +1,112 @@
+"""`manage.py doctor`: is everything there and in step, and what to do if not."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+from hub.core.commands import HubCommand, cli_call
+from hub.core.errors import HubError
+from hub.core.servers import ensure_queue
+from hub.rest.readiness import BASE_CHECKS
+from knowledge.checks import READINESS_CHECKS
+from knowledge.services.consistency import check_consistency
+from knowledge.services.workers import worker_is_alive
+
+OLDEST_PGVECTOR = (0, 8)
+
+
+class Command(HubCommand):
+    help = (
+        "Check database, extension, queue, storage, model and the index; exit code 1 with what to do. "
+        "Example: manage.py doctor --repair"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--repair", action="store_true", help="put right what can be")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *, repair: bool, json: bool, **_options: object) -> None:
+        with cli_call():
+            findings = list(_diagnose(repair=repair))
+        healthy = all(finding["status"] != "error" for finding in findings)
+        if json:
+            self.print_json({"healthy": healthy, "checks": findings})
+        else:
+            for finding in findings:
+                self.stdout.write(f"{finding['status']:8} {finding['check']}: {finding['detail']}".rstrip(": "))
+        if not healthy:
+            sys.exit(1)
+
+
+def _line(check: str, status: str, detail: str = "") -> dict[str, object]:
+    return {"check": check, "status": status, "detail": detail}
+
+
+def _diagnose(*, repair: bool) -> Iterator[dict[str, object]]:
+    for remark in settings.CONFIG.remarks():
+        yield _line("settings", "note", remark)
+    ensure_queue()
+    parts = list(_parts())
+    yield from parts
+    if any(part["status"] == "error" for part in parts):
+        return
+    yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
+    yield from _index(repair=repair)
+
+
+def _parts() -> Iterator[dict[str, object]]:
+    """The parts by name; what rests on the tables is not asked before they are there."""
+    yield _ask(*BASE_CHECKS[0])
+    try:
+        yield from _database()
+    except DatabaseError:
+        return  # the line above says so
+    yield _ask(*BASE_CHECKS[1])
+    if not _missing_migrations():
+        for name, check in READINESS_CHECKS:
+            yield _ask(name, check)
+
+
+def _ask(name: str, check: Callable[[], None]) -> dict[str, object]:
+    try:
+        check()
+    except HubError as error:
+        return _line(name, "error", str(error))
+    return _line(name, "ok")
+
+
+def _missing_migrations() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+def _database() -> Iterator[dict[str, object]]:
+    if missing := _missing_migrations():
+        yield _line("migrations", "error", f"{missing} not applied; run: manage.py migrate")
+        return
+    yield _line("migrations", "ok")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        row = cursor.fetchone()
+    version = row[0] if row else "none"
+    new_enough = row is not None and tuple(map(int, version.split(".")[:2])) >= OLDEST_PGVECTOR
+    detail = f"pgvector {version}" + ("" if new_enough else "; 0.8 or newer is needed for filtered search")
+    yield _line("extension", "ok" if new_enough else "error", detail)
+
+
+def _index(*, repair: bool) -> Iterator[dict[str, object]]:
+    found = False
+    for problem in check_consistency(repair=repair):
+        found = True
+        repaired = repair and not problem.code.endswith("_missing")
+        detail = f"{problem.count} {problem.detail}; "
+        detail += problem.remedy if repaired else f"run: manage.py doctor --repair ({problem.remedy})"
+        yield _line(problem.code, "repaired" if repaired else "error", detail)
+    if not found:
+        yield _line("index", "ok", "rows, vectors, counters and files agree")

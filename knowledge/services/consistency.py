@@ -1,0 +1,114 @@
+"""Whether the index and the files agree with the rows, and putting right what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import Now
+
+from hub.core.queue import enqueue_on_commit
+from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.backends.postings import recount_statistics
+from knowledge.backends.storage import get_blob_store
+from knowledge.ingest import pipeline
+from knowledge.ingest.stages import unindex
+from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalPosting
+from knowledge.models.documents import IN_WORK
+from knowledge.tasks import advance_version
+
+SEARCHABLE = (DocumentStatus.READY, DocumentStatus.NEEDS_OCR)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inconsistency:
+    """Something that should not be: how much of it, and what repairing does about it."""
+
+    code: str
+    count: int
+    detail: str
+    remedy: str
+
+
+def check_consistency(*, repair: bool = False) -> Iterator[Inconsistency]:
+    """Yield what is wrong; with ``repair`` it is put right on the way, so that the next check is clean."""
+    for check in (_missing_vectors, _stray_vectors, _counters, _missing_blobs, _stray_blobs, _stuck):
+        found = check(repair)
+        if found is not None:
+            yield found
+
+
+def _missing_vectors(repair: bool) -> Inconsistency | None:
+    """Documents that are ready and have passages that search can't find."""
+    embedding_set = active_embedding_set()
+    indexed = ChunkVector.objects.filter(embedding_set=embedding_set, chunk_id=OuterRef("pk"))
+    lost = Chunk.objects.filter(~Exists(indexed), version_id=OuterRef("current_version_id"))
+    documents = Document.objects.live().filter(Exists(lost), current_version__status__in=SEARCHABLE)
+    ids = list(documents.values_list("current_version_id", flat=True))
+    if repair:
+        for version_id in ids:
+            with transaction.atomic():
+                pipeline.reset(version_id)
+                enqueue_on_commit(advance_version, version_id=version_id)
+    return _found("rows_without_vectors", ids, "documents whose passages are not all indexed", "they are indexed again")
+
+
+def _stray_chunks() -> QuerySet[Chunk]:
+    """Passages of versions that search does not see, which are finished and still in an index."""
+    current = Document.objects.live().filter(current_version_id=OuterRef("version_id"))
+    indexed = Exists(ChunkVector.objects.filter(chunk_id=OuterRef("pk"))) | Exists(
+        LexicalPosting.objects.filter(chunk_id=OuterRef("pk"))
+    )
+    return Chunk.objects.filter(~Exists(current), indexed).exclude(version__status__in=IN_WORK)
+
+
+def _stray_vectors(repair: bool) -> Inconsistency | None:
+    ids = list(_stray_chunks().values_list("pk", flat=True))
+    if repair and ids:
+        with transaction.atomic():
+            unindex(ids)
+    return _found(
+        "vectors_without_rows", ids, "indexed passages of versions that are not current", "they leave the index"
+    )
+
+
+def _counters(repair: bool) -> Inconsistency | None:
+    with transaction.atomic():
+        wrong = recount_statistics()
+        if not repair:
+            transaction.set_rollback(True)
+    return _found("counters", [1] if wrong else [], "the lexical index's counters are wrong", "they are counted again")
+
+
+def _missing_blobs(_repair: bool) -> Inconsistency | None:
+    stored = set(get_blob_store().iter_names())
+    missing = [sha256 for sha256 in Blob.objects.values_list("pk", flat=True).iterator() if sha256 not in stored]
+    return _found("blobs_missing", missing, "files that are not in the store", "can't be repaired: restore a backup")
+
+
+def _stray_blobs(repair: bool) -> Inconsistency | None:
+    """Files without a row: an upload that broke off after its file was stored."""
+    known = set(Blob.objects.values_list("pk", flat=True))
+    stray = [sha256 for sha256 in get_blob_store().iter_names() if sha256 not in known]
+    if repair:
+        for sha256 in stray:
+            if not Blob.objects.filter(pk=sha256).exists():
+                get_blob_store().delete(sha256)
+    return _found("blobs_without_rows", stray, "stored files that no document has", "they are deleted")
+
+
+def _stuck(repair: bool) -> Inconsistency | None:
+    """Versions whose worker died; the sweep of a running hub takes them up by itself."""
+    dead = DocumentVersion.objects.filter(status__in=IN_WORK, lease_expires_at__lt=Now())
+    ids = list(dead.values_list("pk", flat=True))
+    if repair:
+        DocumentVersion.objects.filter(pk__in=ids).update(
+            lease_token="", lease_expires_at=None, queued_at=F("created_at")
+        )
+    return _found("stuck", ids, "documents whose worker died", "they are taken up again")
+
+
+def _found(code: str, items: list[int] | list[str], detail: str, remedy: str) -> Inconsistency | None:
+    return Inconsistency(code=code, count=len(items), detail=detail, remedy=remedy) if items else None

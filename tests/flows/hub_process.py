@@ -1,0 +1,105 @@
+"""A whole hub, as a user starts it: `manage.py up` in a folder of its own, on a free port."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+ROOT = Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 90
+INHERITED = ("PATH", "HOME", "LANG", "TMPDIR", "USER", "SSL_CERT_FILE")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class HubProcess:
+    """A running hub and its first administrator."""
+
+    data_dir: Path
+    port: int
+    process: subprocess.Popen[bytes]
+    url: str = ""
+    password: str = ""
+    token: str = ""
+
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        return {**kept, "HUB_DATA_DIR": str(self.data_dir), "HUB_PORT": str(self.port), "LOG_LEVEL": "WARNING"}
+
+    def manage(self, *arguments: str, check: bool = True, **more: Any) -> subprocess.CompletedProcess[str]:
+        """Run `manage.py` beside the running hub."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment() | more.pop("env", {}),
+            capture_output=True,
+            text=True,
+            check=check,
+            timeout=240,
+            **more,
+        )
+
+    def call(self, method: str, path: str, *, token: str | None = None, **more: Any) -> requests.Response:
+        """Call the REST API with the first administrator's token, or another one ("" for none)."""
+        bearer = self.token if token is None else token
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        headers |= more.pop("headers", {})
+        return requests.request(method, f"{self.url}/api/v1{path}", headers=headers, timeout=60, **more)
+
+    def upload(self, path: Path, **fields: str) -> dict[str, Any]:
+        with path.open("rb") as file:
+            response = self.call("POST", "/documents", files={"file": (path.name, file)}, data=fields)
+        assert response.status_code in {200, 201, 202}, response.text
+        return response.json()
+
+    def wait_until_finished(self, *document_ids: str, timeout_s: float = 120) -> list[dict[str, Any]]:
+        """Poll until every document is ready, needs_ocr or failed."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            documents = [self.call("GET", f"/documents/{name}").json() for name in document_ids]
+            if all(document["status"] in {"ready", "needs_ocr", "failed"} for document in documents):
+                return documents
+            assert time.monotonic() < deadline, documents
+            time.sleep(0.3)
+
+    def stop(self) -> float:
+        """Stop it as Ctrl-C does; gives the seconds that it took."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        return time.monotonic() - began
+
+
+def start_hub(data_dir: Path, *arguments: str, port: int | None = None) -> HubProcess:
+    """Start a hub and wait until it says that it is ready."""
+    hub = HubProcess(data_dir=data_dir, port=port or free_port(), process=None)  # type: ignore[arg-type]
+    ready_file = data_dir.parent / f"ready-{hub.port}.json"
+    ready_file.unlink(missing_ok=True)
+    log = (data_dir.parent / f"up-{hub.port}.log").open("wb")
+    command = [sys.executable, "manage.py", "up", "--port", str(hub.port), "--ready-file", str(ready_file), *arguments]
+    hub.process = subprocess.Popen(command, cwd=ROOT, env=hub.environment(), stdout=log, stderr=subprocess.STDOUT)
+    log.close()
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not ready_file.exists():
+        said = Path(log.name).read_text(errors="replace")
+        assert hub.process.poll() is None, said
+        assert time.monotonic() < deadline, said
+        time.sleep(0.1)
+    facts = json.loads(ready_file.read_text())
+    hub.url, hub.password, hub.token = facts["url"], facts["admin_password"] or "", facts["token"] or ""
+    return hub
