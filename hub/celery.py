@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
@@ -9,7 +10,7 @@ from collections.abc import Callable
 
 from celery import Celery
 from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, IntegrityError, close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
@@ -29,14 +30,17 @@ _stopping = threading.Event()
 
 @app.task(name="hub.prune")
 def prune() -> None:
-    """Remove what is no longer needed: old idempotency keys, temporary files of crashed uploads."""
+    """Remove what is no longer needed: old idempotency keys, files of crashed uploads, words of deleted documents."""
     from django.utils import timezone  # Django is not set up yet when this module is imported
 
     from hub.rest.idempotency import prune_idempotency_records
     from hub.rest.uploads import prune_temp_files
+    from knowledge.backends.postings import prune_terms
 
     prune_idempotency_records(timezone.now())
     prune_temp_files(timezone.now())
+    with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
+        prune_terms()
 
 
 @worker_init.connect

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from hub.access.principals import Classification
 from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion
-from knowledge.models.documents import Classification
 from knowledge.types import Block, BlockKind, Hit, SearchResult, Section
 
 
@@ -289,7 +289,7 @@ def _section_tree(sections: tuple[Section, ...]) -> list[SectionOut]:
         )
         for section in sections
     }
-    roots = []
+    roots: list[SectionOut] = []
     for section in sections:
         parent = nodes[section.parent_id].children if section.parent_id else roots
         parent.append(nodes[section.id])

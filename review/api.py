@@ -30,11 +30,11 @@ class ReviewOptionsIn(Schema):
     related_documents: list[str] = []
     parallel: bool = True
     include_evidence: bool = True
-    max_findings: int = Field(100, ge=1, le=10_000)
-    suggestion_level: str = Field("basic", description="none, basic or detailed")
-    judge: str = Field("auto", description="auto, server, sampling or rules")
-    wait_seconds: float = Field(0, ge=0, le=50, description="wait this long for the result before answering")
-    force_strategy: str | None = Field(None, description="vector_rag, graph_rag, ontology or hybrid")
+    max_findings: int = Field(default=100, ge=1, le=10_000)
+    suggestion_level: str = Field(default="basic", description="none, basic or detailed")
+    judge: str = Field(default="auto", description="auto, server, sampling or rules")
+    wait_seconds: float = Field(default=0, ge=0, le=50, description="wait this long for the result before answering")
+    force_strategy: str | None = Field(default=None, description="vector_rag, graph_rag, ontology or hybrid")
 
 
 class ReviewIn(Schema):

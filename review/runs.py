@@ -93,7 +93,7 @@ def _target(review: Review, content: VersionContent) -> RuleInput:
     return RuleInput(
         text=content.markdown,
         title=content.title,
-        document_type=document.document_type_id,
+        document_type=document.document_type_id or "other",
         sections=sections_of(content),
         blocks=blocks_of(content),
         topics=topics_for(review.checklist_version.checklist.ontology_domain),

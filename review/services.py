@@ -104,7 +104,7 @@ def start_review(
     options = options or ReviewOptions()
     principal.require(Scope.REVIEW)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
-    chosen = _checklist(checklist) if checklist else _checklist_for(document.document_type_id)
+    chosen = _checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
     master = chosen.versions.filter(status=MasterStatus.APPROVED).order_by("-number").first()
     if master is None:
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)

@@ -62,5 +62,5 @@ async def subscribe(
             topic = message["channel"].decode().removeprefix(CHANNEL_PREFIX)
             yield topic, json.loads(message["data"])
     finally:
-        await pubsub.aclose()
+        await pubsub.aclose()  # type: ignore[no-untyped-call]
         await client.aclose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from django.core.management.base import BaseCommand
@@ -24,7 +24,7 @@ class HubCommand(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--token", default="", help="act as the owner of this access token (default: HUB_TOKEN)")
 
-    def print_json(self, value: BaseModel | dict[str, object]) -> None:
+    def print_json(self, value: BaseModel | Mapping[str, object]) -> None:
         """Print one JSON document in UTF-8."""
         facts = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
         self.stdout.write(json.dumps(facts, ensure_ascii=False, indent=2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -305,7 +306,7 @@ def _delete_rows(principal: Principal, document: Document, *, collection: Collec
     orphans = list(unused.values_list("pk", flat=True))
     unused.delete()
     for sha256 in orphans:
-        transaction.on_commit(lambda sha256=sha256: _delete_bytes(sha256))
+        transaction.on_commit(partial(_delete_bytes, sha256))
     return DeletionReceipt.objects.create(
         document_id=document_id,
         collection_slug=collection.slug,

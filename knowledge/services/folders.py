@@ -50,7 +50,8 @@ def index_folder(
         raise InvalidInput(_("There is no folder {folder}. Give one with -d."), folder=str(folder))
     get_collection(principal, collection, scope=Scope.UPLOAD)
     known = _known_documents(principal, root, collection)
-    report, versions = FolderReport(), {}
+    report = FolderReport()
+    versions: dict[int, str] = {}
     for path in walk(root):
         name = path.relative_to(root).as_posix()
         before = known.pop(name, None)

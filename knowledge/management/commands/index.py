@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
+from typing import NoReturn
 
 from django.conf import settings
 from tqdm import tqdm
@@ -75,7 +76,7 @@ class Command(HubCommand):
             self.stdout.write(", ".join(f"{name} {count}" for name, count in summary.items()))
 
 
-def _show(bar: tqdm, done: int, total: int) -> None:
+def _show(bar: tqdm[NoReturn], done: int, total: int) -> None:
     bar.total = total
     bar.n = done
     bar.refresh()

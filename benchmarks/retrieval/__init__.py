@@ -1,0 +1,1 @@
+"""What ``benchmarks/search.py`` is made of."""

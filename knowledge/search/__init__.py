@@ -1,0 +1,1 @@
+"""Finding passages: analysis of the question, two legs, fusion, calibrated scores."""

@@ -1,0 +1,71 @@
+"""Make one ranking of what the legs found. Pure: no database, no framework.
+
+Every term of the sum is normalised for the query: a BM25 score is a share of the best one the query could get, a
+cosine a place in the range where the model's cosines lie. Unlike z-scores and min–max over the candidates, these do
+not depend on what else was found, so sums of two queries can be compared, and one calibration serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from knowledge.types import SearchMode
+
+# Measured on two Japanese question sets; nDCG@10 is flat from a third to two thirds of lexical weight.
+WORDS_WEIGHT = 0.25
+BIGRAMS_WEIGHT = 0.25
+COSINE_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What both legs say about one candidate: ``words`` and ``bigrams`` from 0 to 1, None cosine without a vector."""
+
+    chunk_id: int
+    cosine: float | None = None
+    words: float = 0.0
+    bigrams: float = 0.0
+
+    @property
+    def lexical(self) -> float:
+        """The lexical leg's own score, 0 to 1."""
+        return (WORDS_WEIGHT * self.words + BIGRAMS_WEIGHT * self.bigrams) / (WORDS_WEIGHT + BIGRAMS_WEIGHT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CosineRange:
+    """Where a model's cosines lie: ``low`` for texts that have nothing in common, ``high`` for the same text."""
+
+    low: float
+    high: float
+
+    def place(self, cosine: float | None) -> float:
+        """Map ``low`` to 0 and ``high`` to 1, without cutting off; a missing cosine counts as ``low``."""
+        return 0.0 if cosine is None else (cosine - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused:
+    """A candidate with the convex sum that ranks it."""
+
+    evidence: Evidence
+    value: float
+
+
+def fuse(candidates: Iterable[Evidence], *, mode: SearchMode, cosine_range: CosineRange) -> list[Fused]:
+    """Rank candidates, the best first; of equals the smaller chunk id comes first.
+
+    In the modes vector and lexical the other leg's evidence does not count.
+    """
+    fused = [Fused(evidence=one, value=_value(one, mode, cosine_range)) for one in candidates]
+    return sorted(fused, key=lambda one: (-one.value, one.evidence.chunk_id))
+
+
+def _value(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange) -> float:
+    if mode is SearchMode.LEXICAL:
+        return evidence.lexical
+    cosine = cosine_range.place(evidence.cosine)
+    if mode is SearchMode.VECTOR:
+        return cosine
+    return COSINE_WEIGHT * cosine + WORDS_WEIGHT * evidence.words + BIGRAMS_WEIGHT * evidence.bigrams

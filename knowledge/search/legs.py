@@ -1,0 +1,191 @@
+"""Ask both legs, fetch each one's scores for the other's candidates, and go on with one when the other fails."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from django.db import DatabaseError, transaction
+from django.utils.translation import gettext_lazy as _
+from numpy.typing import NDArray
+
+from hub.core.errors import Unavailable
+from knowledge.backends.active_embedder import EmbedderMismatch, active_embedding_set, get_embedder
+from knowledge.backends.analysis import QueryTerms
+from knowledge.backends.embedders.base import EmbeddingError
+from knowledge.models import EmbeddingSet
+from knowledge.search import notices
+from knowledge.search.fusion import Evidence
+from knowledge.search.lexical import MAX_TERMS, LexicalHit, lexical_hits, weigh_terms
+from knowledge.search.scope import PermittedChunks
+from knowledge.search.vector import VectorHit, cosines_of, nearest_chunks
+from knowledge.types import Notice, SearchMode
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+# Candidates of each leg, whatever the limit, so that the pages of one query are slices of one ranking.
+LEG_DEPTH = 200
+
+
+@dataclass(slots=True, kw_only=True)
+class Stopwatch:
+    """Milliseconds spent on each step."""
+
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, step: str) -> Iterator[None]:
+        """Add the time until the context ends to a step's."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = (time.perf_counter() - started) * 1000
+            self.timings_ms[step] = round(self.timings_ms.get(step, 0.0) + spent, 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What the legs found: evidence for the union of candidates, each leg's ranks from 1, and who answered.
+
+    ``mode`` is the one that could be served: not the wanted one when a leg failed or had nothing to say.
+    """
+
+    mode: SearchMode
+    evidence: list[Evidence]
+    vector_ranks: dict[int, int]
+    lexical_ranks: dict[int, int]
+    notices: list[Notice]
+    embedding_set: EmbeddingSet | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _VectorAnswer:
+    embedding_set: EmbeddingSet
+    vector: NDArray[np.float32]
+    hits: list[VectorHit]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LexicalAnswer:
+    hits: list[LexicalHit]
+    is_cut: bool
+
+
+class _LegFailed(Exception):
+    """One leg can't answer; ``notice`` says why."""
+
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(notice.en)
+        self.notice = notice
+
+
+def ask_legs(
+    text: str, terms: QueryTerms, *, mode: SearchMode, permitted: PermittedChunks, watch: Stopwatch
+) -> Findings:
+    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it inside a transaction.
+
+    A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
+    """
+    remarks: list[Notice] = []
+    vector = lexical = None
+    if mode is not SearchMode.LEXICAL:
+        vector = _attempt(lambda: _ask_vector(text, permitted, watch), remarks)
+    if mode is not SearchMode.VECTOR or vector is None:
+        also = [hit.chunk_id for hit in vector.hits] if vector else []
+        lexical = _attempt(lambda: _ask_lexical(terms, permitted, also, watch), remarks)
+    if mode is SearchMode.LEXICAL and lexical is None:
+        vector = _attempt(lambda: _ask_vector(text, permitted, watch), remarks)
+    if vector is None and lexical is None:
+        raise Unavailable(_("Search is not available: neither vector search nor lexical search answered."))
+    if lexical and not terms:
+        remarks.append(notices.LEXICAL_EMPTY)
+    return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, remarks, watch)
+
+
+def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
+    try:
+        return ask()
+    except _LegFailed as failure:
+        remarks.append(failure.notice)
+        return None
+
+
+def _ask_vector(text: str, permitted: PermittedChunks, watch: Stopwatch) -> _VectorAnswer:
+    try:
+        with watch.measure("embed"):
+            embedding_set, embedder = active_embedding_set(), get_embedder()
+            vector, is_cut = embedder.embed_query(text), embedder.query_is_truncated(text)
+        with watch.measure("vector"), transaction.atomic():
+            hits = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
+    except EmbeddingError as error:
+        logger.warning("vector search failed: %s", error.code)
+        raise _LegFailed(notices.vector_unavailable(error.ja, error.en)) from error
+    except EmbedderMismatch as error:
+        logger.warning("vector search failed: %s", error.error_code)
+        raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
+    except DatabaseError as error:
+        logger.exception("vector search failed")
+        raise _LegFailed(notices.vector_unavailable("", "")) from error
+    return _VectorAnswer(embedding_set=embedding_set, vector=vector, hits=hits, is_cut=is_cut)
+
+
+def _ask_lexical(terms: QueryTerms, permitted: PermittedChunks, also: list[int], watch: Stopwatch) -> _LexicalAnswer:
+    try:
+        with watch.measure("lexical"), transaction.atomic():
+            hits = lexical_hits(weigh_terms(terms), permitted, limit=LEG_DEPTH, also=also)
+    except DatabaseError as error:
+        logger.exception("lexical search failed")
+        raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
+    return _LexicalAnswer(hits=hits, is_cut=terms.is_cut or len(terms.words) > max(MAX_TERMS.values()))
+
+
+def _served_mode(
+    wanted: SearchMode, vector: _VectorAnswer | None, lexical: _LexicalAnswer | None, terms: QueryTerms
+) -> SearchMode:
+    if vector is None:
+        return SearchMode.LEXICAL
+    # Without a word to look for, every lexical score is 0, and the sum would say less than the cosine alone.
+    return wanted if lexical and terms else SearchMode.VECTOR
+
+
+def _combine(
+    mode: SearchMode,
+    vector: _VectorAnswer | None,
+    lexical: _LexicalAnswer | None,
+    remarks: list[Notice],
+    watch: Stopwatch,
+) -> Findings:
+    nearest, matching = (vector.hits if vector else []), (lexical.hits if lexical else [])
+    cosines = {hit.chunk_id: hit.cosine for hit in nearest}
+    by_id = {hit.chunk_id: hit for hit in matching}
+    if vector and by_id:
+        with watch.measure("vector"):
+            cosines |= cosines_of(vector.embedding_set, vector.vector, sorted(by_id.keys() - cosines.keys()))
+    if (vector and vector.is_cut) or (lexical and lexical.is_cut):
+        remarks.append(notices.QUERY_CUT)
+    return Findings(
+        mode=mode,
+        evidence=[_evidence(chunk_id, cosines.get(chunk_id), by_id) for chunk_id in cosines.keys() | by_id.keys()],
+        vector_ranks={hit.chunk_id: rank for rank, hit in enumerate(nearest, 1)},
+        lexical_ranks={hit.chunk_id: hit.rank for hit in matching if hit.rank is not None},
+        notices=remarks,
+        embedding_set=vector.embedding_set if vector else None,
+    )
+
+
+def _evidence(chunk_id: int, cosine: float | None, by_id: dict[int, LexicalHit]) -> Evidence:
+    match = by_id.get(chunk_id)
+    return Evidence(
+        chunk_id=chunk_id,
+        cosine=cosine,
+        words=match.words if match else 0.0,
+        bigrams=match.bigrams if match else 0.0,
+    )

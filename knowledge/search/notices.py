@@ -1,0 +1,55 @@
+"""What a search tells people about a partial or weak answer."""
+
+from __future__ import annotations
+
+from knowledge.types import Notice
+
+QUERY_CUT = Notice(
+    code="query_cut",
+    ja="質問が長いため、ベクトル検索は先頭部分だけ、全文検索は特徴的な語だけを使いました。",
+    en="The query is long: vector search used its beginning only, lexical search its first or rarest words only.",
+)
+LEXICAL_EMPTY = Notice(
+    code="lexical_empty",
+    ja="質問に検索できる語がないため、全文検索は使われませんでした。",
+    en="The query has no words to look for, so lexical search had no part in the answer.",
+)
+LEXICAL_UNAVAILABLE = Notice(
+    code="lexical_unavailable",
+    ja="全文検索が使えないため、ベクトル検索だけで答えました。",
+    en="Lexical search failed; vector search alone answered.",
+)
+EMBEDDER_MISMATCH = Notice(
+    code="vector_unavailable",
+    ja="保存済みのベクトルを作った埋め込みモデルが設定と異なるため、全文検索だけで答えました。",
+    en="The configured embedding model did not make the stored vectors; lexical search alone answered.",
+)
+NO_GOOD_EVIDENCE = Notice(
+    code="no_good_evidence",
+    ja="質問に答える十分な根拠は見つかりませんでした。",
+    en="No good evidence for this query was found.",
+)
+UNCALIBRATED = Notice(
+    code="uncalibrated_scores",
+    ja="この埋め込みモデルのスコアは較正されていません。しきい値 0.7 は目安になりません。",
+    en="Scores of this embedding model are not calibrated; a threshold of 0.7 has no measured meaning.",
+)
+OUTPUT_CUT = Notice(
+    code="output_budget",
+    ja="出力の上限（HUB_OUTPUT_BUDGET_CHARS）に達したため、残りは次のページにあります。",
+    en="The output limit (HUB_OUTPUT_BUDGET_CHARS) was reached; the rest is on the next page.",
+)
+DOCUMENT_CUT = Notice(
+    code="document_cut",
+    ja="文書が出力の上限（HUB_OUTPUT_BUDGET_CHARS）より長いため、先頭だけを返しました。",
+    en="A document is longer than the output limit (HUB_OUTPUT_BUDGET_CHARS); only its beginning is returned.",
+)
+
+
+def vector_unavailable(reason_ja: str, reason_en: str) -> Notice:
+    """Say that vector search had no part in the answer, and why."""
+    return Notice(
+        code="vector_unavailable",
+        ja=f"ベクトル検索が使えないため、全文検索だけで答えました。{reason_ja}",
+        en=f"Vector search is not available; lexical search alone answered. {reason_en}".strip(),
+    )

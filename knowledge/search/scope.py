@@ -1,0 +1,120 @@
+"""Which passages may answer a caller's question: permissions, current versions and filters, as one subquery."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import EmptyResultSet
+from django.db import connection
+from django.db.models import BooleanField, F, Func, QuerySet, TextField, Value
+
+from hub.access.principals import Principal, Scope
+from knowledge.models import Chunk, Document
+from knowledge.numbering import heading_number
+from knowledge.types import SearchFilter
+
+_NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")
+
+_COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermittedChunks:
+    """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking."""
+
+    sql: str
+    params: tuple[Any, ...]
+    is_empty: bool = False
+
+    def count_up_to(self, limit: int) -> int:
+        """Count them, but no further than ``limit``. One query."""
+        if self.is_empty:
+            return 0
+        with connection.cursor() as cursor:
+            cursor.execute(_COUNT.format(permitted=self.sql), [*self.params, limit])
+            return int(cursor.fetchone()[0])
+
+
+def searchable_chunks(principal: Principal, restriction: SearchFilter) -> QuerySet[Chunk]:
+    """Chunks of the current versions of live documents the caller may search, as far as the filter goes.
+
+    Collections, documents and types that do not exist, or that the caller may not see, simply match nothing.
+    """
+    documents = Document.objects.visible_to(principal, Scope.SEARCH).live()
+    if restriction.collections:
+        documents = documents.filter(collection__slug__in=restriction.collections)
+    if restriction.document_ids:
+        documents = documents.filter(public_id__in=restriction.document_ids)
+    if restriction.document_types:
+        documents = documents.filter(document_type_id__in=restriction.document_types)
+    if restriction.metadata:
+        documents = documents.filter(metadata__contains=dict(restriction.metadata))
+    chunks = Chunk.objects.filter(version__in=documents.values("current_version_id"), policy_id=F("version__policy_id"))
+    if restriction.language:
+        chunks = chunks.filter(language=restriction.language)
+    if restriction.section_path:
+        chunks = chunks.filter(_section_path_matches(restriction.section_path))
+    return chunks
+
+
+def permitted_chunks(principal: Principal, restriction: SearchFilter) -> PermittedChunks:
+    """Compile `searchable_chunks` for use inside a leg's query."""
+    ids = searchable_chunks(principal, restriction).order_by().values("pk")
+    try:
+        sql, params = ids.query.sql_with_params()
+    except EmptyResultSet:
+        return PermittedChunks(sql="SELECT NULL::bigint AS id WHERE false", params=(), is_empty=True)
+    return PermittedChunks(sql=sql, params=tuple(params))
+
+
+def section_pattern(title: str) -> str:
+    """Make PostgreSQL's regular expression for a heading: its text (NFKC), or its number alone.
+
+    >>> bool(re.search(section_pattern("3.2"), "3.2 性能")), bool(re.search(section_pattern("3.2"), "3.20 保守"))
+    (True, False)
+    """
+    text = unicodedata.normalize("NFKC", title).strip()
+    if not is_number_alone(text):
+        return f"^\\s*{_quote(text)}\\s*$"
+    number = heading_number(f"{text} x") or text.rstrip(".")
+    spellings = [_quote(number).replace(r"\.", "[.-]"), *_kanji(number)]
+    return rf"^\s*(第\s*)?({'|'.join(spellings)})($|[^0-9A-Za-z〇一二三四五六七八九十百.-]|[.-]($|[^0-9]))"
+
+
+def is_number_alone(text: str) -> bool:
+    """Tell whether a filter's entry is the number of a heading without its words."""
+    return _NUMBER_ALONE.fullmatch(unicodedata.normalize("NFKC", text).strip()) is not None
+
+
+def _kanji(number: str) -> list[str]:
+    """Spell a chapter's number as 第十二章 does."""
+    if not number.isdigit() or not 1 <= int(number) <= 99:
+        return []
+    tens, ones = divmod(int(number), 10)
+    digits = "〇一二三四五六七八九"
+    return [(digits[tens] if tens > 1 else "") + ("十" if tens else "") + (digits[ones] if ones else "")]
+
+
+def _quote(text: str) -> str:
+    return re.sub(r"([^\w\s])", r"\\\1", text)
+
+
+class _SectionPathMatches(Func):
+    arity = 3
+    output_field = BooleanField()
+    template = (
+        "EXISTS (SELECT FROM (SELECT %(expressions)s) AS given (path, patterns, any_depth), "
+        "generate_subscripts(given.path, 1) AS top WHERE (given.any_depth OR top = 1) AND NOT EXISTS ("
+        "SELECT FROM generate_subscripts(given.patterns, 1) AS step WHERE "
+        "coalesce(normalize(given.path[top + step - 1], NFKC) !~ given.patterns[step], true)))"
+    )
+
+
+def _section_path_matches(titles: tuple[str, ...]) -> Func:
+    """Match consecutive headings from the top; a number alone in the first place is found at any depth."""
+    patterns = Value([section_pattern(title) for title in titles], output_field=ArrayField(TextField()))
+    return _SectionPathMatches(F("section_path"), patterns, Value(is_number_alone(titles[0])))

@@ -1,0 +1,101 @@
+"""The vector leg: nearest passages by cosine, over HNSW or exactly, permissions inside the query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from knowledge.backends.vectors import vector_literal
+from knowledge.models import EmbeddingSet
+from knowledge.search.scope import PermittedChunks
+
+# Up to so many permitted chunks comparing all is both exact and faster than a filtered walk through the index.
+EXACT_UP_TO = 10_000
+EF_SEARCH = 200  # as many as a leg's candidates
+
+# relaxed_order goes on until enough permitted rows are found; a filter would leave too few otherwise. A custom plan
+# sees the set's id, which the partial index needs.
+_SETTINGS = f"""
+SET LOCAL hnsw.iterative_scan = 'relaxed_order';
+SET LOCAL hnsw.ef_search = {EF_SEARCH};
+SET LOCAL plan_cache_mode = 'force_custom_plan'
+"""
+_EXACT = """
+WITH permitted (id) AS MATERIALIZED ({permitted})
+SELECT v.chunk_id, 1 - (v.vector <=> %s::halfvec) AS cosine
+FROM permitted JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.chunk_id = permitted.id
+ORDER BY cosine DESC, v.chunk_id LIMIT %s
+"""
+# The scalar subquery can't become a join, so the index is walked in order and rows are checked on the way.
+_APPROXIMATE = """
+SELECT chunk_id, 1 - distance FROM (
+  SELECT v.chunk_id, v.vector::halfvec({dimension}) <=> %s::halfvec({dimension}) AS distance
+  FROM knowledge_chunkvector v
+  WHERE v.embedding_set_id = {key}
+    AND (SELECT true FROM ({permitted}) AS permitted (id) WHERE permitted.id = v.chunk_id)
+  ORDER BY distance LIMIT %s
+) AS nearest ORDER BY distance, chunk_id
+"""
+_COSINES = """
+SELECT chunk_id, 1 - (vector <=> %s::halfvec) FROM knowledge_chunkvector
+WHERE embedding_set_id = %s AND chunk_id = ANY(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorHit:
+    """A chunk's cosine to the query, -1 to 1."""
+
+    chunk_id: int
+    cosine: float
+
+
+def nearest_chunks(
+    embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, *, limit: int
+) -> list[VectorHit]:
+    """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
+
+    Exact up to ``EXACT_UP_TO`` permitted chunks. Call it inside a transaction. Two or three queries.
+    """
+    if permitted.is_empty:
+        return []
+    is_small = permitted.count_up_to(EXACT_UP_TO + 1) <= EXACT_UP_TO
+    return (_exact if is_small else _approximate)(embedding_set, vector, permitted, limit)
+
+
+def cosines_of(embedding_set: EmbeddingSet, vector: NDArray[np.float32], chunk_ids: Sequence[int]) -> dict[int, float]:
+    """Compute the exact cosine of given chunks; one without a vector in the set is missing. At most one query."""
+    if not chunk_ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_COSINES, [vector_literal(vector), embedding_set.pk, list(chunk_ids)])
+        return dict(cursor.fetchall())
+
+
+def _exact(
+    embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
+) -> list[VectorHit]:
+    sql = _EXACT.format(permitted=permitted.sql)
+    return _hits(sql, [*permitted.params, vector_literal(vector), embedding_set.pk, limit])
+
+
+def _approximate(
+    embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
+) -> list[VectorHit]:
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTINGS)
+    sql = _APPROXIMATE.format(
+        dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
+    )
+    return _hits(sql, [vector_literal(vector), *permitted.params, limit])
+
+
+def _hits(sql: str, params: list[Any]) -> list[VectorHit]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return [VectorHit(chunk_id=chunk_id, cosine=cosine) for chunk_id, cosine in cursor.fetchall()]

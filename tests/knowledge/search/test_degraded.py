@@ -1,0 +1,81 @@
+"""One leg down: the other one answers and says so."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from hub.access.principals import local_operator
+from hub.core.errors import Unavailable
+from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
+from knowledge.models import EmbeddingSet
+from knowledge.search import legs
+from knowledge.search.hybrid import search
+from knowledge.types import SearchMode, SearchQuery, SearchResult
+from tests.knowledge.search.library import Library
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def library(db: None) -> Library:
+    made = Library()
+    made.add("設計書.md", ["応答時間は3秒以内とする。", "認証は多要素とする。"])
+    return made
+
+
+def ask(mode: SearchMode) -> tuple[SearchResult, set[str]]:
+    result = search(local_operator(), SearchQuery(text="応答時間", mode=mode))
+    return result, {notice.code for notice in result.notices}
+
+
+def break_table(name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {name} RENAME TO {name}_gone")
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_lexical_search_answers_when_the_vectors_can_not_be_read(mode: SearchMode) -> None:
+    break_table("knowledge_chunkvector")
+    result, codes = ask(mode)
+    assert result.hits[0].content.startswith("応答時間")
+    assert ("vector_unavailable" in codes) == (mode is not SearchMode.LEXICAL)
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_vector_search_answers_when_the_postings_can_not_be_read(mode: SearchMode) -> None:
+    break_table("knowledge_lexicalposting")
+    result, codes = ask(mode)
+    assert result.hits[0].content.startswith("応答時間")
+    assert ("lexical_unavailable" in codes) == (mode is not SearchMode.VECTOR)
+
+
+def test_without_either_leg_the_caller_is_told() -> None:
+    break_table("knowledge_chunkvector")
+    break_table("knowledge_lexicalposting")
+    with pytest.raises(Unavailable):
+        ask(SearchMode.HYBRID)
+
+
+def test_vectors_of_another_model_are_never_compared() -> None:
+    EmbeddingSet.objects.update(fingerprint="of another model")
+    result, codes = ask(SearchMode.HYBRID)
+    assert result.hits[0].content.startswith("応答時間")
+    assert "vector_unavailable" in codes
+
+
+def test_lexical_search_answers_when_the_model_server_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = OpenAICompatibleEmbedder(base_url="http://127.0.0.1:9/v1", model="away", sleep=lambda _seconds: None)
+    monkeypatch.setattr(legs, "active_embedding_set", lambda: EmbeddingSet.objects.get(is_active=True))
+    monkeypatch.setattr(legs, "get_embedder", lambda: away)
+    result, codes = ask(SearchMode.HYBRID)
+    assert result.hits[0].content.startswith("応答時間")
+    assert "vector_unavailable" in codes
+
+
+def test_scores_of_a_model_nobody_measured_are_not_passed_off_as_calibrated() -> None:
+    EmbeddingSet.objects.update(model="nobody measured it")
+    _result, codes = ask(SearchMode.HYBRID)
+    assert "uncalibrated_scores" in codes
+    _result, codes = ask(SearchMode.LEXICAL)
+    assert "uncalibrated_scores" not in codes
