@@ -9,6 +9,8 @@ from knowledge.models.documents import (
     DocumentStatus,
     DocumentType,
     DocumentVersion,
+    Figure,
+    Source,
     VersionContent,
     WorkerHeartbeat,
 )
@@ -17,6 +19,7 @@ from knowledge.models.index import (
     ChunkPolicy,
     ChunkVector,
     EmbeddingSet,
+    EmbeddingSetStatus,
     LexicalField,
     LexicalPosting,
     LexicalStatistics,
@@ -37,6 +40,8 @@ __all__ = [
     "DocumentType",
     "DocumentVersion",
     "EmbeddingSet",
+    "EmbeddingSetStatus",
+    "Figure",
     "LexicalField",
     "LexicalPosting",
     "LexicalStatistics",
@@ -44,6 +49,7 @@ __all__ = [
     "Ontology",
     "OntologyClass",
     "OntologyStatus",
+    "Source",
     "VersionContent",
     "WorkerHeartbeat",
 ]

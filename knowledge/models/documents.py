@@ -136,7 +136,8 @@ class Blob(models.Model):
 class Document(models.Model):
     """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
 
-    ``source_root`` is the folder that `index` read it from, ``source_stamp`` the file's size and time then.
+    ``source_root`` is the folder or bucket that it was read from, ``source_stamp`` the file's size and time then. While
+    ``legal_hold`` has a reason, neither people nor the retention period delete it.
     """
 
     public_id = models.CharField(_("id"), max_length=40, unique=True, default=partial(new_id, "doc"), editable=False)
@@ -164,6 +165,7 @@ class Document(models.Model):
         "DocumentVersion", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
     )
     retired_at = models.DateTimeField(_("retired"), null=True, editable=False)
+    legal_hold = models.CharField(_("legal hold (reason)"), max_length=300, blank=True)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
@@ -263,6 +265,64 @@ class VersionContent(models.Model):
 
     def __str__(self) -> str:
         return str(self.version_id)
+
+
+class Figure(models.Model):
+    """A picture of a version: its bytes as a blob, and what the document says of it.
+
+    ``description`` was made by the model named in ``description_model``, never by the document's author.
+    """
+
+    public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "fig"), editable=False)
+    version = models.ForeignKey(DocumentVersion, on_delete=models.CASCADE, related_name="figures")
+    index = models.PositiveIntegerField()
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="figures")
+    media_type = models.CharField(max_length=60)
+    caption = models.TextField(blank=True)
+    alt_text = models.TextField(blank=True)
+    page = models.PositiveIntegerField(null=True)
+    cell = models.CharField(max_length=60, null=True)  # noqa: DJ001 (null is "not a spreadsheet")
+    start_offset = models.PositiveIntegerField(null=True)
+    end_offset = models.PositiveIntegerField(null=True)
+    description = models.TextField(blank=True)
+    description_model = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = _("figure")
+        verbose_name_plural = _("figures")
+        ordering = ["version", "index"]
+        constraints = [models.UniqueConstraint(fields=["version", "index"], name="one_figure_per_index")]
+
+    def __str__(self) -> str:
+        return self.caption or self.alt_text or self.public_id
+
+
+class Source(models.Model):
+    """A folder or bucket that is scanned again and again; its files are the documents of a collection."""
+
+    class Kind(models.TextChoices):
+        FOLDER = "folder", _("folder")
+        S3 = "s3", _("S3 bucket")
+
+    name = models.CharField(_("name"), max_length=100, unique=True)
+    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices, default=Kind.FOLDER)
+    location = models.CharField(_("folder, or s3://bucket/prefix"), max_length=1000)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
+    policy = models.ForeignKey("ChunkPolicy", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    enabled = models.BooleanField(_("enabled"), default=True)
+    scan_every_minutes = models.PositiveIntegerField(_("scan every (minutes)"), default=15)
+    scanned_at = models.DateTimeField(_("last scan"), null=True, editable=False)
+    report = models.JSONField(_("last report"), default=dict, editable=False)
+    lease_token = models.CharField(max_length=40, blank=True, editable=False)
+    lease_expires_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("source")
+        verbose_name_plural = _("sources")
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class DeletionReceipt(models.Model):

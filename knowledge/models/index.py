@@ -69,8 +69,18 @@ class Chunk(models.Model):
         return f"{self.public_id} #{self.index}"
 
 
+class EmbeddingSetStatus(models.TextChoices):
+    BUILDING = "building", _("building")
+    READY = "ready", _("ready")
+    DROPPED = "dropped", _("dropped")
+
+
 class EmbeddingSet(models.Model):
-    """One generation of vectors: model, revision, dimension, prefixes. Search uses the active one, never two."""
+    """One generation of vectors: model, revision, dimension, prefixes. Search uses the active one, never two.
+
+    A set is built beside the active one and may take its place once it is ready. ``base_url`` belongs to an
+    OpenAI-compatible backend; keys stay in the environment.
+    """
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     backend = models.CharField(_("backend"), max_length=40)
@@ -79,7 +89,17 @@ class EmbeddingSet(models.Model):
     dimension = models.PositiveIntegerField(_("dimension"))
     max_tokens = models.PositiveIntegerField(_("token limit"))
     policy = models.ForeignKey(ChunkPolicy, on_delete=models.PROTECT, related_name="+", verbose_name=_("chunk policy"))
+    base_url = models.CharField(_("URL of the backend"), max_length=300, blank=True)
     is_active = models.BooleanField(_("active"), default=False)
+    status = models.CharField(
+        _("state"), max_length=10, choices=EmbeddingSetStatus.choices, default=EmbeddingSetStatus.READY
+    )
+    status_reason = models.TextField(_("reason"), blank=True, editable=False)
+    lease_token = models.CharField(max_length=40, blank=True, editable=False)
+    lease_expires_at = models.DateTimeField(null=True, editable=False)
+    build_started_at = models.DateTimeField(_("build started"), null=True, editable=False)
+    built_at = models.DateTimeField(_("built"), null=True, editable=False)
+    activated_at = models.DateTimeField(_("activated"), null=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     class Meta:
