@@ -6,15 +6,20 @@ import contextlib
 import os
 import socket
 import threading
+import warnings
 from collections.abc import Callable
 
 from celery import Celery
+from celery.platforms import SecurityWarning
 from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
 HEARTBEAT_S = 3.0
+
+# As root in a container this is said at every start; tasks are JSON only, which is what the warning is about.
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 app = Celery("hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -78,13 +78,14 @@ def _children(host: str, port: int, workers: int) -> list[Child]:
     web = ["-m", "uvicorn", "hub.asgi:application", "--host", host, "--port", str(port), "--lifespan", "on"]
     quiet = ["--log-level", "warning", "--timeout-graceful-shutdown", str(GRACE_S)]
     level = ["--loglevel", settings.CONFIG.log_level]
-    worker = ["-m", "celery", "-A", "hub.celery", "worker", "--concurrency", str(workers)]
+    celery = ["-m", "celery", "--quiet", "-A", "hub.celery"]
+    worker = [*celery, "worker", "--concurrency", str(workers)]
     lean = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     pid_file = ["--pidfile", ""]
     return [
         Child("web", [python, *web, *quiet]),
         Child("worker", [python, *worker, *lean, *level]),
-        Child("beat", [python, "-m", "celery", "-A", "hub.celery", "beat", *pid_file, *level]),
+        Child("beat", [python, *celery, "beat", *pid_file, *level]),
     ]
 
 

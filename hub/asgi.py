@@ -1,0 +1,59 @@
+"""The ASGI application: Django, and the MCP servers beside it. Needs a server with lifespan, such as uvicorn."""
+
+from __future__ import annotations
+
+import os
+from typing import cast
+
+from asgiref.sync import ThreadSensitiveContext
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
+_django = get_asgi_application()
+
+# What follows needs the apps to be loaded.
+from django.conf import settings  # noqa: E402
+
+from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
+from hub.rest.body_limit import BodyLimit  # noqa: E402
+from mcp_bridge.bus import have_queue  # noqa: E402
+from mcp_bridge.http import McpApps  # noqa: E402
+from mcp_bridge.threads import in_thread  # noqa: E402
+
+
+class Hub:
+    """Requests under /mcp/ go to the MCP servers (unless MCP_TRANSPORTS leaves http out), all others to Django."""
+
+    def __init__(self) -> None:
+        self._django = BodyLimit(cast(AsgiApp, _django))  # Django's own types are narrower than the specification
+        self._mcp = McpApps() if "http" in settings.CONFIG.mcp_transports else McpApps(())
+        self._requests = OpenRequests(self._answer, on_stop=self._mcp.end_streams)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection, or the lifespan of the process."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            await self._requests(scope, receive, send)
+        else:
+            raise ValueError(f"This application does not speak {scope['type']}.")
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._mcp.serves(scope["path"]):
+            await self._django(scope, receive, send)
+            return
+        # As Django does for its own requests: otherwise async database calls of all requests share one thread.
+        async with ThreadSensitiveContext():
+            await self._mcp(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()  # lifespan.startup
+        await in_thread(have_queue)
+        self._requests.watch_signals()
+        async with self._mcp.running():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()  # lifespan.shutdown
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+application = Hub()

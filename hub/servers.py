@@ -1,3 +1,0 @@
-from hub.core.servers import ensure_queue
-
-__all__ = ["ensure_queue"]

@@ -1,0 +1,103 @@
+"""The hub's errors in MCP's words: tool errors for what a model can repair, protocol errors for the rest."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import redis
+from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
+from psycopg.errors import UndefinedTable
+from pydantic import ValidationError
+
+from hub.core.context import current_call
+from hub.core.errors import HubError, InvalidInput, Unavailable
+from hub.core.ids import new_id
+from mcp_bridge.caller import ERROR_LANGUAGE
+
+logger = logging.getLogger(__name__)
+
+META_KEY = "hub/error"
+
+
+def to_hub_error(error: BaseException) -> HubError | None:
+    """Say what an exception means to a caller; None for one that nobody expected."""
+    match error:
+        case HubError():
+            return error
+        case ProgrammingError(__cause__=UndefinedTable()):
+            return Unavailable(_("The database has no tables yet. Run: manage.py migrate"), code="not_migrated")
+        case OperationalError() | InterfaceError():
+            logger.error("the database failed an MCP call: %s", error)
+            return Unavailable(_("The database does not answer now. Try again in a few seconds."))
+        case redis.ConnectionError() | redis.TimeoutError():
+            logger.error("the queue failed an MCP call: %s", error)
+            return Unavailable(_("The queue does not answer now. Try again in a few seconds."))
+    return None
+
+
+def tool_error(error: HubError, *, language: str | None) -> CallToolResult:
+    """Make the result of a tool call that failed for a reason a model can read and act on.
+
+    The stable code stands in ``_meta``: structured content would have to follow the tool's output schema.
+    """
+    facts = {"code": error.error_code, "retryable": error.retryable, "request_id": request_id()}
+    text = f"{in_words(error, language)} [{error.error_code}]"
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={META_KEY: facts})
+
+
+def protocol_error(error: HubError, *, language: str | None, **data: str) -> MCPError:
+    """Make the answer to a request other than a tool call: ``-32602``, or ``-32603`` for what may pass by itself."""
+    facts: dict[str, Any] = {**data, "code": error.error_code}
+    if not error.retryable:
+        return MCPError(code=INVALID_PARAMS, message=in_words(error, language), data=facts)
+    facts |= {"retryable": True, "fallbackStrategy": "retry_later", "request_id": request_id()}
+    return MCPError(code=INTERNAL_ERROR, message=in_words(error, language), data=facts)
+
+
+def internal_error(error: BaseException, *, language: str | None) -> MCPError:
+    """Log a bug with its traceback and make the answer, which names only the request id."""
+    number = request_id()
+    logger.error("unexpected %s in an MCP call", type(error).__name__, exc_info=error)
+    told = HubError(
+        _("Something went wrong inside the hub. Report it together with the request id {request_id}."),
+        request_id=number,
+    )
+    data = {"retryable": False, "fallbackStrategy": "report_to_operator", "request_id": number}
+    return MCPError(code=INTERNAL_ERROR, message=in_words(told, language), data=data)
+
+
+def unknown(kind: str, name: object, known: list[str]) -> MCPError:
+    """Make the answer to a tool, prompt or resource that is not there, naming those that are."""
+    listed = ", ".join(known) or "none"
+    return MCPError(
+        code=INVALID_PARAMS, message=f"Unknown {kind}: {name}. Known: {listed}", data={kind: str(name), "known": known}
+    )
+
+
+def invalid_arguments(error: ValidationError) -> InvalidInput:
+    """Put pydantic's complaints about a tool's arguments into one line: field, what was expected, what was given."""
+    lines = []
+    for item in error.errors():
+        field = ".".join(str(part) for part in item["loc"]) or "arguments"
+        given = "" if item["type"] == "missing" else f" (given: {str(item['input'])[:80]})"
+        lines.append(f"{field}: {item['msg'].removeprefix('Value error, ')}{given}")
+    return InvalidInput(
+        _("These arguments can't be used. {problems}"), code="invalid_arguments", problems="; ".join(lines)
+    )
+
+
+def in_words(error: HubError, language: str | None) -> str:
+    """Write an error in the language that the caller asked for, or in English, which models read best."""
+    with translation.override(language or ERROR_LANGUAGE):
+        return str(error)
+
+
+def request_id() -> str:
+    """Give the running call's request id, or a new one outside of any call."""
+    call = current_call()
+    return call.request_id if call else new_id("req")

@@ -1,0 +1,172 @@
+"""The MCP servers over Streamable HTTP, as one ASGI application for everything under /mcp/."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
+
+from mcp_bridge.bus import EventBridge
+from mcp_bridge.calls import Door
+from mcp_bridge.principal import bearer_principal
+from mcp_bridge.server import HubServer
+from mcp_bridge.servers import SERVERS, build_server
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An answer given in place of the servers'."""
+
+    status: int
+    code: int
+    message: str
+    retryable: bool = False
+
+    async def send(self, send: Send) -> None:
+        """Send it as a JSON-RPC error without id."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.code == INTERNAL_ERROR:
+            error["data"] = {"retryable": self.retryable, "fallbackStrategy": "retry_later"}
+        body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}, ensure_ascii=False).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+class McpApps:
+    """All servers of this process, each at /mcp/NAME/, with its protected-resource metadata (RFC 9728)."""
+
+    def __init__(self, names: Iterable[str] = tuple(SERVERS)) -> None:
+        self._events = EventBridge()
+        door = Door(principal=bearer_principal, events=self._events)
+        self._servers: dict[str, HubServer] = {name: build_server(name, door) for name in names}
+        self._apps: dict[str, AsgiApp] = {name: _asgi_app(server) for name, server in self._servers.items()}
+
+    def serves(self, path: str) -> bool:
+        """Tell whether a request path belongs to one of the servers."""
+        return _server_name(path) in self._apps
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve requests inside the block; once per object."""
+        async with AsyncExitStack() as stack:
+            for server in self._servers.values():
+                await stack.enter_async_context(server.session_manager.run())
+            stack.push_async_callback(self._events.aclose)
+            yield
+
+    def end_streams(self) -> None:
+        """Let every open subscription stream end with its last message."""
+        for server in self._servers.values():
+            server.streams.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer an HTTP request for which ``serves`` is true."""
+        if (refusal := _refusal(scope)) is not None:
+            await refusal.send(send)
+            return
+        path = scope["path"]
+        if path.startswith(PREFIXES[0]) and not path.endswith("/"):
+            scope = {**scope, "path": path + "/"}  # spares clients a redirect, on which some lose their token
+        await self._apps[_server_name(path)](scope, receive, _explaining(send))
+
+
+def _asgi_app(server: HubServer) -> AsgiApp:
+    return server.streamable_http_app(
+        streamable_http_path=f"/mcp/{server.path_name}/",  # no mount: the metadata has to stand at the site's root
+        max_request_body_size=settings.CONFIG.hub_mcp_max_bytes,
+        # Checked by _refusal before any token is, with Django's patterns (.example.com, *), which the SDK has not.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+
+
+def _server_name(path: str) -> str:
+    for prefix in PREFIXES:
+        if path.startswith(prefix):
+            return path.removeprefix(prefix).rstrip("/")
+    return ""
+
+
+def _refusal(scope: Scope) -> Refusal | None:
+    """Refuse a request for another host, or from a page of one: a browser must not be led here (DNS rebinding)."""
+    headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+    host = headers.get(b"host", "")
+    if not _is_allowed(split_domain_port(host)[0]):
+        return Refusal(status=421, code=INVALID_REQUEST, message="This Host is not in ALLOWED_HOSTS.")
+    origin = headers.get(b"origin")
+    if origin is not None and not _is_allowed_origin(origin):
+        return Refusal(
+            status=403,
+            code=INVALID_REQUEST,
+            message="Requests of pages from this Origin are not allowed. Add its host to ALLOWED_HOSTS to allow them.",
+        )
+    return None
+
+
+def _is_allowed_origin(origin: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and _is_allowed(split_domain_port(parts.netloc)[0])
+
+
+def _is_allowed(host: str) -> bool:
+    return bool(host) and validate_host(host, settings.ALLOWED_HOSTS)
+
+
+def _explaining(send: Send) -> Send:
+    """Replace the bare texts that come from below the protocol by JSON-RPC errors that say what to do."""
+    is_replaced = False
+
+    async def explain(message: Message) -> None:
+        nonlocal is_replaced
+        if message["type"] == "http.response.start" and _is_bare(message):
+            refusal = _explanations().get(message["status"])
+            if refusal is not None:
+                is_replaced = True
+                await refusal.send(send)
+                return
+        if not is_replaced:
+            await send(message)
+
+    return explain
+
+
+def _is_bare(message: Message) -> bool:
+    content_type = dict(message["headers"]).get(b"content-type", b"text/plain")
+    return bool(content_type.startswith(b"text/plain"))
+
+
+def _explanations() -> dict[int, Refusal]:
+    limit, url = settings.CONFIG.hub_mcp_max_bytes, settings.CONFIG.public_url
+    return {
+        413: Refusal(
+            status=413,
+            code=INVALID_REQUEST,
+            message=f"The request is larger than {limit} bytes (HUB_MCP_MAX_BYTES). "
+            f"Upload large files with POST {url}/api/v1/documents.",
+        ),
+        500: Refusal(
+            status=503,
+            code=INTERNAL_ERROR,
+            message="The hub can't answer now; its database may be away. Try again in a few seconds.",
+            retryable=True,
+        ),
+    }

@@ -1,0 +1,29 @@
+"""Small pictures beside tools and prompts, as data URIs: hosts need no network to show them."""
+
+from __future__ import annotations
+
+import base64
+
+from mcp.types import Icon
+
+# Paths on a 24 by 24 grid, drawn as strokes.
+SHAPES = {
+    "document": "M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7",
+    "upload": "M12 16V4M7 9l5-5 5 5M4 20h16",
+    "check": "M4 12l5 5L20 6",
+    "report": "M6 3h12v18H6zM9 8h6M9 12h6M9 16h3",
+    "stop": "M6 6h12v12H6z",
+    "list": "M9 6h11M9 12h11M9 18h11M4 6h1M4 12h1M4 18h1",
+    "search": "M11 4a7 7 0 100 14 7 7 0 000-14M16 16l5 5",
+    "count": "M9 4L7 20M17 4l-2 16M4 9h16M4 15h16",
+}
+
+
+def icon(name: str) -> Icon:
+    """Draw one of SHAPES."""
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2563eb" '
+        f'stroke-width="2" stroke-linecap="round" stroke-linejoin="round"><path d="{SHAPES[name]}"/></svg>'
+    )
+    data = base64.b64encode(svg.encode()).decode()
+    return Icon(src=f"data:image/svg+xml;base64,{data}", mime_type="image/svg+xml", sizes=["any"])

@@ -1,0 +1,78 @@
+"""`manage.py mcp`: an MCP server for an assistant that starts it as a program of its own."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+
+import anyio
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.local import local_principal
+from hub.core.commands import HubCommand
+from hub.core.errors import Conflict, Unavailable
+from mcp_bridge.bus import EventBridge
+from mcp_bridge.calls import Door
+from mcp_bridge.clients import client_configurations, missing_secrets
+from mcp_bridge.principal import stdio_principal
+from mcp_bridge.servers import SERVERS, build_server
+from mcp_bridge.stdio import serve
+
+
+class Command(HubCommand):
+    help = (
+        "Serve MCP on stdin and stdout, until stdin is closed. Assistants start it themselves: paste what "
+        "--print-config prints into their configuration. Example: manage.py mcp core --print-config"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("server", choices=sorted(SERVERS), help="hub has the tools of all the others")
+        parser.add_argument("--language", choices=["ja", "en"], help="of answers and errors (default: the locale's)")
+        parser.add_argument("--print-config", action="store_true", help="print JSON for assistants, and do not serve")
+
+    def handle(self, *, server: str, token: str, language: str | None, print_config: bool, **options: object) -> None:
+        if print_config:
+            self._print_config(server, token or settings.CONFIG.hub_token)
+            return
+        if "stdio" not in settings.CONFIG.mcp_transports:
+            raise Conflict(
+                _("stdio is switched off: MCP_TRANSPORTS is {given}. Add stdio to it, or use HTTP."),
+                given=",".join(settings.CONFIG.mcp_transports),
+            )
+        _check_migrations()
+        local_principal(token)  # refused before the assistant thinks that it has a server
+        connections.close_all()
+        anyio.run(_serve, server, token, language or _locale_language())
+
+    def _print_config(self, server: str, token: str) -> None:
+        if names := missing_secrets():
+            self.stderr.write(
+                f"Not printed, and needed by the stdio server too (put them into .env): {', '.join(names)}"
+            )
+        self.print_json(client_configurations(server, token=token))
+
+
+async def _serve(name: str, token: str, language: str | None) -> None:
+    door = Door(principal=stdio_principal(token), events=EventBridge(), language=language, is_local=True)
+    await serve(build_server(name, door))
+
+
+def _check_migrations() -> None:
+    """Raise Unavailable when the database lacks tables or columns that this version needs."""
+    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        raise Unavailable(
+            _("The database is not ready for this version: {count} migrations are missing. Run: manage.py migrate"),
+            count=len(missing),
+        )
+
+
+def _locale_language() -> str | None:
+    """The language of the terminal's locale, where it says Japanese or English."""
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return locale[:2] if locale[:2] in ("ja", "en") else None

@@ -1,0 +1,62 @@
+"""Where the principal of an MCP call comes from: the bearer token over HTTP, the command's token on stdio."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken, TokenVerifier
+from pydantic import Field, InstanceOf
+
+from hub.access.local import local_principal
+from hub.access.principals import Principal
+from hub.access.services import authenticate
+from hub.core.errors import Unauthenticated
+from mcp_bridge.threads import in_thread
+
+PrincipalSource = Callable[[], Awaitable[Principal]]
+
+
+class HubAccessToken(AccessToken):
+    """What the SDK wants to know of a bearer token, and the principal behind it."""
+
+    principal: InstanceOf[Principal] = Field(exclude=True)
+
+
+class HubTokenVerifier(TokenVerifier):
+    """Checks bearer tokens against the hub's access tokens, once per HTTP request."""
+
+    async def verify_token(self, token: str) -> HubAccessToken | None:
+        """Find the owner of a token; None when it is not valid, whatever the reason."""
+        try:
+            principal = await in_thread(authenticate, token.strip())
+        except Unauthenticated:
+            return None
+        # Sessions and sealed request state are bound to (client_id, iss, subject): all three are always set.
+        return HubAccessToken(
+            token=token,
+            client_id=f"token-{principal.token_id}",
+            subject=f"user-{principal.user_id}",
+            claims={"iss": settings.CONFIG.public_url},
+            scopes=sorted(scope.value for scope in principal.scopes),
+            principal=principal,
+        )
+
+
+async def bearer_principal() -> Principal:
+    """The owner of the token that came with the running HTTP request. Raises Unauthenticated without one."""
+    token = get_access_token()
+    if not isinstance(token, HubAccessToken):
+        raise Unauthenticated(_("This call needs the header Authorization: Bearer TOKEN."))
+    return token.principal
+
+
+def stdio_principal(token: str) -> PrincipalSource:
+    """A source that checks ``token`` (or HUB_TOKEN) at each call, so that revoking it ends its use at once."""
+
+    async def source() -> Principal:
+        return await in_thread(local_principal, token)
+
+    return source

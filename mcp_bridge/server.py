@@ -1,0 +1,255 @@
+"""An MCP server of the hub: the SDK's, with scopes, the hub's errors and subscriptions."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
+from mcp import MCPError
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.types import (
+    CallToolResult,
+    GetPromptResult,
+    InputRequiredResult,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    ToolAnnotations,
+    UnsubscribeRequestParams,
+)
+from mcp.types import Tool as ListedTool
+from pydantic import AnyHttpUrl, AnyUrl, ValidationError
+
+from hub.access.principals import Scope
+from hub.core.errors import HubError, InvalidInput
+from mcp_bridge.bus import Gate, GatedListen, HandshakeSubscriptions
+from mcp_bridge.caller import current_caller
+from mcp_bridge.calls import Door, around_calls
+from mcp_bridge.errors import internal_error, invalid_arguments, protocol_error, to_hub_error, tool_error, unknown
+from mcp_bridge.icons import icon
+from mcp_bridge.principal import HubTokenVerifier
+from mcp_bridge.threads import in_thread
+
+VERSION = "0.1.0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubTool:
+    """A tool and the scope without which a caller neither sees it nor may call it."""
+
+    tool: Tool
+    scope: Scope
+
+
+def hub_tool(
+    function: Callable[..., Any],
+    *,
+    title: str,
+    scope: Scope,
+    picture: str,
+    read_only: bool = True,
+    destructive: bool = False,
+    idempotent: bool = True,
+) -> HubTool:
+    """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread."""
+    is_async = inspect.iscoroutinefunction(function)
+    tool = Tool.from_function(
+        function if is_async else threaded(function),
+        title=title,
+        description=inspect.getdoc(function),
+        icons=[icon(picture)],
+        annotations=ToolAnnotations(
+            title=title,
+            read_only_hint=read_only,
+            destructive_hint=destructive,
+            idempotent_hint=idempotent,
+            open_world_hint=False,
+        ),
+    )
+    tool.parameters["additionalProperties"] = False  # HubServer.call_tool refuses what is not there
+    return HubTool(tool=tool, scope=scope)
+
+
+def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make an async function of a blocking one: the same signature, run in a thread."""
+
+    @functools.wraps(function)
+    async def call(*args: object, **kwargs: object) -> Any:  # noqa: ANN401 - whatever the tool gives
+        return await in_thread(function, *args, **kwargs)
+
+    return call
+
+
+class HubServer(MCPServer[Any]):
+    """One server object for one door; it serves both protocol eras.
+
+    ``path_name`` is the server's name in URLs and commands. ``is_readable`` tells whether the running call's caller
+    may read a resource: who may not can't subscribe to it either.
+    """
+
+    def __init__(
+        self,
+        *,
+        path_name: str,
+        name: str,
+        title: str,
+        instructions: str,
+        tools: Sequence[HubTool],
+        door: Door,
+        is_readable: Gate,
+    ) -> None:
+        super().__init__(
+            name=name,
+            title=title,
+            instructions=instructions,
+            website_url=settings.CONFIG.public_url,
+            version=VERSION,
+            tools=[item.tool for item in tools],
+            log_level="WARNING",
+            request_state_security=RequestStateSecurity(keys=[_request_state_key()]),
+            subscriptions=door.events.bus,
+            middleware=[around_calls(door)],
+            token_verifier=None if door.is_local else HubTokenVerifier(),
+            auth=None if door.is_local else _auth_settings(path_name),
+        )
+        self.path_name = path_name
+        self._hub_tools = {item.tool.name: item for item in tools}
+        self._is_readable = is_readable
+        self.streams = GatedListen(door.events, is_readable)
+        self._serve_subscriptions(door)
+
+    def _serve_subscriptions(self, door: Door) -> None:
+        handshake = HandshakeSubscriptions(door.events, self._refuse_hidden)
+        # MCPServer has no public way to these three methods.
+        serve = self._lowlevel_server.add_request_handler
+        serve("subscriptions/listen", SubscriptionsListenRequestParams, self.streams)
+        serve("resources/subscribe", SubscribeRequestParams, handshake.subscribe)
+        serve("resources/unsubscribe", UnsubscribeRequestParams, handshake.unsubscribe)
+
+    async def _refuse_hidden(self, uri: str) -> None:
+        if not await self._is_readable(uri):
+            raise await self._unknown_resource(uri)
+
+    async def list_tools(self) -> list[ListedTool]:
+        """The tools that the caller's scopes allow."""
+        principal = current_caller().principal
+        return [tool for tool in await super().list_tools() if principal.allows(self._hub_tools[tool.name].scope)]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; what a model can repair comes back as a tool error.
+
+        :raises MCPError: there is no such tool, or it failed for a reason inside the hub.
+        """
+        language = current_caller().language
+        item = self._hub_tools.get(name)
+        if item is None:
+            raise unknown("tool", name, [tool.name for tool in await self.list_tools()])
+        try:
+            current_caller().principal.require(item.scope)
+            _check_arguments(item.tool, arguments)
+            return await super().call_tool(name, arguments, context)
+        except HubError as error:
+            return tool_error(error, language=language)
+        except ToolError as error:
+            cause = error.__cause__ or error
+            expected = to_hub_error(cause)
+            if expected is None:
+                raise internal_error(cause, language=language) from error
+            if expected.retryable:
+                raise protocol_error(expected, language=language, tool=name) from error
+            return tool_error(expected, language=language)
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """Write a prompt. Raises MCPError when it is not there or an argument is missing or unknown."""
+        prompts = {prompt.name: prompt for prompt in await self.list_prompts()}
+        if name not in prompts:
+            raise unknown("prompt", name, sorted(prompts))
+        known = {argument.name: bool(argument.required) for argument in prompts[name].arguments or []}
+        _check_names(set(arguments or {}), known=set(known), required={key for key, needed in known.items() if needed})
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            if (expected := _first_expected(error)) is not None:
+                raise expected from error
+            raise
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """Read a resource; one that the caller may not see answers like one that is not there."""
+        language = current_caller().language
+        try:
+            return await super().read_resource(uri, context)
+        except ResourceNotFoundError as error:
+            raise await self._unknown_resource(str(uri)) from error
+        except ResourceError as error:
+            cause = error.__cause__ or error
+            expected = to_hub_error(cause)
+            if expected is None:
+                raise internal_error(cause, language=language) from error
+            raise protocol_error(expected, language=language, uri=str(uri)) from error
+
+    async def _unknown_resource(self, uri: str) -> MCPError:
+        templates = [template.uri_template for template in await self.list_resource_templates()]
+        known = [str(resource.uri) for resource in await self.list_resources()] + templates
+        error = unknown("resource", uri, known)
+        error.error.data["uri"] = uri
+        return error
+
+
+def _check_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
+    known = tool.parameters.get("properties", {})
+    _check_names(set(arguments), known=set(known), required=set())
+    try:
+        tool.fn_metadata.validate_arguments(arguments)
+    except ValidationError as error:
+        raise invalid_arguments(error) from error
+
+
+def _check_names(given: set[str], *, known: set[str], required: set[str]) -> None:
+    problems = [f"unknown: {', '.join(sorted(given - known))}"] if given - known else []
+    problems += [f"missing: {', '.join(sorted(required - given))}"] if required - given else []
+    if problems:
+        raise InvalidInput(
+            _("These arguments can't be used ({problems}). Known arguments: {known}."),
+            code="invalid_arguments",
+            problems="; ".join(problems),
+            known=", ".join(sorted(known)) or "none",
+        )
+
+
+def _first_expected(error: BaseException) -> HubError | None:
+    """Look along the causes of an exception for one that the hub knows."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if (expected := to_hub_error(cause)) is not None:
+            return expected
+        cause = cause.__cause__
+    return None
+
+
+def _request_state_key() -> bytes:
+    """32 bytes that every process of this deployment derives alike: any of them can open what another sealed."""
+    return salted_hmac("hub.mcp.request_state", "", algorithm="sha256").digest()
+
+
+def _auth_settings(path_name: str) -> AuthSettings:
+    base = settings.CONFIG.public_url
+    return AuthSettings(
+        issuer_url=AnyHttpUrl(base),
+        resource_server_url=AnyHttpUrl(f"{base}/mcp/{path_name}/"),
+        validate_token_resource=False,  # the hub's own tokens are valid for all of its servers
+    )

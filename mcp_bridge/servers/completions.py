@@ -1,0 +1,87 @@
+"""What may be typed next: document types, check items, areas, ids that the caller may read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from mcp.server.mcpserver import MCPServer
+from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+
+from hub.access.principals import Principal
+from knowledge.models import DocumentType
+from knowledge.services import reading
+from mcp_bridge import uris
+from mcp_bridge.caller import current_caller
+from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES
+from mcp_bridge.threads import in_thread
+from review import services
+
+MAX_VALUES = 100  # the protocol's limit
+Values = Callable[[Principal, str], Iterable[str]]
+
+
+def _document_types(_principal: Principal, _typed: str) -> Iterable[str]:
+    return DocumentType.objects.order_by("code").values_list("code", flat=True)
+
+
+def _check_items(principal: Principal, _typed: str) -> Iterable[str]:
+    return [item.item.code for _checklist, item in services.list_check_items(principal)]
+
+
+def _categories(principal: Principal, _typed: str) -> Iterable[str]:
+    return dict.fromkeys(item.item.category for _checklist, item in services.list_check_items(principal))
+
+
+def _document_ids(principal: Principal, typed: str) -> Iterable[str]:
+    found = reading.list_documents(principal).filter(public_id__startswith=typed)
+    return found.values_list("public_id", flat=True)[: MAX_VALUES + 1]
+
+
+def _review_ids(principal: Principal, typed: str) -> Iterable[str]:
+    found = services.list_reviews(principal).filter(public_id__startswith=typed)
+    return found.values_list("public_id", flat=True)[: MAX_VALUES + 1]
+
+
+OF_ARGUMENTS: dict[str, Values] = {
+    "document_type": _document_types,
+    "document_id": _document_ids,
+    "check_item": _check_items,
+    "focus_areas": _categories,
+    "severity_threshold": lambda _principal, _typed: SEVERITIES,
+    "language": lambda _principal, _typed: LANGUAGES,
+}
+OF_TEMPLATES: dict[str, Values] = {
+    uris.DOCUMENTS: _document_ids,
+    uris.RESULTS: _review_ids,
+    uris.CHUNKS: _document_ids,
+}
+
+
+def add_completions(server: MCPServer) -> None:
+    """Offer completions for the arguments of prompts and the ids of resource templates."""
+
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]  # by the SDK
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion | None:
+        values = _values_for(ref, argument.name)
+        if values is None:
+            return None
+        return await in_thread(_complete, values, current_caller().principal, argument.value)
+
+
+def _values_for(ref: PromptReference | ResourceTemplateReference, argument: str) -> Values | None:
+    if isinstance(ref, ResourceTemplateReference):
+        return OF_TEMPLATES.get(ref.uri.removesuffix("{id}"))
+    return OF_ARGUMENTS.get(argument)
+
+
+def _complete(values: Values, principal: Principal, typed: str) -> Completion:
+    *before, last = typed.replace("、", ",").split(",")  # focus_areas is a list
+    fitting = [value for value in values(principal, last.strip()) if value.startswith(last.strip())]
+    shown = [",".join([*before, value]) for value in fitting[:MAX_VALUES]]
+    return Completion(
+        values=shown, total=len(fitting) if len(fitting) <= MAX_VALUES else None, has_more=len(fitting) > MAX_VALUES
+    )

@@ -1,0 +1,266 @@
+"""Tools of smartreviewer-core: documents in, reviews and reports out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import Context
+from pydantic import Field
+
+from hub.access.principals import Scope
+from hub.rest.pagination import cursor_scope, paginate_keyset
+from knowledge.schemas import document_out
+from knowledge.services import reading
+from mcp_bridge.bus import have_queue
+from mcp_bridge.caller import current_caller
+from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers import reviews, uploads
+from mcp_bridge.servers.schemas import (
+    CheckItemResult,
+    CheckItemsResult,
+    ChunkingOptionsIn,
+    Collection,
+    Cursor,
+    DocumentId,
+    DocumentPage,
+    DocumentTypeCode,
+    ReportOptionsIn,
+    ReportResult,
+    ReviewId,
+    ReviewOptionsIn,
+    ReviewResult,
+    UploadResult,
+)
+from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
+from mcp_bridge.threads import in_thread
+from review import services
+from review.report import RENDERERS, build_report
+from review.schemas import check_item_out
+
+DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
+DEFAULT_REPORT_OPTIONS = ReportOptionsIn()
+
+
+async def review_document(
+    document_id: DocumentId,
+    ctx: Context[Any, Any],
+    check_items: Annotated[
+        list[str] | None, Field(description="codes such as BD-B02; default: all of the check list")
+    ] = None,
+    checklist: Annotated[
+        str, Field(max_length=60, description="code such as basic-design; default: the one for the document's type")
+    ] = "",
+    options: ReviewOptionsIn = DEFAULT_REVIEW_OPTIONS,
+) -> ReviewResult:
+    """Review a document (文書レビュー) against a check list and give findings (指摘事項) and suggestions (是正提案).
+
+    Use it on 基本設計書 (basic-design) and テスト計画書 (test-plan) that were uploaded before; upload_document or
+    list_documents gives the id. Each finding has the severity, the place and a verified quote.
+
+    Waits up to options.wait_seconds (45) and reports progress. When it is not done by then, status is queued or
+    running and results holds what there is so far: ask get_review again, or subscribe to resource_uri.
+    Do not start the same review twice. Checks that need a language model come back skipped without one.
+    """
+    principal = current_caller().principal
+    review = await in_thread(reviews.start, principal, document_id, check_items or [], checklist, options)
+    finished = await wait_reporting(
+        ctx,
+        step=lambda seconds: services.wait_for_review(review, timeout_s=seconds),
+        progress=lambda: reviews.progress(review),
+        limit_s=options.wait_seconds,
+    )
+    if not finished and current_caller().is_local:
+        finish_in_background(f"review-{review.public_id}", lambda: services.wait_for_review(review, timeout_s=None))
+    return await in_thread(reviews.show, principal, review.public_id, Scope.REVIEW)
+
+
+def get_review(review_id: ReviewId) -> ReviewResult:
+    """Read a review: its state, progress, results, findings (指摘事項) and suggestions so far.
+
+    Use it after review_document answered with status queued or running, or to look at an older review again.
+    status: queued, running, completed, failed, cancelled. verdict: pass, warning, fail, error.
+    """
+    return reviews.show(current_caller().principal, review_id, Scope.READ)
+
+
+def cancel_review(review_id: ReviewId) -> ReviewResult:
+    """Stop a review that is queued or running; the results that it has stay. A finished one is left as it is."""
+    have_queue()
+    return reviews.result_of(services.cancel_review(principal=current_caller().principal, review_id=review_id))
+
+
+async def upload_document(
+    content: Annotated[str, Field(description="the file: its text, or its bytes in base64")],
+    filename: Annotated[str, Field(min_length=1, max_length=500, description="with its extension: 設計書.md")],
+    ctx: Context[Any, Any],
+    document_type: DocumentTypeCode = "",
+    metadata: Annotated[
+        dict[str, Any] | None, Field(description="author, project, version, classification (c1, c2, c3) and others")
+    ] = None,
+    options: Annotated[
+        ChunkingOptionsIn | None, Field(description="how the text is cut; default: the index's own")
+    ] = None,
+    content_encoding: Annotated[
+        Literal["auto", "text", "base64"],
+        Field(description="auto: text for md, txt, csv, html; base64 for pdf, docx, xlsx, pptx and others"),
+    ] = "auto",
+    collection: Annotated[str, Field(max_length=63, description="slug of the collection")] = "default",
+    path: Annotated[
+        str, Field(max_length=1000, description="where it stands in the collection; default: filename")
+    ] = "",
+    title: Annotated[str, Field(max_length=500, description="default: filename")] = "",
+    replace: Annotated[bool, Field(description="take over a path of another uploader (curators)")] = False,
+    wait_seconds: Annotated[
+        float, Field(ge=0, le=300, description="wait this long until the document is searchable")
+    ] = 0,
+) -> UploadResult:
+    """Take a document in (文書アップロード): it is parsed, cut into chunks and indexed for search and review.
+
+    Gives document_id and processing_status: completed, processing or failed (status_reason says why). While it is
+    processing, read or subscribe to resource_uri; review_document waits for it by itself. The same path with other
+    content makes a new version, the same content changes nothing (outcome tells).
+
+    Limit: HUB_MCP_MAX_BYTES for the request (4 MiB by default); larger files go to POST /api/v1/documents.
+    """
+    caller = current_caller()
+    asked = uploads.AskedUpload(
+        content=content,
+        filename=filename,
+        encoding=content_encoding,
+        document_type=document_type,
+        metadata=metadata or {},
+        chunking=options,
+        collection=collection,
+        path=path,
+        title=title,
+        replace=replace,
+    )
+    outcome = await in_thread(uploads.store, caller.principal, asked)
+    version_id = outcome.document.latest_version_id
+    limit_s = await in_thread(uploads.time_to_wait, is_local=caller.is_local, wait_seconds=wait_seconds)
+    if version_id is not None and limit_s != 0:
+        await wait_reporting(
+            ctx,
+            step=lambda seconds: uploads.work_on(version_id, seconds),
+            progress=lambda: uploads.progress(caller.principal, outcome.document.public_id),
+            limit_s=limit_s,
+        )
+    return await in_thread(uploads.show, caller.principal, outcome)
+
+
+def get_check_items(
+    document_type: DocumentTypeCode = "",
+    priority: Annotated[Literal["critical", "high", "medium", "low"] | None, Field(description="only these")] = None,
+    check_type: Annotated[
+        Literal["terminology", "style", "compliance", "traceability", "coverage", "composite"] | None,
+        Field(description="only these"),
+    ] = None,
+    checklist: Annotated[str, Field(max_length=60, description="code of one check list")] = "",
+) -> CheckItemsResult:
+    """List the check items (チェック項目) in force, in the order of their check lists.
+
+    Use it before review_document to choose check_items, or to explain what a finding was checked against.
+    """
+    found = services.list_check_items(
+        current_caller().principal, checklist=checklist, document_type=document_type, check_type=check_type or ""
+    )
+    shown = [check_item_out(owner, item) for owner, item in found if priority in (None, item.priority)]
+    domains = {owner.code: owner.ontology_domain for owner, _item in found}
+    items = [
+        CheckItemResult(
+            **dict(item),
+            id=item.check_item_id,
+            type=item.check_type,
+            domain=domains[item.checklist],
+            guideline_ref=item.guideline_reference,
+        )
+        for item in shown
+    ]
+    filters = {"document_type": document_type, "priority": priority, "check_type": check_type, "checklist": checklist}
+    applied = [f"{name}={value}" for name, value in filters.items() if value]
+    return CheckItemsResult(check_items=items, total=len(items), filters_applied=applied)
+
+
+def create_report(
+    review_id: ReviewId,
+    format: Annotated[  # the argument's public name
+        str,
+        Field(max_length=20, description="how the report is written", json_schema_extra={"enum": sorted(RENDERERS)}),
+    ] = "json",
+    options: ReportOptionsIn = DEFAULT_REPORT_OPTIONS,
+) -> ReportResult:
+    """Write the report of a review (レビュー報告書) as one text, with its summary beside it.
+
+    Use markdown to show it to people, json to work on. A review that still runs gives a report of what there is.
+    """
+    principal = current_caller().principal
+    report = build_report(
+        principal=principal, review_id=review_id, report_format=format, language=options.language or ""
+    )
+    return ReportResult(
+        report_content=report.content.decode(),
+        format=format,
+        content_type=report.content_type,
+        filename=report.filename,
+        review_id=review_id,
+        summary=reviews.show(principal, review_id, Scope.READ).summary,
+    )
+
+
+def list_documents(
+    collection: Collection = "",
+    status: Annotated[
+        str,
+        Field(max_length=20, description="stored, parsing, chunking, embedding, ready, needs_ocr, failed or retired"),
+    ] = "",
+    document_type: DocumentTypeCode = "",
+    path_prefix: Annotated[str, Field(max_length=1000, description="paths that begin so")] = "",
+    query: Annotated[str, Field(max_length=500, description="part of the title or the path")] = "",
+    limit: Annotated[int, Field(ge=1, le=100, description="documents on a page")] = 20,
+    cursor: Cursor = None,
+) -> DocumentPage:
+    """List the documents (文書一覧) that you may read, newest first, with the state of the work on them.
+
+    Use it to find a document's id by its name; use search to find something inside documents.
+    """
+    filters = {
+        "collection": collection,
+        "status": status,
+        "document_type": document_type,
+        "path_prefix": path_prefix,
+        "query": query,
+    }
+    documents = reading.list_documents(current_caller().principal, **filters)
+    page = paginate_keyset(documents, limit=limit, cursor=cursor, scope=cursor_scope("mcp.documents", **filters))
+    return DocumentPage(items=[document_out(item) for item in page.items], next_cursor=page.next_cursor)
+
+
+TOOLS: tuple[HubTool, ...] = (
+    hub_tool(
+        review_document,
+        title="Review a document (文書レビュー)",
+        scope=Scope.REVIEW,
+        picture="check",
+        read_only=False,
+        idempotent=False,
+    ),
+    hub_tool(
+        upload_document,
+        title="Upload a document (文書アップロード)",
+        scope=Scope.UPLOAD,
+        picture="upload",
+        read_only=False,
+    ),
+    hub_tool(get_check_items, title="Check items (チェック項目)", scope=Scope.READ, picture="list"),
+    hub_tool(create_report, title="Review report (レビュー報告書)", scope=Scope.READ, picture="report"),
+    hub_tool(get_review, title="Read a review (レビュー結果)", scope=Scope.READ, picture="document"),
+    hub_tool(
+        cancel_review,
+        title="Cancel a review (レビュー中止)",
+        scope=Scope.REVIEW,
+        picture="stop",
+        read_only=False,
+        destructive=True,
+    ),
+    hub_tool(list_documents, title="Documents (文書一覧)", scope=Scope.READ, picture="list"),
+)

@@ -1,0 +1,117 @@
+"""Prompts: texts that hosts offer to people, built from their arguments alone."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from typing import Annotated
+
+from django.utils.translation import gettext_lazy as _
+from mcp.server.mcpserver import UserMessage
+from mcp.server.mcpserver.prompts import Prompt
+from pydantic import Field
+
+from hub.core.errors import InvalidInput
+from knowledge.models import DocumentType
+from mcp_bridge.icons import icon
+from mcp_bridge.server import HubServer, threaded
+from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES, TEXTS
+
+Language = Annotated[str, Field(description="ja or en: the language of the text")]
+
+
+def review_document_template(
+    document_type: Annotated[str, Field(description="文書種別: a code such as basic_design, or its name (基本設計書)")],
+    focus_areas: Annotated[str, Field(description="重点チェック領域, separated by commas")] = "",
+    severity_threshold: Annotated[
+        str, Field(description="報告する最低重要度: critical, major, minor or info")
+    ] = "info",
+    document_id: Annotated[str, Field(description="文書 ID, when the document is uploaded already")] = "",
+    language: Language = "ja",
+) -> list[UserMessage]:
+    """Instructions for reviewing a document with this server's tools (文書レビュー実行用)."""
+    areas = [area.strip() for area in focus_areas.replace("、", ",").split(",") if area.strip()]
+    text = _texts(language)
+    return _message(
+        text["review"].format(
+            document_type=_document_type(document_type, language),
+            document_id=document_id or text["unknown_document"],
+            focus_areas="\n".join(f"- {area}" for area in areas) or text["all_areas"],
+            severity=_one_of("severity_threshold", severity_threshold, SEVERITIES),
+        )
+    )
+
+
+def suggestion_generation(
+    finding: Annotated[str, Field(description="指摘事項の詳細: the finding as text or JSON")],
+    context: Annotated[str, Field(description="関連コンテキスト: the passage that it is about")],
+    guideline_ref: Annotated[str, Field(description="参照ガイドライン: an article or a title")] = "",
+    language: Language = "ja",
+) -> list[UserMessage]:
+    """Instructions for writing a suggestion that repairs a finding (是正提案生成用)."""
+    text = _texts(language)
+    return _message(
+        text["suggestion"].format(
+            finding=_quoted(finding), context=_quoted(context), guideline=guideline_ref or text["no_guideline"]
+        )
+    )
+
+
+def rag_query_template(
+    check_item: Annotated[str, Field(description="チェック項目: a code such as BD-B02, or what is to be checked")],
+    document_context: Annotated[str, Field(description="文書コンテキスト: title and section that are looked at")],
+    language: Language = "ja",
+) -> list[UserMessage]:
+    """Instructions for turning a check item into search queries (RAG 検索クエリ生成用)."""
+    return _message(
+        _texts(language)["query"].format(check_item=_quoted(check_item), document_context=_quoted(document_context))
+    )
+
+
+def _message(text: str) -> list[UserMessage]:
+    return [UserMessage(text)]
+
+
+def _quoted(text: str) -> str:
+    """Text of a document as a JSON string: whatever stands in it, it can't leave its quotes and give instructions."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _texts(language: str) -> dict[str, str]:
+    return TEXTS[_one_of("language", language, LANGUAGES)]
+
+
+def _document_type(value: str, language: str) -> str:
+    for known in DocumentType.objects.all():
+        if value.strip() in (known.code, known.name_ja, known.name_en):
+            return f"{known.name_en if language == 'en' else known.name_ja} ({known.code})"
+    codes = DocumentType.objects.order_by("code").values_list("code", flat=True)
+    return _one_of("document_type", value, tuple(codes))
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise InvalidInput(
+            _("{field}: {value!r} is not one of {allowed}."), field=name, value=value[:80], allowed=", ".join(allowed)
+        )
+    return value
+
+
+def add_core_prompts(server: HubServer) -> None:
+    """Register the prompts of smartreviewer-core."""
+    _add(server, review_document_template, title="Review a document (文書レビュー)", picture="check")
+    _add(server, suggestion_generation, title="Write a suggestion (是正提案)", picture="document")
+
+
+def add_rag_prompts(server: HubServer) -> None:
+    """Register the prompts of smartreviewer-rag."""
+    _add(server, rag_query_template, title="Search queries (検索クエリ)", picture="search")
+
+
+def _add(server: HubServer, function: Callable[..., list[UserMessage]], *, title: str, picture: str) -> None:
+    server.add_prompt(
+        Prompt.from_function(
+            threaded(function), title=title, description=inspect.getdoc(function), icons=[icon(picture)]
+        )
+    )

@@ -1,0 +1,147 @@
+"""Tools of smartreviewer-rag: passages with citations."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Annotated
+
+from pydantic import Field
+
+from hub.access.principals import Scope
+from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
+from knowledge.schemas import CountOut, HitOut, SearchOut, search_out
+from knowledge.search import hybrid
+from knowledge.services import reading
+from knowledge.types import SearchFilter, SearchMode, SearchOrder, SearchQuery
+from mcp_bridge.caller import current_caller
+from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
+
+ANY = FilterIn()
+
+
+def search(
+    query: Query,
+    limit: Annotated[int, Field(ge=1, le=100, description="passages, their neighbours not counted")] = 5,
+    with_context: Annotated[bool, Field(description="also give the passages around each hit (is_context)")] = True,
+    context_size: Annotated[int, Field(ge=0, le=5, description="neighbours on each side")] = 1,
+    full_document: Annotated[bool, Field(description="give whole documents instead (is_full_document)")] = False,
+    collection: Collection = "",
+    mode: Mode = SearchMode.HYBRID,
+    threshold: Annotated[
+        float, Field(ge=0, le=1, description="leave out scores below it; calibrated, 0.7 means good evidence")
+    ] = 0.0,
+    filter: FilterIn = ANY,
+    cursor: Cursor = None,
+) -> SearchOut:
+    """Search the documents (文書検索) and get passages with citations: document, section, page or cell, offsets.
+
+    Use it to answer a question from the documents, and quote what you use: content is verbatim. Results are sorted
+    by document path and place in the document, so that they read on; score (0 to 1, calibrated) tells how well each
+    answers, and is null for neighbours (is_context). notices say when an answer is partial or weak.
+    next_cursor gives more. To rank by meaning only, use vector_search.
+    """
+    asked = SearchQuery(
+        text=query,
+        mode=mode,
+        limit=limit,
+        threshold=threshold,
+        filter=_search_filter(filter, collection),
+        with_context=with_context,
+        context_size=context_size,
+        full_document=full_document,
+        order=SearchOrder.DOCUMENT,
+    )
+    return _search("mcp.search", asked, cursor)
+
+
+def vector_search(
+    query: Query,
+    top_k: Annotated[int, Field(ge=1, le=100, description="passages in the answer")] = 5,
+    threshold: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="leave out scores below it. Scores are calibrated, not raw cosines: at 0.7 as many right "
+            "passages are lost as wrong ones are let in; lower it to see more",
+        ),
+    ] = 0.7,
+    filter: FilterIn = ANY,
+    collection: Collection = "",
+    cursor: Cursor = None,
+) -> VectorSearchResult:
+    """Find passages by meaning (ベクトル類似検索), best first, without neighbours.
+
+    Use it to look for a statement in other words. An empty answer means that nothing reached the threshold, not that
+    nothing is there: lower it, or use search.
+    """
+    asked = SearchQuery(
+        text=query,
+        mode=SearchMode.VECTOR,
+        limit=top_k,
+        threshold=threshold,
+        filter=_search_filter(filter, collection),
+    )
+    found = _search("mcp.vector_search", asked, cursor)
+    steps = found.timings_ms
+    return VectorSearchResult(
+        chunks=[_chunk_hit(hit) for hit in found.results],
+        total_found=found.total_found,
+        next_cursor=found.next_cursor,
+        notices=found.notices,
+        timings_ms=steps,
+        query_embedding_time_ms=steps.get("embed"),
+        search_time_ms=steps.get("total"),
+    )
+
+
+def get_document_count(collection: Collection = "") -> CountOut:
+    """Count the documents and passages (文書数・チャンク数) that you may search.
+
+    Use it to see whether there is anything to search at all, for instance in a collection.
+    """
+    documents, chunks = reading.count_documents(current_caller().principal, collection=collection)
+    return CountOut(documents=documents, chunks=chunks)
+
+
+def _search_filter(asked: FilterIn, collection: str) -> SearchFilter:
+    collections = _several(asked.collection)
+    return SearchFilter(
+        collections=(*collections, collection) if collection else collections,
+        document_ids=_several(asked.document_id),
+        document_types=_several(asked.document_type),
+        section_path=_several(asked.section_path),
+        language=asked.language,
+        metadata=asked.metadata,
+    )
+
+
+def _several(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _search(name: str, asked: SearchQuery, cursor: str | None) -> SearchOut:
+    scope = cursor_scope(name, query=_without_limit(asked))
+    offset = int(decode_cursor(cursor, scope=scope)["offset"]) if cursor else 0
+    result = hybrid.search(current_caller().principal, replace(asked, offset=offset))
+    following = None if result.next_offset is None else encode_cursor({"offset": result.next_offset}, scope=scope)
+    return search_out(result, next_cursor=following)
+
+
+def _without_limit(asked: SearchQuery) -> dict[str, object]:
+    facts = asdict(asked)
+    del facts["limit"]
+    return facts
+
+
+def _chunk_hit(hit: HitOut) -> ChunkHit:
+    place = {"document_id": hit.document_id, "section_path": hit.section_path, "page_number": hit.page}
+    return ChunkHit(**{**dict(hit), "metadata": {**hit.metadata, **place}}, id=hit.chunk_id)
+
+
+TOOLS: tuple[HubTool, ...] = (
+    hub_tool(search, title="Search documents (文書検索)", scope=Scope.SEARCH, picture="search"),
+    hub_tool(vector_search, title="Search by meaning (ベクトル検索)", scope=Scope.SEARCH, picture="search"),
+    hub_tool(get_document_count, title="Count documents (文書数)", scope=Scope.SEARCH, picture="count"),
+)

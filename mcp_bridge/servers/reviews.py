@@ -1,0 +1,57 @@
+"""Behind the review tools: starting reviews, and their shape."""
+
+from __future__ import annotations
+
+from hub.access.principals import Principal, Scope
+from mcp_bridge import uris
+from mcp_bridge.bus import have_queue
+from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
+from review import services
+from review.models import Review
+from review.schemas import review_out
+
+
+def start(
+    principal: Principal, document_id: str, check_items: list[str], checklist: str, options: ReviewOptionsIn
+) -> Review:
+    """Queue a review. Raises what ``services.start_review`` does."""
+    have_queue()
+    return services.start_review(
+        principal=principal,
+        document_id=document_id,
+        checklist=checklist,
+        options=services.ReviewOptions(
+            check_items=tuple(check_items),
+            related_documents=tuple(options.related_documents),
+            include_evidence=options.include_evidence,
+            max_findings=options.max_findings,
+            suggestion_level=options.suggestion_level,
+            judge=options.judge,
+            force_strategy=options.force_strategy,
+            parallel=options.parallel,
+        ),
+    )
+
+
+def progress(review: Review) -> tuple[int, str]:
+    """Percent and state of a review."""
+    return Review.objects.values_list("progress", "status").get(pk=review.pk)
+
+
+def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
+    """Read a review that the caller may see with ``scope``. Raises NotFound."""
+    return result_of(services.get_review(principal, review_id, scope=scope))
+
+
+def result_of(review: Review) -> ReviewResult:
+    """The shape that callers get. Expects what ``services.get_review`` selects."""
+    facts = review_out(review, services.ordered_findings(list(review.results.all())))
+    return ReviewResult(
+        **dict(facts),
+        execution_time_ms=facts.summary.execution_time_ms,
+        metadata=ReviewMetadata(
+            checks_executed=facts.summary.total_checks,
+            document_chunks_processed=review.version.chunks_count if review.version else None,
+        ),
+        resource_uri=uris.RESULTS + review.public_id,
+    )

@@ -1,0 +1,160 @@
+"""What the tools take and give: the hub's shapes, and the names of the assistants' older design beside them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from knowledge.schemas import DocumentOut, HitOut, UploadOut
+from knowledge.types import SearchMode
+from review.schemas import CheckItemOut, ReviewOut, SummaryOut
+
+MAX_WAIT_S = 300
+
+
+class Options(BaseModel):
+    """Options that a caller spells wrong are refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReviewOptionsIn(Options):
+    parallel: bool = Field(True, description="judge independent checks side by side")
+    include_evidence: bool = Field(True, description="quote the text behind each finding")
+    max_findings: int = Field(100, ge=1, le=10_000, description="the most findings in the answer; all are stored")
+    suggestion_level: Literal["none", "basic", "detailed"] = Field("basic", description="suggestions (是正提案) wanted")
+    judge: Literal["auto", "server", "sampling", "rules"] = Field(
+        "auto", description="who judges checks that rules can't; without a model they come back skipped"
+    )
+    related_documents: list[str] = Field([], description="ids of documents to compare with")
+    force_strategy: Literal["vector_rag", "graph_rag", "ontology", "hybrid"] | None = Field(
+        None, description="use this strategy for every check"
+    )
+    wait_seconds: float = Field(
+        45, ge=0, le=MAX_WAIT_S, description="wait this long for the result, then answer with what there is"
+    )
+
+
+class ChunkingOptionsIn(Options):
+    chunking_strategy: Literal["section", "fixed"] = Field("section", description="cut at headings, or at a size")
+    chunk_size: int = Field(512, ge=50, le=8192, description="tokens in a chunk")
+    chunk_overlap: int = Field(50, ge=0, le=4096, description="tokens shared by neighbours")
+
+
+class ReportOptionsIn(Options):
+    language: Literal["ja", "en"] | None = Field(None, description="default: the caller's language")
+    include_summary: Literal[True] = Field(True, description="every report has its summary")
+    include_details: Literal[True] = Field(True, description="every report has all findings")
+
+
+class FilterIn(Options):
+    """Which passages may answer; what is left out does not restrict."""
+
+    document_type: str | list[str] = Field([], description="for instance basic_design (基本設計書)")
+    document_id: str | list[str] = Field([], description="ids such as doc_…")
+    section_path: str | list[str] = Field([], description='headings from the top, or a number alone such as "3.2"')
+    collection: str | list[str] = Field([], description="slugs")
+    language: str | None = Field(None, description="ja or en")
+    metadata: dict[str, Any] = Field({}, description="metadata that the document has")
+
+
+class ReviewMetadata(BaseModel):
+    checks_executed: int
+    document_chunks_processed: int | None
+
+
+class ReviewResult(ReviewOut):
+    """A review. ``status`` is the run's, ``verdict`` the outcome: pass, warning, fail or error."""
+
+    execution_time_ms: int | None
+    metadata: ReviewMetadata
+    resource_uri: str = Field(description="read or subscribe to this resource to follow the review")
+
+
+class DocumentCounts(BaseModel):
+    sections_count: int | None
+    pages_count: int | None
+    tables_count: int | None
+    figures_count: int | None
+
+
+class UploadResult(UploadOut):
+    processing_status: Literal["completed", "processing", "failed"] = Field(
+        description="completed: searchable, or needs_ocr with a notice that says what can't be read"
+    )
+    structure: DocumentCounts
+    resource_uri: str = Field(description="read or subscribe to this resource to follow the work on the document")
+
+
+class CheckItemResult(CheckItemOut):
+    id: str = Field(description="the same as check_item_id")
+    type: str = Field(description="the same as check_type")
+    domain: str = Field(description="the ontology that the check list uses")
+    guideline_ref: str | None = Field(description="the same as guideline_reference")
+
+
+class CheckItemsResult(BaseModel):
+    check_items: list[CheckItemResult]
+    total: int
+    filters_applied: list[str]
+
+
+class ReportResult(BaseModel):
+    report_content: str
+    format: str
+    content_type: str
+    filename: str
+    review_id: str
+    summary: SummaryOut
+
+
+class DocumentPage(BaseModel):
+    items: list[DocumentOut]
+    next_cursor: str | None = Field(description="give it back as cursor for the next page; null at the end")
+
+
+class ChunkHit(HitOut):
+    """A passage. ``metadata`` is the document's, with document_id, section_path and page_number of the passage."""
+
+    id: str = Field(description="the same as chunk_id")
+
+
+class VectorSearchResult(BaseModel):
+    chunks: list[ChunkHit]
+    total_found: int = Field(description="passages at or above the threshold, before top_k")
+    next_cursor: str | None
+    notices: list[dict[str, str]]
+    timings_ms: dict[str, float]
+    query_embedding_time_ms: float | None
+    search_time_ms: float | None
+
+
+DocumentId = Annotated[
+    str, Field(min_length=1, max_length=60, description="the document's id", examples=["doc_7k3m9q2w5x8r1t4v6y0z"])
+]
+ReviewId = Annotated[
+    str, Field(min_length=1, max_length=60, description="the review's id", examples=["rev_7k3m9q2w5x8r1t4v6y0z"])
+]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=10_000,
+        description="a question or keywords, Japanese or English",
+        examples=["個人情報の取扱いはどの章に書かれていますか", "応答時間 3秒以内"],
+    ),
+]
+Mode = Annotated[
+    SearchMode, Field(description="hybrid: by meaning and by words; vector: by meaning only; lexical: by words only")
+]
+Collection = Annotated[str, Field(max_length=63, description="slug of the collection; empty: all that you may use")]
+Cursor = Annotated[str | None, Field(max_length=2000, description="next_cursor of the page before")]
+DocumentTypeCode = Annotated[
+    str,
+    Field(
+        max_length=40,
+        description="code of the kind of document (文書種別); curators may add others",
+        examples=["basic_design", "detailed_design", "requirements", "test_plan", "guideline", "other"],
+    ),
+]

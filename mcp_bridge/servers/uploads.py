@@ -1,0 +1,153 @@
+"""Behind upload_document: from the content in a message to a stored document."""
+
+from __future__ import annotations
+
+import base64
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification, Principal, Scope
+from hub.core.errors import InvalidInput, LimitExceeded
+from hub.rest.uploads import temp_dir
+from knowledge.models import DocumentStatus
+from knowledge.schemas import upload_out
+from knowledge.services import documents
+from knowledge.services.workers import work_through, worker_is_alive
+from knowledge.types import ChunkOptions, ChunkStrategy
+from mcp_bridge import uris
+from mcp_bridge.bus import have_queue
+from mcp_bridge.servers.schemas import ChunkingOptionsIn, DocumentCounts, UploadResult
+
+TEXT_SUFFIXES = frozenset({"", ".md", ".markdown", ".txt", ".text", ".csv", ".tsv", ".html", ".htm"})
+PROCESSING: dict[str, Literal["completed", "failed"]] = {
+    "ready": "completed",
+    "needs_ocr": "completed",
+    "retired": "completed",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedUpload:
+    """The arguments of upload_document that say what is to be stored."""
+
+    content: str
+    filename: str
+    encoding: str
+    document_type: str
+    metadata: dict[str, Any]
+    chunking: ChunkingOptionsIn | None
+    collection: str
+    path: str
+    title: str
+    replace: bool
+
+
+def store(principal: Principal, asked: AskedUpload) -> documents.UploadOutcome:
+    """Store the content and start the work on it. Raises InvalidInput, LimitExceeded and what create_document does."""
+    have_queue()
+    with _on_disk(_bytes_of(asked)) as file:
+        sha256, size_bytes = documents.hash_file(file)
+        upload = documents.Upload(
+            file=file,
+            filename=asked.filename,
+            sha256=sha256,
+            size_bytes=size_bytes,
+            path=asked.path,
+            collection=asked.collection,
+            document_type=asked.document_type,
+            title=asked.title,
+            classification=_classification(asked.metadata),
+            metadata=asked.metadata,
+            chunk_options=_chunk_options(asked.chunking),
+            replace=asked.replace,
+        )
+        return documents.create_document(principal=principal, upload=upload)
+
+
+def _bytes_of(asked: AskedUpload) -> bytes:
+    limit = settings.CONFIG.hub_mcp_max_bytes
+    if len(asked.content) > limit:
+        raise LimitExceeded(
+            _(
+                "content is larger than {limit} bytes (HUB_MCP_MAX_BYTES). Upload the file with "
+                "POST {url}/api/v1/documents instead."
+            ),
+            limit=limit,
+            url=settings.CONFIG.public_url,
+        )
+    is_text = PurePosixPath(asked.filename).suffix.lower() in TEXT_SUFFIXES
+    if asked.encoding == "text" or (asked.encoding == "auto" and is_text):
+        return asked.content.encode("utf-8", "replace")  # half a character has no UTF-8 form
+    try:
+        return base64.b64decode("".join(asked.content.split()), validate=True)
+    except ValueError as error:
+        raise InvalidInput(
+            _("content is not base64 ({reason}). Give the bytes of {filename} in base64, or content_encoding text."),
+            code="invalid_base64",
+            reason=str(error),
+            filename=asked.filename,
+        ) from error
+
+
+@contextmanager
+def _on_disk(content: bytes) -> Iterator[Path]:
+    with tempfile.NamedTemporaryFile(dir=temp_dir(), prefix="mcp-") as file:
+        file.write(content)
+        file.flush()
+        yield Path(file.name)
+
+
+def _classification(metadata: dict[str, Any]) -> Classification | None:
+    """What the caller says in metadata.classification: to keep it there and not heed it would leave a secret open."""
+    named = metadata.get("classification")
+    if named is None:
+        return None
+    try:
+        return Classification.from_name(str(named))
+    except KeyError as error:
+        raise InvalidInput(
+            _('metadata.classification: "{value}" is not one of c1, c2, c3.'), field="metadata", value=str(named)[:80]
+        ) from error
+
+
+def _chunk_options(asked: ChunkingOptionsIn | None) -> ChunkOptions | None:
+    if asked is None:
+        return None
+    strategy = ChunkStrategy(asked.chunking_strategy)
+    return ChunkOptions(strategy=strategy, size=asked.chunk_size, overlap=asked.chunk_overlap)
+
+
+def time_to_wait(*, is_local: bool, wait_seconds: float) -> float | None:
+    """Seconds to wait for a document; None (until it is finished) where this process must do the work itself."""
+    return None if is_local and not worker_is_alive() else wait_seconds
+
+
+def work_on(version_id: int, seconds: float) -> bool:
+    """Look whether a version is finished, working on it for about ``seconds``."""
+    return work_through([version_id], timeout_s=seconds)
+
+
+def progress(principal: Principal, document_id: str) -> tuple[int, str]:
+    """Percent and state of a document's latest version."""
+    version = documents.get_document(principal, document_id, scope=Scope.UPLOAD).latest_version
+    return (version.progress, version.status) if version else (0, DocumentStatus.STORED)
+
+
+def show(principal: Principal, outcome: documents.UploadOutcome) -> UploadResult:
+    """What stands in the database now, in the shape that callers get."""
+    document = documents.get_document(principal, outcome.document.public_id, scope=Scope.UPLOAD)
+    facts = upload_out(document, outcome=outcome.outcome, same_content_as=outcome.same_content_as)
+    return UploadResult(
+        **dict(facts),
+        processing_status=PROCESSING.get(facts.status, "processing"),
+        structure=DocumentCounts(**{name: getattr(facts, name) for name in DocumentCounts.model_fields}),
+        resource_uri=uris.DOCUMENTS + facts.document_id,
+    )

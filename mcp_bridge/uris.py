@@ -1,0 +1,12 @@
+"""The resources by their URIs, and which of them an event of the hub is about."""
+
+from __future__ import annotations
+
+DOCUMENTS = "smartreviewer://documents/"
+RESULTS = "smartreviewer://results/"
+CHECK_ITEMS = "smartreviewer://check-items"
+CONFIG = "smartreviewer://config"
+CHUNKS = "smartreviewer-rag://chunks/"
+
+# Event topics look like document:doc_…; the id is that of the resources too.
+OF_TOPIC = {"document": (DOCUMENTS, CHUNKS), "review": (RESULTS,)}
