@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 
 from celery import Celery
-from celery.platforms import SecurityWarning
+from celery.exceptions import SecurityWarning
 from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
 from django.db import DatabaseError, IntegrityError, close_old_connections
 

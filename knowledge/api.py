@@ -37,7 +37,6 @@ from knowledge.types import (
 
 router = Router(tags=["knowledge"])
 
-CLASSIFICATIONS = {item.short: item for item in Classification}
 READ_BLOCK = 256 * 1024
 
 
@@ -127,7 +126,7 @@ def upload_document(
                 collection=fields.collection,
                 document_type=fields.document_type,
                 title=fields.title,
-                classification=classification_from(fields.classification),
+                classification=collection_services.read_classification(fields.classification),
                 metadata=_json_object(fields.metadata),
                 chunk_options=_chunk_options(fields),
                 replace=fields.replace,
@@ -140,15 +139,6 @@ def upload_document(
         return Status(200, body)
     finished = body.status in {"ready", "needs_ocr", "failed"}
     return (created if finished else accepted)(request, location=location, body=body)
-
-
-def classification_from(name: str) -> Classification | None:
-    """Read c1, c2 or c3; empty means not said. Raises InvalidInput."""
-    if not name:
-        return None
-    if name.lower() not in CLASSIFICATIONS:
-        raise InvalidInput(_('classification: "{value}" is not one of c1, c2, c3.'), field="classification", value=name)
-    return CLASSIFICATIONS[name.lower()]
 
 
 def _json_object(text: str) -> dict[str, Any]:
@@ -292,7 +282,7 @@ def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse
         slug=fields.slug,
         name=fields.name,
         description=fields.description,
-        classification=classification_from(fields.classification) or Classification.C2,
+        classification=collection_services.read_classification(fields.classification) or Classification.C2,
         retention_days=fields.retention_days,
     )
     body = schemas.collection_out(collection)
@@ -310,7 +300,7 @@ def update_collection(request: HubRequest, slug: str, fields: CollectionPatch) -
     """Change what is named; the rest stays."""
     changes = fields.model_dump(exclude_unset=True)
     if "classification" in changes:
-        changes["classification"] = classification_from(changes["classification"] or "c2")
+        changes["classification"] = collection_services.read_classification(changes["classification"] or "c2")
     collection = collection_services.update_collection(principal=request.principal, slug=slug, **changes)
     return schemas.collection_out(collection)
 

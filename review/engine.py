@@ -55,6 +55,12 @@ class _Tally:
     decided: int = 0
     crashed: int = 0
 
+    def remark(self, code: str, text: Text) -> None:
+        """Note something once: several rules of an item often skip for one reason."""
+        notice = Notice(code=code, ja=text.ja, en=text.en)
+        if notice not in self.notices:
+            self.notices.append(notice)
+
 
 def judge(check: CheckSpec, target: RuleInput, *, force_strategy: str | None = None) -> Judgement:
     """Decide one check item with its rules.
@@ -107,10 +113,10 @@ def _apply_rule(entry: Mapping[str, Any], target: RuleInput, tally: _Tally) -> N
         return
     if isinstance(outcome, RuleCrash):
         tally.crashed += 1
-        tally.notices.append(Notice(code="rule_crashed", ja=outcome.message.ja, en=outcome.message.en))
+        tally.remark("rule_crashed", outcome.message)
         return
     if outcome.skip_reason is not None:
-        tally.notices.append(Notice(code="rule_skipped", ja=outcome.skip_reason.ja, en=outcome.skip_reason.en))
+        tally.remark("rule_skipped", outcome.skip_reason)
         return
     tally.decided += 1
     tally.examined += outcome.examined

@@ -14,6 +14,16 @@ from knowledge.models import Collection, CollectionGrant
 DEFAULT_COLLECTION = "default"
 
 
+def read_classification(name: str, *, field: str = "classification") -> Classification | None:
+    """Read ``c1``, ``c2`` or ``c3`` as a caller writes it; empty means not said. Raises InvalidInput."""
+    if not name:
+        return None
+    try:
+        return Classification.from_name(name)
+    except KeyError as error:
+        raise InvalidInput(_('{field}: "{value}" is not one of c1, c2, c3.'), field=field, value=name[:80]) from error
+
+
 def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ) -> Collection:
     """Find a collection that the caller may use with ``scope``. Raises NotFound, also for what they may not see."""
     principal.require(scope)

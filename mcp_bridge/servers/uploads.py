@@ -19,6 +19,7 @@ from hub.rest.uploads import temp_dir
 from knowledge.models import DocumentStatus
 from knowledge.schemas import upload_out
 from knowledge.services import documents
+from knowledge.services.collections import read_classification
 from knowledge.services.workers import work_through, worker_is_alive
 from knowledge.types import ChunkOptions, ChunkStrategy
 from mcp_bridge import uris
@@ -107,15 +108,7 @@ def _on_disk(content: bytes) -> Iterator[Path]:
 
 def _classification(metadata: dict[str, Any]) -> Classification | None:
     """What the caller says in metadata.classification: to keep it there and not heed it would leave a secret open."""
-    named = metadata.get("classification")
-    if named is None:
-        return None
-    try:
-        return Classification.from_name(str(named))
-    except KeyError as error:
-        raise InvalidInput(
-            _('metadata.classification: "{value}" is not one of c1, c2, c3.'), field="metadata", value=str(named)[:80]
-        ) from error
+    return read_classification(str(metadata.get("classification") or ""), field="metadata.classification")
 
 
 def _chunk_options(asked: ChunkingOptionsIn | None) -> ChunkOptions | None:

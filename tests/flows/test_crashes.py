@@ -37,7 +37,7 @@ def processes_below(pid: int, words: str) -> list[int]:
 
 def kill_worker(hub: HubProcess) -> None:
     """SIGKILL the worker and its pool, as the kernel does when memory runs out."""
-    workers = processes_below(hub.process.pid, "celery -A hub.celery worker")
+    workers = processes_below(hub.process.pid, "hub.celery worker")
     assert workers
     for pid in workers:
         os.killpg(pid, signal.SIGKILL)

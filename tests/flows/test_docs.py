@@ -1,0 +1,70 @@
+"""The examples in the docs work: every `console` block is run, and what it shows is what comes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.flows.hub_process import ROOT
+
+pytestmark = pytest.mark.timeout(240)
+
+DOCUMENTS = ("README.md", "docs/api.md")
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+VOLATILE = re.compile(r"(?:doc|rev|chk|ver)_[0-9a-z]+|\[\d\.\d\d\]")
+
+
+def examples(name: str) -> list[tuple[str, list[str]]]:
+    """The commands of a document, each with the lines that it shows."""
+    found: list[tuple[str, list[str]]] = []
+    for block in BLOCK.findall((ROOT / name).read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            elif line.strip():
+                found[-1][1].append(line)
+    return found
+
+
+def masked(text: str) -> str:
+    return VOLATILE.sub("…", text)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_example_shows_what_it_says(hub, name):
+    _empty_default_collection(hub)
+    environment = hub.environment() | {"TOKEN": hub.token}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    for command, shown in examples(name):
+        done = subprocess.run(
+            ["bash", "-c", command.replace("http://127.0.0.1:8000", hub.url)],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        said = masked(done.stdout)
+        for line in shown:
+            assert masked(line).strip() in said, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def _empty_default_collection(hub) -> None:
+    """As on the first day: the sample is there and nothing else."""
+    documents = hub.call("GET", "/documents", params={"collection": "sample"}).json()["items"]
+    hub.wait_until_finished(*(document["document_id"] for document in documents))
+    hub.manage("clear", "--collection", "default", "--yes")
+
+
+@pytest.mark.parametrize(
+    "name", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+)
+def test_every_link_within_the_docs_leads_somewhere(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?://|#)([^)#\s]+)", text):
+        assert ((ROOT / name).parent / target).exists(), f"{name}: {target}"

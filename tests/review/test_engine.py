@@ -1,0 +1,121 @@
+"""The engine: from what rules say to a verdict. Pure, no database."""
+
+from __future__ import annotations
+
+import pytest
+
+from review import engine
+from review.engine import CheckSpec, judge, overall_verdict, unique_findings
+from review.rules.base import RuleCrash
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, Text, Verdict
+
+TARGET = RuleInput(text="本文", title="題", document_type="basic_design", sections=(), blocks=())
+TEXT = Text(ja="説明", en="text")
+
+
+def finding(severity: Severity = Severity.MAJOR, key: str = "k", start: int | None = 0) -> FindingDraft:
+    evidence = () if start is None else (Span(start=start, end=start + 1),)
+    return FindingDraft(rule_id="r.x", severity=severity, message=TEXT, key=key, evidence=evidence)
+
+
+def check(*rule_ids: str, check_type: str = "style", strategy: str = "") -> CheckSpec:
+    rules = [{"rule_id": rule_id} for rule_id in rule_ids]
+    return CheckSpec(code="BD-X01", check_type=check_type, strategy=strategy, criteria={"rules": rules})
+
+
+@pytest.fixture
+def outcomes(monkeypatch):
+    """Rules by id, each answering what the test puts there."""
+    answers: dict[str, RuleOutcome | RuleCrash] = {}
+    monkeypatch.setattr(engine, "run_rules", lambda ids, target: {name: answers[name] for name in ids})
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("severities", "verdict"),
+    [
+        ([], Verdict.PASS),
+        ([Severity.INFO], Verdict.PASS),
+        ([Severity.MINOR, Severity.INFO], Verdict.WARNING),
+        ([Severity.MINOR, Severity.MAJOR], Verdict.FAIL),
+        ([Severity.CRITICAL], Verdict.FAIL),
+    ],
+)
+def test_the_worst_finding_decides(outcomes, severities, verdict):
+    found = tuple(finding(severity, key=str(number)) for number, severity in enumerate(severities))
+    outcomes["a"] = RuleOutcome(findings=found, examined=1)
+    assert judge(check("a"), TARGET).verdict is verdict
+
+
+def test_a_crash_is_an_error_even_beside_a_clean_rule(outcomes):
+    outcomes["a"] = RuleOutcome(examined=1)
+    outcomes["b"] = RuleCrash(rule_id="b", error_type="ValueError", message=TEXT)
+    judgement = judge(check("a", "b"), TARGET)
+    assert judgement.verdict is Verdict.ERROR
+    assert [notice.code for notice in judgement.notices] == ["rule_crashed"]
+
+
+def test_rules_that_had_nothing_to_judge_skip_the_check_and_say_why_once(outcomes):
+    outcomes["a"] = outcomes["b"] = RuleOutcome(skip_reason=TEXT)
+    judgement = judge(check("a", "b"), TARGET)
+    assert judgement.verdict is Verdict.SKIPPED
+    assert [notice.code for notice in judgement.notices] == ["rule_skipped"]
+
+
+def test_one_rule_that_decided_is_enough_beside_one_that_skipped(outcomes):
+    outcomes["a"], outcomes["b"] = RuleOutcome(skip_reason=TEXT), RuleOutcome(examined=3)
+    assert judge(check("a", "b"), TARGET).verdict is Verdict.PASS
+
+
+def test_an_unknown_rule_is_an_error():
+    assert judge(check("no.such"), TARGET).verdict is Verdict.ERROR
+
+
+def test_an_item_without_rules_needs_a_model_and_is_skipped():
+    judgement = judge(check(), TARGET)
+    assert judgement.verdict is Verdict.SKIPPED
+    assert judgement.notices[0].code == "needs_llm"
+
+
+def test_findings_come_by_place_and_missing_things_last(outcomes):
+    outcomes["a"] = RuleOutcome(findings=(finding(key="missing", start=None), finding(key="late", start=9)))
+    outcomes["b"] = RuleOutcome(findings=(finding(key="early", start=2),))
+    assert [item.key for item in judge(check("a", "b"), TARGET).findings] == ["early", "late", "missing"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "forced", "strategy"),
+    [
+        (check(check_type="coverage"), None, "ontology"),
+        (check(check_type="traceability"), None, "graph_rag"),
+        (check(check_type="style", strategy="hybrid"), None, "hybrid"),
+        (check(check_type="style"), "ontology", "ontology"),
+    ],
+)
+def test_the_strategy_comes_from_the_caller_the_item_or_its_type_with_the_reason(spec, forced, strategy):
+    judgement = judge(spec, TARGET, force_strategy=forced)
+    assert judgement.strategy == strategy
+    assert judgement.strategy_reason.ja
+    assert judgement.strategy_reason.en
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "overall"),
+    [
+        ([], Verdict.ERROR),
+        ([Verdict.SKIPPED], Verdict.ERROR),
+        ([Verdict.PASS, Verdict.SKIPPED], Verdict.PASS),
+        ([Verdict.PASS, Verdict.WARNING], Verdict.WARNING),
+        ([Verdict.WARNING, Verdict.FAIL], Verdict.FAIL),
+        ([Verdict.FAIL, Verdict.ERROR], Verdict.ERROR),
+    ],
+)
+def test_a_review_is_as_bad_as_its_worst_decided_check_and_nothing_decided_is_an_error(verdicts, overall):
+    assert overall_verdict(verdicts) is overall
+
+
+def test_a_fingerprint_does_not_depend_on_the_place_and_one_defect_is_one_finding():
+    named = unique_findings("BD-X01", [finding(start=3), finding(start=80), finding(key="other", start=5)])
+    assert len(named) == 2
+    (moved, _draft), _other = unique_findings("BD-X01", [finding(start=500), finding(key="other")])
+    assert moved == named[0][0]
