@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.config import BASE_DIR, load_configuration, make_data_dir, secret_key
 from hub.core.embedded.settings import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
+from hub.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
 django_stubs_ext.monkeypatch()
 
@@ -27,9 +28,9 @@ ASGI_APPLICATION = "hub.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    "hub.admin_site.apps.HubAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -39,6 +40,7 @@ INSTALLED_APPS = [
     "ninja",
     "hub.apps.HubConfig",
     "hub.access.apps.AccessConfig",
+    "hub.evaluation.apps.EvaluationConfig",
     "knowledge.apps.KnowledgeConfig",
     "review.apps.ReviewConfig",
     "mcp_bridge.apps.McpBridgeConfig",
@@ -122,6 +124,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat-schedule")
 CELERY_TASK_TIME_LIMIT = 1800
+
 
 LANGUAGE_CODE = "ja"
 LANGUAGES = [("ja", _("Japanese")), ("en", _("English"))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,12 +11,13 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
-from unfold.widgets import UnfoldAdminCheckboxSelectMultiple
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from hub.access.models import AccessToken, Clearance
 from hub.access.principals import Principal, Scope
@@ -30,7 +31,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, HubModelAdmin):
+class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg]
     """Django's user pages in Unfold's clothes, for superusers."""
 
     form = UserChangeForm
@@ -40,7 +41,7 @@ class UserAdmin(DjangoUserAdmin, HubModelAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, HubModelAdmin):
+class GroupAdmin(DjangoGroupAdmin, HubModelAdmin):  # type: ignore[misc]
     """Django's group pages in Unfold's clothes, for superusers."""
 
 
@@ -78,7 +79,7 @@ class TokenForm(forms.ModelForm[AccessToken]):
     scopes = forms.MultipleChoiceField(
         label=_("scopes"),
         choices=[(scope.value, scope.value) for scope in Scope],
-        widget=UnfoldAdminCheckboxSelectMultiple,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
         initial=[Scope.READ.value, Scope.SEARCH.value],
         help_text=_("What the token may be used for; the person's roles limit it further."),
     )
@@ -116,11 +117,19 @@ class AccessTokenAdmin(HubModelAdmin):
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False
 
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Offer one way to save: the answer shows the token."""
+        only_save = {"show_save_and_add_another": False, "show_save_and_continue": False}
+        response: HttpResponseBase = super().add_view(request, form_url, {**(extra_context or {}), **only_save})
+        return response
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[AccessToken]:
         """Keep the person's own tokens, unless they administrate all."""
         principal = principal_of(request)
         rows: QuerySet[AccessToken] = super().get_queryset(request)
-        return rows if principal.is_superuser else rows.filter(user_id=principal.user_id)
+        return rows if principal.is_superuser else rows.filter(user=cast(User, request.user))
 
     def get_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
         """Ask for what a new token needs; of an old one show everything but its digest."""
@@ -142,7 +151,7 @@ class AccessTokenAdmin(HubModelAdmin):
     ) -> None:
         """Make the token; it is kept on ``obj`` only until the answer is rendered."""
         principal = principal_of(request)
-        user = obj.user if principal.is_superuser else User.objects.get(pk=principal.user_id)
+        user = obj.user if principal.is_superuser else cast(User, request.user)
         row, token = create_token(
             principal=principal,
             user=user,

@@ -1,0 +1,5 @@
+"""The admin of people and tokens, and the pages that look across the apps: audit trail and front page."""
+
+from hub.admin import access, audit
+
+__all__ = ["access", "audit"]

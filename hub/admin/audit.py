@@ -1,0 +1,92 @@
+"""The audit trail: read only, for superusers, and for auditors the lines about what they audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import CharField, F, Model, QuerySet, Value
+from django.db.models.functions import Concat
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Principal, Scope
+from hub.admin_site.base import ReadOnlyMixin
+from hub.admin_site.callers import principal_of
+from hub.admin_site.keyset import KeysetModelAdmin
+from knowledge.models import Collection, Document
+from review.models import Review
+
+RECENT = 2000
+DOORS = ("admin", "rest", "mcp", "cli", "task")
+
+
+def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
+    """Keep the events about collections, documents and reviews that the caller audits; superusers see all."""
+    if principal.is_superuser:
+        return AuditEvent.objects.all()
+    audited = (
+        _resources("collection", "slug", Collection.objects.visible_to(principal, Scope.AUDIT))
+        .union(_resources("document", "public_id", Document.objects.visible_to(principal, Scope.AUDIT)), all=True)
+        .union(_resources("review", "public_id", Review.objects.visible_to(principal, Scope.AUDIT)), all=True)
+    )
+    return AuditEvent.objects.filter(resource__in=audited)
+
+
+def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:
+    named = rows.order_by().annotate(resource=Concat(Value(f"{kind}:"), F(field), output_field=CharField()))
+    resources: QuerySet[Any] = named.values_list("resource", flat=True)
+    return resources
+
+
+class ActionFilter(admin.SimpleListFilter):
+    title = _("action")
+    parameter_name = "action"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
+        """Offer what happened lately: the trail is too long to look for every action in it."""
+        recent = model_admin.get_queryset(request).values_list("action", flat=True)[:RECENT]
+        return [(action, action) for action in sorted(set(recent))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
+        """Keep the chosen action."""
+        return queryset.filter(action=self.value()) if self.value() else queryset
+
+
+class DoorFilter(admin.SimpleListFilter):
+    title = _("door")
+    parameter_name = "door"
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
+        """Offer the doors that calls come through."""
+        return [(door, door) for door in DOORS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
+        """Keep the chosen door."""
+        return queryset.filter(door=self.value()) if self.value() else queryset
+
+
+@admin.register(AuditEvent)
+class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
+    list_display = ("at", "action", "principal", "resource", "door", "address", "request_id")
+    list_display_links = ("at",)
+    list_filter = (ActionFilter, DoorFilter)
+    search_fields = ("resource",)
+    search_help_text = "document:doc_…, review:rev_…, token:…"
+    fields = ("at", "action", "principal", "resource", "details", "door", "address", "agent", "request_id")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.AUDIT).exists()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
+        """Keep what the person may audit, newest first."""
+        return visible_events(principal_of(request)).order_by("-pk")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
+    ) -> tuple[QuerySet[AuditEvent], bool]:
+        """Find lines by the beginning of their resource, or by who did it."""
+        if not search_term:
+            return queryset, False
+        return queryset.filter(resource__startswith=search_term) | queryset.filter(principal=search_term), False

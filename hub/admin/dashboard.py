@@ -1,0 +1,84 @@
+"""The front page: what state the documents are in, what failed and why, what was reviewed, whether the hub works."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import Any
+
+from django.db.models import Count, Sum
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.admin_site.badges import KINDS
+from hub.admin_site.callers import principal_of
+from hub.admin_site.counts import count_rows
+from hub.config import BASE_DIR
+from hub.rest.readiness import BASE_CHECKS, run_checks
+from knowledge.models import Blob, Chunk, Document, DocumentStatus, WorkerHeartbeat
+from knowledge.models.documents import IN_WORK
+from knowledge.services.reading import list_documents
+from knowledge.services.workers import worker_is_alive
+from review.services import list_reviews
+
+FAILURES_SHOWN = 8
+REVIEWS_SHOWN = 8
+
+
+def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add the front page's facts, as far as the person may see them. About a dozen queries, whatever is stored."""
+    principal = principal_of(request)
+    live = list_documents(principal).filter(retired_at__isnull=True)
+    states = dict(
+        live.order_by()
+        .values_list("latest_version__status")
+        .annotate(number=Count("pk"))
+        .values_list("latest_version__status", "number")
+    )
+    failed = live.filter(latest_version__status__in=(DocumentStatus.FAILED, DocumentStatus.NEEDS_OCR))
+    reviews = list_reviews(principal).select_related("version__document", "checklist_version__checklist")
+    waiting = live.filter(latest_version__status__in=IN_WORK)
+    return {
+        **context,
+        "states": [
+            (state.value, state.label, states.get(state.value, 0), KINDS.get(state.value, "plain"))
+            for state in DocumentStatus
+            if state is not DocumentStatus.RETIRED
+        ],
+        "documents_total": sum(states.values()),
+        "chunks_total": count_rows(_visible_chunks(principal)),
+        "waiting": sum(states.get(state, 0) for state in IN_WORK),
+        "oldest_waiting": waiting.order_by("latest_version__queued_at").first(),
+        "failures": failed.order_by("-latest_version_id")[:FAILURES_SHOWN],
+        "reviews": reviews[:REVIEWS_SHOWN],
+        "health": _health(),
+        "storage": _storage() if principal.is_superuser else None,
+        "version": _version(),
+    }
+
+
+def _visible_chunks(principal: Principal) -> Any:  # noqa: ANN401 (a queryset)
+    return Chunk.objects.filter(version__document__in=Document.objects.visible_to(principal))
+
+
+def _health() -> list[tuple[Any, bool, str]]:
+    """Name, whether it works, and what is wrong, of what the hub runs on."""
+    _all_well, report = run_checks(BASE_CHECKS)
+    alive = worker_is_alive()
+    workers = WorkerHeartbeat.objects.count() if alive else 0
+    names = {"database": _("Database"), "queue": _("Queue")}
+    found = [(names[name], state["status"] == "ok", state["detail"]) for name, state in report.items()]
+    detail = "" if alive else str(_("No worker gave a sign of life in the last 10 seconds; documents wait."))
+    return [*found, (_("Workers: {count}").format(count=workers), alive, detail)]
+
+
+def _storage() -> str:
+    return str(filesizeformat(Blob.objects.aggregate(total=Sum("size_bytes"))["total"] or 0))
+
+
+@cache
+def _version() -> str:
+    project = tomllib.loads((BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["project"]["version"])

@@ -1,0 +1,28 @@
+"""The admin site: Unfold's, with pages of our own beside those of the models."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
+from unfold.sites import UnfoldAdminSite
+
+from hub.admin_site.pages import registered_pages
+
+
+class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no types
+    """Mounts the pages that apps registered; ``/admin/search/`` is the search page, not Unfold's menu search."""
+
+    index_title = _("Overview")
+    login_template = "admin/hub/login.html"
+
+    def __init__(self, name: str = "admin") -> None:
+        super().__init__(name)
+        # it loads every row that would go, chunks included; the apps have delete actions of their own
+        self.disable_action("delete_selected")
+
+    def get_urls(self) -> list[URLPattern]:
+        """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""
+        pages = [path(page.route, self.admin_view(page.view), name=page.name) for page in registered_pages()]
+        menu_search = path("menu-search/", self.admin_view(self.search), name="search")
+        rest = [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "search"]
+        return [*pages, menu_search, *rest]

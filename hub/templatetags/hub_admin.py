@@ -1,0 +1,30 @@
+"""Badges and bars for the admin's own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django import template
+from django.utils.safestring import SafeString
+
+from hub.admin_site import badges
+
+register = template.Library()
+
+
+@register.simple_tag
+def badge(code: str, text: str) -> SafeString:
+    """Render ``text`` in the colour of what ``code`` means."""
+    return badges.badge(code, text)
+
+
+@register.simple_tag
+def coded_badge(code: str, texts: Mapping[str, str]) -> SafeString:
+    """Render the text that belongs to ``code``."""
+    return badges.badge(code, texts.get(code, code))
+
+
+@register.simple_tag
+def progress_bar(percent: int) -> SafeString:
+    """Render 0 to 100 as a bar."""
+    return badges.progress_bar(percent)

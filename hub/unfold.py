@@ -1,0 +1,116 @@
+"""How the admin looks: names, colours, menu. ``hub.settings`` imports UNFOLD from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.apps import apps
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+def _file(path: str) -> Callable[[HttpRequest], str]:
+    return lambda request: static(path)
+
+
+def _may_view(app_label: str, model: str) -> Callable[[HttpRequest], bool]:
+    """Show a menu entry to those whom the model's admin lets look."""
+
+    def may_view(request: HttpRequest) -> bool:
+        from django.contrib import admin  # the settings import this module before apps can be loaded
+
+        return admin.site.get_model_admin(apps.get_model(app_label, model)).has_module_permission(request)
+
+    return may_view
+
+
+def _model(title: str | Promise, icon: str, app_label: str, model: str) -> dict[str, Any]:
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app_label}_{model}_changelist"),
+        "permission": _may_view(app_label, model),
+    }
+
+
+def _page(title: str | Promise, icon: str, name: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{name}")}
+
+
+def _group(title: str | Promise, *items: dict[str, Any]) -> dict[str, Any]:
+    return {"title": title, "separator": True, "items": list(items)}
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Hub",
+    "SITE_HEADER": "Hub",
+    "SITE_SUBHEADER": _("Knowledge and review"),
+    "SITE_SYMBOL": "hub",
+    "SITE_URL": None,
+    "SHOW_LANGUAGES": True,
+    "SHOW_BACK_BUTTON": False,
+    "BORDER_RADIUS": "6px",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": _file("hub/icon.svg")}],
+    "STYLES": [_file("hub/admin.css")],
+    "SCRIPTS": [_file("hub/progress.js")],
+    "DASHBOARD_CALLBACK": "hub.admin.dashboard.dashboard_context",
+    # a calm blue (hue 255), lightness and chroma as in Unfold's own scale
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97.0% .014 254.6)",
+            "100": "oklch(93.2% .032 255.6)",
+            "200": "oklch(88.2% .059 254.1)",
+            "300": "oklch(80.9% .105 251.8)",
+            "400": "oklch(70.7% .165 254.6)",
+            "500": "oklch(62.3% .188 259.8)",
+            "600": "oklch(50.6% .170 259.8)",
+            "700": "oklch(45.0% .160 260.0)",
+            "800": "oklch(39.0% .130 260.5)",
+            "900": "oklch(34.0% .110 262.0)",
+            "950": "oklch(26.0% .080 264.0)",
+        }
+    },
+    "SIDEBAR": {
+        "show_search": False,
+        "show_all_applications": False,
+        "navigation": [
+            {
+                "items": [
+                    _page(_("Overview"), "dashboard", "index"),
+                    _page(_("Search"), "search", "hub_search"),
+                ]
+            },
+            _group(
+                _("Documents"),
+                _model(_("Documents"), "description", "knowledge", "document"),
+                _model(_("Chunks"), "segment", "knowledge", "chunk"),
+                _model(_("Collections"), "folder", "knowledge", "collection"),
+                _model(_("Document types"), "category", "knowledge", "documenttype"),
+            ),
+            _group(
+                _("Review"),
+                _model(_("Reviews"), "rate_review", "review", "review"),
+                _model(_("Check lists"), "checklist", "review", "checklist"),
+                _model(_("Check items"), "fact_check", "review", "checkitem"),
+            ),
+            _group(
+                _("Ontology"),
+                _model(_("Ontologies"), "account_tree", "knowledge", "ontology"),
+                _model(_("Ontology classes"), "sell", "knowledge", "ontologyclass"),
+            ),
+            _group(
+                _("Access"),
+                _model(_("Access tokens"), "key", "access", "accesstoken"),
+                _model(_("Users"), "person", "auth", "user"),
+                _model(_("Groups"), "group", "auth", "group"),
+                _model(_("Clearances"), "shield_person", "access", "clearance"),
+                _model(_("Audit events"), "history", "access", "auditevent"),
+                _model(_("Deletion receipts"), "receipt_long", "knowledge", "deletionreceipt"),
+            ),
+        ],
+    },
+}

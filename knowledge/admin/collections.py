@@ -1,0 +1,164 @@
+"""Collections, who may use them, and the kinds of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db import models, transaction
+from django.db.models import Model, QuerySet
+from django.forms.models import BaseInlineFormSet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import TabularInline
+
+from hub.access.principals import Classification, Principal, Scope
+from hub.access.services import record_event
+from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.callers import is_staff, principal_of
+from knowledge.models import Collection, CollectionGrant, DocumentType
+from knowledge.services.collections import create_collection, delete_collection, update_collection
+
+
+class GrantInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+    """Who has which role; superusers only."""
+
+    model = CollectionGrant
+    fields = ("user", "group", "role")
+    autocomplete_fields = ("user", "group")
+    extra = 0
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Show names of people to superusers only."""
+        return is_staff(request) and principal_of(request).is_superuser
+
+    has_change_permission = has_view_permission
+    has_delete_permission = has_view_permission
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Let superusers grant."""
+        return self.has_view_permission(request, obj)
+
+
+@admin.register(Collection)
+class CollectionAdmin(HubModelAdmin):
+    list_display = ("name", "slug", "classification", "retention_days", "documents_count", "created_at")
+    list_filter = ("classification",)
+    search_fields = ("slug", "name")
+    fields = ("slug", "name", "description", "classification", "retention_days")
+    inlines = (GrantInline,)
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return True  # the queryset holds only what the person may see
+
+    def may_add(self, principal: Principal) -> bool:
+        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        curated = Collection.objects.visible_to(principal, Scope.CURATE)
+        return curated.exists() if obj is None else curated.filter(pk=obj.pk).exists()
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return self.may_change(principal, obj)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
+        """Keep what the person may see, each with the number of its documents."""
+        rows = Collection.objects.visible_to(principal_of(request))
+        live = models.Q(documents__retired_at__isnull=True)
+        return rows.annotate(live_documents=models.Count("documents", filter=live)).order_by("slug")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Collection | None = None) -> tuple[str, ...]:
+        """The slug is the collection's name in programs: it never changes."""
+        return ("slug",) if obj else ()
+
+    def save_model(
+        self, request: HttpRequest, obj: Collection, form: forms.ModelForm[Collection], change: bool
+    ) -> None:
+        """Create or update through the service."""
+        principal = principal_of(request)
+        if change:
+            update_collection(
+                principal=principal,
+                slug=obj.slug,
+                **{name: form.cleaned_data[name] for name in form.changed_data if name in form.cleaned_data},
+            )
+            return
+        made = create_collection(
+            principal=principal,
+            slug=obj.slug,
+            name=obj.name,
+            description=obj.description,
+            classification=Classification(obj.classification),
+            retention_days=obj.retention_days,
+        )
+        obj.__dict__.update(made.__dict__)
+
+    def save_formset(
+        self,
+        request: HttpRequest,
+        form: forms.ModelForm[Collection],
+        formset: BaseInlineFormSet[Any, Any, Any],
+        change: bool,
+    ) -> None:
+        """Save the grants, and write down what they are now."""
+        with transaction.atomic():
+            super().save_formset(request, form, formset, change)
+            if formset.has_changed():
+                grants = CollectionGrant.objects.filter(collection=form.instance).select_related("user", "group")
+                record_event(
+                    principal=principal_of(request),
+                    action="CONFIG_CHANGE",
+                    resource=f"collection:{form.instance.slug}",
+                    grants=[f"{grant.user or grant.group}: {grant.role}" for grant in grants],
+                )
+
+    def get_deleted_objects(
+        self,
+        objs: Iterable[Collection],
+        request: HttpRequest,
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Name the collections only: a collection with documents is refused by the service."""
+        named = [str(collection) for collection in objs]
+        return named, {str(self.opts.verbose_name_plural): len(named)}, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: Collection) -> None:
+        """Delete through the service, which refuses while documents are in it."""
+        delete_collection(principal=principal_of(request), slug=obj.slug)
+
+    @admin.display(description=_("documents"), ordering="live_documents")
+    def documents_count(self, collection: Collection) -> int:
+        """Show how many documents are in it."""
+        return int(collection.__dict__["live_documents"])
+
+
+@admin.register(DocumentType)
+class DocumentTypeAdmin(HubModelAdmin):
+    """Curators may add kinds; a code stays as it is once documents may carry it."""
+
+    list_display = ("code", "name_ja", "name_en")
+    search_fields = ("code", "name_ja", "name_en")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return True
+
+    def may_add(self, principal: Principal) -> bool:
+        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return self.may_add(principal)
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: DocumentType | None = None) -> tuple[str, ...]:
+        """Lock the code once it is there."""
+        return ("code",) if obj else ()
+
+    def save_model(
+        self, request: HttpRequest, obj: DocumentType, form: forms.ModelForm[DocumentType], change: bool
+    ) -> None:
+        """Save, and write it down."""
+        super().save_model(request, obj, form, change)
+        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"document_type:{obj.code}")

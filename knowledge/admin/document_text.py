@@ -1,0 +1,87 @@
+"""The stored Markdown of a document, a window at a time, with a marked passage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core.errors import Conflict
+from knowledge.ingest.content import sections_of
+from knowledge.models import Document, DocumentVersion, VersionContent
+from knowledge.services.reading import readable_version
+from knowledge.types import Section
+
+WINDOW_CHARS = 40_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextWindow:
+    """One part of the text: what stands before, in and after the marked passage (which may be empty).
+
+    ``previous_at`` and ``next_at`` are offsets of the neighbouring parts, None at the ends.
+    """
+
+    version: DocumentVersion
+    length: int
+    before: str
+    passage: str
+    after: str
+    previous_at: int | None
+    next_at: int | None
+    sections: tuple[Section, ...]
+
+
+def read_text(
+    principal: Principal, document: Document, versions: Sequence[DocumentVersion], asked: Mapping[str, str]
+) -> TextWindow | None:
+    """Give the part of the text that was asked for (``version``, ``start``, ``end``); None while there is no text.
+
+    Reading is written to the audit trail.
+    """
+    content = _content(document, versions, _number(asked.get("version")))
+    if content is None:
+        return None
+    record_event(principal=principal, action="DOCUMENT_READ", resource=f"document:{document.public_id}")
+    start = min(_number(asked.get("start")) or 0, len(content.markdown))
+    end = min(max(_number(asked.get("end")) or start, start), len(content.markdown))
+    return _window(content, start, end)
+
+
+def _content(document: Document, versions: Sequence[DocumentVersion], number: int | None) -> VersionContent | None:
+    chosen = next((version for version in versions if version.number == number), None)
+    if chosen is None:
+        try:
+            chosen = readable_version(document)
+        except Conflict:  # its text is not there yet, which the state on the page says already
+            return None
+    return VersionContent.objects.select_related("version").filter(pk=chosen.pk).first()
+
+
+def _window(content: VersionContent, start: int, end: int) -> TextWindow:
+    text = content.markdown
+    first = start // WINDOW_CHARS * WINDOW_CHARS
+    last = min(max(first + WINDOW_CHARS, end), len(text))
+    return TextWindow(
+        version=content.version,
+        length=len(text),
+        before=text[first:start],
+        passage=text[start:end],
+        after=text[end:last],
+        previous_at=first - WINDOW_CHARS if first else None,
+        next_at=last if last < len(text) else None,
+        sections=sections_of(content),
+    )
+
+
+def outline_of(text: TextWindow | None) -> list[tuple[int, Section]]:
+    """List the sections with their depth, 0 for the highest level that occurs."""
+    if text is None or not text.sections:
+        return []
+    top = min(section.level for section in text.sections)
+    return [(section.level - top, section) for section in text.sections]
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -1,0 +1,166 @@
+"""Documents: the list with its actions. The pages about one document are in document_pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.timesince import timesince
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.admin_site.badges import badge, progress_bar, two_lines
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.keyset import KeysetModelAdmin
+from knowledge.admin import document_pages, upload_page
+from knowledge.admin.deletion import confirm_and_delete
+from knowledge.admin.filters import CollectionFilter, StateFilter, TypeFilter
+from knowledge.models import Collection, Document, DocumentStatus
+from knowledge.models.documents import IN_WORK
+from knowledge.services.documents import reindex_document
+from knowledge.services.reading import list_documents
+
+REASON_CHARS = 80
+
+
+@admin.register(Document)
+class DocumentAdmin(KeysetModelAdmin):
+    """Documents come by upload, are worked on by the pipeline and go by the delete service; nothing is edited."""
+
+    list_display = ("title_and_path", "collection", "document_type", "state", "reason", "age", "tries", "edition")
+    list_filter = (StateFilter, CollectionFilter, TypeFilter)
+    search_fields = ("title", "path")
+    search_help_text = _("Title or path")
+    actions = ("retry", "delete_documents")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return True  # the queryset holds only what the person may read
+
+    def may_add(self, principal: Principal) -> bool:
+        return Collection.objects.visible_to(principal, Scope.UPLOAD).exists()
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False  # Django's own deletion never runs; ours asks the service
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        """Keep what the person may read, with all that a row shows."""
+        return list_documents(principal_of(request)).select_related("collection", "latest_version", "document_type")
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the pages that Django's admin has no word for."""
+        view = self.admin_site.admin_view
+        own = [
+            path("upload/", view(upload_page.upload), name="knowledge_document_upload"),
+            path("progress/", view(document_pages.progress), name="knowledge_document_progress"),
+            path("delete/", view(self.delete_many), name="knowledge_document_delete_many"),
+            path("id/<str:public_id>/", view(document_pages.by_public_id), name="knowledge_document_by_id"),
+            path("<int:pk>/file/", view(document_pages.download), name="knowledge_document_file"),
+            path("<int:pk>/retry/", view(document_pages.retry), name="knowledge_document_retry"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Documents are added by upload."""
+        return HttpResponseRedirect(reverse("admin:knowledge_document_upload"))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show the document; one that the person may not see answers like one that is not there."""
+        document = self.get_object(request, object_id)
+        if document is None:
+            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return redirect
+        return document_pages.detail(request, document)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Ask once more, then delete through the service."""
+        document = self.get_object(request, object_id)
+        if document is None:
+            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return redirect
+        return confirm_and_delete(request, [document])
+
+    def delete_many(self, request: HttpRequest) -> HttpResponseBase:
+        """Take the answer to the question that the list's delete action asked."""
+        chosen = [pk for pk in request.POST.getlist("pk") if pk.isascii() and pk.isdigit()]
+        return confirm_and_delete(request, list(self.get_queryset(request).filter(pk__in=chosen)))
+
+    @admin.action(description=_("Work on the selected documents again"))
+    def retry(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Start each document's latest version again; what the service refuses is told document by document."""
+        started = 0
+        for public_id in queryset.values_list("public_id", flat=True):
+            with errors_as_messages(request):
+                reindex_document(principal=principal_of(request), document_id=public_id)
+                started += 1
+        if started:
+            messages.success(request, _("Started again: {count}.").format(count=started))
+
+    @admin.action(description=_("Delete the selected documents"))
+    def delete_documents(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponseBase:
+        """Ask before deleting."""
+        return confirm_and_delete(request, list(queryset))
+
+    @admin.display(description=_("document"))
+    def title_and_path(self, document: Document) -> SafeString:
+        """Show title and path below each other."""
+        return two_lines(document.title, document.path)
+
+    @admin.display(description=_("state"))
+    def state(self, document: Document) -> SafeString:
+        """Show the state, and how far the work on it is."""
+        version = document.latest_version
+        if document.retired_at or version is None:
+            return badge("retired", DocumentStatus.RETIRED.label)
+        shown = badge(version.status, version.get_status_display())
+        if version.status not in IN_WORK:
+            return shown
+        bar = progress_bar(version.progress)
+        return format_html('<span class="hub-work" data-progress-of="{}">{}{}</span>', document.pk, shown, bar)
+
+    @admin.display(description=_("reason"))
+    def reason(self, document: Document) -> SafeString:
+        """Show the beginning of the reason; all of it on hovering."""
+        text = (document.latest_version.status_reason if document.latest_version else None) or ""
+        return format_html('<span title="{}">{}</span>', text, Truncator(text).chars(REASON_CHARS))
+
+    @admin.display(description=_("age"))
+    def age(self, document: Document) -> SafeString:
+        """Show how long ago the latest version came in."""
+        since = document.latest_version.created_at if document.latest_version else document.created_at
+        return format_html(
+            '<span title="{}">{}</span>',
+            timezone.localtime(since).strftime("%Y-%m-%d %H:%M"),
+            timesince(since, depth=1),
+        )
+
+    @admin.display(description=_("attempts"))
+    def tries(self, document: Document) -> int | str:
+        """Show how often the running stage was tried."""
+        return document.latest_version.attempts if document.latest_version else "-"
+
+    @admin.display(description=_("version and chunks"))
+    def edition(self, document: Document) -> SafeString | str:
+        """Show the latest version's number and how many chunks it has."""
+        version = document.latest_version
+        if version is None:
+            return "-"
+        if version.chunks_count is None:
+            return f"v{version.number}"
+        return two_lines(f"v{version.number}", _("{count} chunks").format(count=version.chunks_count))

@@ -1,0 +1,179 @@
+"""Check items and what each says in its versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import TabularInline
+
+from hub.access.services import record_event
+from hub.admin_site.badges import badge
+from hub.admin_site.callers import is_staff, principal_of
+from review.admin.masters import MasterAdmin, VersionAdmin
+from review.models import CheckItem, CheckItemVersion, MasterStatus
+from review.rules.registry import UnknownRuleError, get_rule
+
+
+class ItemVersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+    """The versions of an item, each with a link to its page."""
+
+    model = CheckItemVersion
+    fields = readonly_fields = ("number_link", "name", "state", "priority", "approved_at")
+    extra = 0
+    hide_title = True
+    ordering = ("-number",)
+    verbose_name_plural = _("versions")
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Show them to everyone who sees the item."""
+        return is_staff(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Versions are made on their own page."""
+        return False
+
+    has_change_permission = has_delete_permission = has_add_permission
+
+    @admin.display(description=_("version"))
+    def number_link(self, version: CheckItemVersion) -> SafeString:
+        """Link to the version."""
+        link = reverse("admin:review_checkitemversion_change", args=[version.pk])
+        return format_html('<a class="hub-link" href="{}">v{}</a>', link, version.number)
+
+    @admin.display(description=_("name"))
+    def name(self, version: CheckItemVersion) -> str:
+        """Show the name in the page's language."""
+        return version.name
+
+    @admin.display(description=_("state"))
+    def state(self, version: CheckItemVersion) -> SafeString:
+        """Show the state as a badge."""
+        return badge(version.status, version.get_status_display())
+
+
+@admin.register(CheckItem)
+class CheckItemAdmin(MasterAdmin):
+    list_display = ("code", "category", "name", "newest", "priority")
+    list_filter = ("category",)
+    search_fields = ("code", "category", "versions__name_ja", "versions__name_en")
+    fields = ("code", "category")
+    inlines = (ItemVersionInline,)
+    change_form_outer_after_template = "admin/review/checkitem/new_version.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CheckItem]:
+        """Load the versions with the items."""
+        return CheckItem.objects.prefetch_related("versions").order_by("code")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CheckItem | None = None) -> tuple[str, ...]:
+        """The code is the item's name in reports: it never changes."""
+        return ("code",) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: CheckItem, form: forms.ModelForm[CheckItem], change: bool) -> None:
+        """Save, and write it down."""
+        super().save_model(request, obj, form, change)
+        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"checkitem:{obj.code}")
+
+    def _newest(self, item: CheckItem) -> CheckItemVersion | None:
+        versions = list(item.versions.all())  # prefetched
+        return max(versions, key=lambda version: version.number, default=None)
+
+    @admin.display(description=_("name"))
+    def name(self, item: CheckItem) -> str:
+        """Show the newest version's name."""
+        newest = self._newest(item)
+        return newest.name if newest else "-"
+
+    @admin.display(description=_("newest version"))
+    def newest(self, item: CheckItem) -> SafeString | str:
+        """Show number and state of the newest version."""
+        newest = self._newest(item)
+        if newest is None:
+            return "-"
+        return badge(newest.status, f"v{newest.number} {newest.get_status_display()}")
+
+    @admin.display(description=_("priority"))
+    def priority(self, item: CheckItem) -> SafeString | str:
+        """Show the newest version's priority."""
+        newest = self._newest(item)
+        return badge(newest.priority, newest.get_priority_display()) if newest else "-"
+
+
+class ItemVersionForm(forms.ModelForm[CheckItemVersion]):
+    class Meta:
+        model = CheckItemVersion
+        fields = (
+            "item",
+            "status",
+            "name_ja",
+            "name_en",
+            "description_ja",
+            "description_en",
+            "guideline_reference",
+            "check_type",
+            "strategy",
+            "priority",
+            "criteria",
+        )
+
+    def clean_criteria(self) -> dict[str, Any]:
+        """Refuse criteria that name no known rule, before a review stumbles over them."""
+        criteria = self.cleaned_data["criteria"]
+        rules = criteria.get("rules", []) if isinstance(criteria, dict) else None
+        if not isinstance(rules, list) or not all(isinstance(rule, dict) and "rule_id" in rule for rule in rules):
+            raise ValidationError(_('Expected a JSON object such as {"rules": [{"rule_id": "…", "params": {}}]}.'))
+        for rule in rules:
+            try:
+                get_rule(rule["rule_id"])
+            except UnknownRuleError as error:
+                raise ValidationError(str(error)) from error
+        return dict(criteria)
+
+
+@admin.register(CheckItemVersion)
+class CheckItemVersionAdmin(VersionAdmin):
+    form = ItemVersionForm
+    list_display = ("item", "number", "name", "state", "check_type", "priority", "approved_at")
+    list_filter = ("status", "check_type", "priority")
+    list_select_related = ("item",)
+    search_fields = ("item__code", "name_ja", "name_en")
+    autocomplete_fields = ("item",)
+    ordering = ("item__code", "-number")
+    fieldsets = (
+        (None, {"fields": (("item", "number"), ("status", "approved_at"), ("name_ja", "name_en"))}),
+        (_("Content"), {"fields": (("description_ja", "description_en"), "guideline_reference")}),
+        (_("Judging"), {"fields": (("check_type", "strategy", "priority"), "criteria")}),
+    )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CheckItemVersion | None = None) -> tuple[str, ...]:
+        """The hub numbers and stamps; a version stays with its item."""
+        return ("item", "number", "approved_at") if obj else ("number", "approved_at")
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Start a new version from the newest one of the item that the address names."""
+        initial = dict(super().get_changeform_initial_data(request))
+        item = initial.get("item", "")
+        newest = CheckItemVersion.objects.filter(item_id=item).order_by("-number").first() if item.isdigit() else None
+        if newest is None:
+            return initial
+        values = {name: getattr(newest, name) for name in ItemVersionForm.Meta.fields}
+        return {**values, "item": newest.item_id, "status": MasterStatus.DRAFT}
+
+    def save_model(
+        self, request: HttpRequest, obj: CheckItemVersion, form: forms.ModelForm[CheckItemVersion], change: bool
+    ) -> None:
+        """Number, stamp, save and write down."""
+        self.save_version(request, obj, item=obj.item)
+
+    @admin.display(description=_("name"))
+    def name(self, version: CheckItemVersion) -> str:
+        """Show the name in the page's language."""
+        return version.name

@@ -1,0 +1,204 @@
+"""Check lists, their versions and the item versions that make up each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Count, ForeignKey, Model, QuerySet
+from django.forms.models import BaseInlineFormSet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import TabularInline
+
+from hub.access.services import record_event
+from hub.admin_site.badges import badge
+from hub.admin_site.callers import is_staff, principal_of
+from knowledge.admin.lines import LinesField
+from knowledge.models import DocumentType
+from review.admin.masters import MasterAdmin, VersionAdmin, may_curate
+from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
+
+
+class CheckListForm(forms.ModelForm[CheckList]):
+    """Document types are given one code per line and must be known."""
+
+    document_types = LinesField(label=_("document types"))
+
+    class Meta:
+        model = CheckList
+        fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
+
+    def clean_document_types(self) -> list[str]:
+        """Refuse codes that no document can have."""
+        given: list[str] = self.cleaned_data["document_types"]
+        known = sorted(DocumentType.objects.values_list("code", flat=True))
+        if unknown := sorted(set(given) - set(known)):
+            raise ValidationError(
+                _("Unknown document types: %(unknown)s. Known: %(known)s."),
+                params={"unknown": ", ".join(unknown), "known": ", ".join(known)},
+            )
+        return given
+
+
+class VersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+    """The versions of a list, each with a link to its page."""
+
+    model = CheckListVersion
+    fields = readonly_fields = ("number_link", "state", "approved_at", "created_at")
+    extra = 0
+    hide_title = True
+    ordering = ("-number",)
+    verbose_name_plural = _("versions")
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Show them to everyone who sees the list."""
+        return is_staff(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Versions are made on their own page."""
+        return False
+
+    has_change_permission = has_delete_permission = has_add_permission
+
+    @admin.display(description=_("version"))
+    def number_link(self, version: CheckListVersion) -> SafeString:
+        """Link to the version."""
+        link = reverse("admin:review_checklistversion_change", args=[version.pk])
+        return format_html('<a class="hub-link" href="{}">v{}</a>', link, version.number)
+
+    @admin.display(description=_("state"))
+    def state(self, version: CheckListVersion) -> SafeString:
+        """Show the state as a badge."""
+        return badge(version.status, version.get_status_display())
+
+
+@admin.register(CheckList)
+class CheckListAdmin(MasterAdmin):
+    form = CheckListForm
+    list_display = ("code", "name_ja", "name_en", "types_text", "ontology_domain", "versions_count")
+    search_fields = ("code", "name_ja", "name_en")
+    fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
+    inlines = (VersionInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CheckList]:
+        """Add how many versions each has."""
+        return CheckList.objects.annotate(versions_number=Count("versions")).order_by("code")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CheckList | None = None) -> tuple[str, ...]:
+        """The code is the list's name in programs: it never changes."""
+        return ("code",) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: CheckList, form: forms.ModelForm[CheckList], change: bool) -> None:
+        """Save, and write it down."""
+        super().save_model(request, obj, form, change)
+        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"checklist:{obj.code}")
+
+    @admin.display(description=_("document types"))
+    def types_text(self, checklist: CheckList) -> str:
+        """List the types."""
+        return ", ".join(checklist.document_types)
+
+    @admin.display(description=_("versions"))
+    def versions_count(self, checklist: CheckList) -> int:
+        """Show how many versions there are."""
+        return int(checklist.__dict__["versions_number"])
+
+
+class EntryFormSet(BaseInlineFormSet[Any, Any, Any]):
+    """An approved version has entries, and approved ones only."""
+
+    def clean(self) -> None:
+        """:raises ValidationError: the version is to be approved and may not be yet."""
+        super().clean()
+        if self.instance.status != MasterStatus.APPROVED:
+            return
+        rows = [form.cleaned_data for form in self.forms if form.cleaned_data.get("item_version")]
+        kept = [row["item_version"] for row in rows if not row.get("DELETE")]
+        if not kept:
+            raise ValidationError(_("A version without entries can't be approved."))
+        if drafts := [str(version) for version in kept if version.status != MasterStatus.APPROVED]:
+            raise ValidationError(
+                _("Approve these item versions first: %(drafts)s"), params={"drafts": ", ".join(drafts)}
+            )
+
+
+class EntryInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+    model = CheckListEntry
+    formset = EntryFormSet
+    fields = ("position", "item_version", "name")
+    readonly_fields = ("name",)
+    autocomplete_fields = ("item_version",)
+    ordering = ("position",)
+    extra = 0
+    hide_title = True
+    verbose_name_plural = _("entries")
+
+    def formfield_for_foreignkey(
+        self,
+        db_field: ForeignKey[Any, Any],
+        request: HttpRequest,
+        **kwargs: Any,  # noqa: ANN401 (Django's signature)
+    ) -> forms.ModelChoiceField[Any] | None:
+        """Name the field in the page's language."""
+        field: forms.ModelChoiceField[Any] | None = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if field is not None:
+            field.label = _("item version")
+        return field
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CheckListEntry]:
+        """Load the item versions with the entries."""
+        rows: QuerySet[CheckListEntry] = super().get_queryset(request)
+        return rows.select_related("item_version__item")
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Show them to everyone who sees the version."""
+        return is_staff(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: CheckListVersion | None = None) -> bool:
+        """Let curators change drafts."""
+        is_draft = obj is None or obj.status == MasterStatus.DRAFT
+        return is_staff(request) and is_draft and may_curate(principal_of(request))
+
+    has_add_permission = has_delete_permission = has_change_permission
+
+    @admin.display(description=_("name"))
+    def name(self, entry: CheckListEntry) -> str:
+        """Show what is checked."""
+        return entry.item_version.name if entry.item_version_id else "-"
+
+
+@admin.register(CheckListVersion)
+class CheckListVersionAdmin(VersionAdmin):
+    list_display = ("checklist", "number", "state", "entries_count", "created_at", "approved_at")
+    list_filter = ("checklist", "status")
+    list_select_related = ("checklist",)
+    search_fields = ("checklist__code",)
+    autocomplete_fields = ("checklist",)
+    fields = ("checklist", "number", "status", "approved_at")
+    inlines = (EntryInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CheckListVersion]:
+        """Add how many entries each has."""
+        rows = CheckListVersion.objects.select_related("checklist").annotate(entries_number=Count("entries"))
+        return rows.order_by("checklist__code", "-number")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CheckListVersion | None = None) -> tuple[str, ...]:
+        """The hub numbers and stamps; a version stays with its list."""
+        return ("checklist", "number", "approved_at") if obj else ("number", "approved_at")
+
+    def save_model(
+        self, request: HttpRequest, obj: CheckListVersion, form: forms.ModelForm[CheckListVersion], change: bool
+    ) -> None:
+        """Number, stamp, save and write down."""
+        self.save_version(request, obj, checklist=obj.checklist)
+
+    @admin.display(description=_("entries"))
+    def entries_count(self, version: CheckListVersion) -> int:
+        """Show how many entries there are."""
+        return int(version.__dict__["entries_number"])

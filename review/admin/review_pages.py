@@ -1,0 +1,201 @@
+"""The pages about one review: verdicts and findings, its report; starting and cancelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from hub.access.principals import Scope
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.errors import HubError
+from review.models import SEVERITIES, UNFINISHED, CheckResult, Finding, Review
+from review.report import RENDERERS, build_report
+from review.schemas import FindingOut, ReviewOut, SuggestionOut, review_out
+from review.services import cancel_review, get_review, list_checklists, list_reviews, ordered_findings, start_review
+
+MOST_POLLED = 100
+MAX_QUOTES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFinding:
+    """A finding as the page shows it; ``number`` counts in the order of the document."""
+
+    number: int
+    finding: FindingOut
+    suggestion: SuggestionOut | None
+    place: str
+    link: str
+    quotes: list[str]
+    more_quotes: int
+
+
+def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
+    """Show the verdict of each check, and the findings by severity; ``severity`` limits them to one."""
+    principal = principal_of(request)
+    review = get_review(principal, review.public_id)
+    pairs = ordered_findings(list(review.results.all()))
+    facts = review_out(review, _of_severity(pairs, request.GET.get("severity", "")))
+    return render_page(
+        request,
+        "admin/review/review/detail.html",
+        title=review.version.document.title if review.version else review.document_id_text,
+        review=review,
+        facts=facts,
+        groups=_groups(facts),
+        severities=[(code, label, _number_of(pairs, code)) for code, label in SEVERITIES],
+        severity=request.GET.get("severity", ""),
+        total=len(pairs),
+        hidden=facts.total_findings - len(facts.findings),
+        verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
+        in_work=review.status in UNFINISHED,
+        report_formats=list(RENDERERS),
+        may_act=Review.objects.visible_to(principal, Scope.REVIEW).filter(pk=review.pk).exists(),
+    )
+
+
+def _of_severity(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> list[tuple[CheckResult, Finding]]:
+    return [pair for pair in pairs if severity in ("", pair[1].severity)]
+
+
+def _number_of(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> int:
+    return sum(finding.severity == severity for _result, finding in pairs)
+
+
+def _groups(facts: ReviewOut) -> list[tuple[str, Any, list[ShownFinding]]]:
+    suggestions = {suggestion.finding_id: suggestion for suggestion in facts.suggestions}
+    shown = [
+        _shown(number, finding, suggestions.get(finding.id), facts) for number, finding in enumerate(facts.findings, 1)
+    ]
+    groups = [(code, label, [one for one in shown if one.finding.severity == code]) for code, label in SEVERITIES]
+    return [group for group in groups if group[2]]
+
+
+def _shown(number: int, finding: FindingOut, suggestion: SuggestionOut | None, facts: ReviewOut) -> ShownFinding:
+    location = finding.location
+    link = ""
+    if location.start_offset is not None:
+        place = {"version": facts.version, "start": location.start_offset, "end": location.end_offset}
+        link = f"{reverse('admin:knowledge_document_by_id', args=[facts.document_id])}?{urlencode(place)}"
+    return ShownFinding(
+        number=number,
+        finding=finding,
+        suggestion=suggestion,
+        place=_place(finding),
+        link=link,
+        quotes=[" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
+        more_quotes=max(0, len(finding.evidence) - MAX_QUOTES),
+    )
+
+
+def _place(finding: FindingOut) -> str:
+    location = finding.location
+    parts = [" › ".join(location.section_path)] if location.section_path else []
+    if location.page_number is not None:
+        parts.append(f"p. {location.page_number}")
+    if location.cell:
+        parts.append(location.cell)
+    if location.line_range:
+        first, last = location.line_range
+        parts.append(f"L{first}" if first == last else f"L{first}–{last}")
+    return ", ".join(parts)
+
+
+def _find(request: HttpRequest, pk: int) -> Review:
+    review = list_reviews(principal_of(request)).filter(pk=pk).first()
+    if review is None:
+        raise Http404
+    return review
+
+
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Stop the review; its results so far stay."""
+    review = _find(request, pk)
+    with errors_as_messages(request):
+        stopped = cancel_review(principal=principal_of(request), review_id=review.public_id)
+        messages.success(request, _("The review is now: {state}.").format(state=stopped.get_status_display()))
+    return HttpResponseRedirect(reverse("admin:review_review_change", args=[pk]))
+
+
+@require_GET
+def report(request: HttpRequest, pk: int, report_format: str) -> HttpResponseBase:
+    """Send the report as a file."""
+    review = _find(request, pk)
+    try:
+        built = build_report(principal=principal_of(request), review_id=review.public_id, report_format=report_format)
+    except HubError as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect(reverse("admin:review_review_change", args=[pk]))
+    response = HttpResponse(built.content, content_type=built.content_type)
+    response["Content-Disposition"] = f'attachment; filename="{built.filename}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+@require_GET
+@never_cache
+def progress(request: HttpRequest) -> JsonResponse:
+    """Answer {number: {status, label, progress, reason, done}} for the reviews in ``of`` (at most 100)."""
+    asked = [text for text in request.GET.get("of", "").split(",") if text.isascii() and text.isdigit()]
+    reviews = list_reviews(principal_of(request)).filter(pk__in=asked[:MOST_POLLED])
+    return JsonResponse({str(review.pk): _progress_of(review) for review in reviews})
+
+
+def _progress_of(review: Review) -> dict[str, object]:
+    return {
+        "status": review.status,
+        "label": review.get_status_display(),
+        "progress": review.progress,
+        "reason": review.error,
+        "done": review.status not in UNFINISHED,
+    }
+
+
+class StartForm(forms.Form):
+    """Which document to review, and against what."""
+
+    document = forms.CharField(
+        label=_("Document"), max_length=40, widget=UnfoldAdminTextInputWidget, help_text=_("Its id (doc_…).")
+    )
+    checklist = forms.ChoiceField(
+        label=_("Check list"),
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text=_("By document type: the list that is made for the document's type."),
+    )
+
+    def __init__(self, *args: Any, checklists: Sequence[tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.fields["checklist"].choices = [("", _("by document type")), *checklists]  # type: ignore[attr-defined]
+
+
+def start(request: HttpRequest) -> HttpResponseBase:
+    """Ask what to review, then start it and show it."""
+    principal = principal_of(request)
+    checklists = [(row.code, f"{row} ({row.code})") for row in list_checklists(principal)]
+    form = StartForm(request.POST or None, checklists=checklists, initial={"document": request.GET.get("document", "")})
+    if request.method == "POST" and form.is_valid():
+        asked = form.cleaned_data
+        try:
+            review = start_review(
+                principal=principal, document_id=asked["document"].strip(), checklist=asked["checklist"]
+            )
+        except HubError as error:
+            form.add_error(None, str(error))
+        else:
+            return HttpResponseRedirect(reverse("admin:review_review_change", args=[review.pk]))
+    return render_page(request, "admin/review/review/start.html", title=_("Start a review"), form=form)

@@ -1,0 +1,113 @@
+"""Reviews: the list. The pages about one review are in review_pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.admin_site.badges import badge, progress_bar, two_lines
+from hub.admin_site.callers import principal_of
+from hub.admin_site.keyset import KeysetModelAdmin
+from knowledge.models import Collection
+from review.admin import review_pages
+from review.models import UNFINISHED, Review
+from review.services import list_reviews
+
+
+@admin.register(Review)
+class ReviewAdmin(KeysetModelAdmin):
+    """Reviews are started and cancelled by the services; nothing is edited or deleted here."""
+
+    list_display = ("document", "checklist", "state", "verdict_badge", "requested_by", "created_at", "finished_at")
+    list_filter = ("status", "verdict")
+    search_fields = ("public_id",)
+    search_help_text = _("Id of a review (rev_…) or of a document (doc_…)")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return True  # the queryset holds only what the person may read
+
+    def may_add(self, principal: Principal) -> bool:
+        return Collection.objects.visible_to(principal, Scope.REVIEW).exists()
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
+        """Keep what the person may read, with all that a row shows."""
+        reviews = list_reviews(principal_of(request))
+        return reviews.select_related("checklist_version__checklist", "version__document", "requested_by")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Review], search_term: str
+    ) -> tuple[QuerySet[Review], bool]:
+        """Find by the id of the review or of its document."""
+        if not search_term:
+            return queryset, False
+        return queryset.filter(public_id=search_term) | queryset.filter(document_id_text=search_term), False
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the pages that Django's admin has no word for."""
+        view = self.admin_site.admin_view
+        own = [
+            path("start/", view(review_pages.start), name="review_review_start"),
+            path("progress/", view(review_pages.progress), name="review_review_progress"),
+            path("<int:pk>/cancel/", view(review_pages.cancel), name="review_review_cancel"),
+            path("<int:pk>/report/<str:report_format>/", view(review_pages.report), name="review_review_report"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Reviews are added by starting them."""
+        return HttpResponseRedirect(reverse("admin:review_review_start"))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show the review; one that the person may not see answers like one that is not there."""
+        review = self.get_object(request, object_id)
+        if review is None:
+            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return redirect
+        return review_pages.detail(request, review)
+
+    @admin.display(description=_("document"))
+    def document(self, review: Review) -> SafeString:
+        """Show title and path, or what is left when the document was deleted."""
+        if review.version is None:
+            return two_lines(_("deleted document"), review.document_id_text)
+        return two_lines(review.version.document.title, f"v{review.version_number} {review.public_id}")
+
+    @admin.display(description=_("check list"))
+    def checklist(self, review: Review) -> SafeString:
+        """Show the list and its version."""
+        master = review.checklist_version
+        return two_lines(master.checklist, f"{master.checklist.code} v{master.number}")
+
+    @admin.display(description=_("state"))
+    def state(self, review: Review) -> SafeString:
+        """Show the state, and how far the review is."""
+        shown = badge(review.status, review.get_status_display())
+        if review.status not in UNFINISHED:
+            return shown
+        return format_html(
+            '<span class="hub-work" data-progress-of="{}">{}{}</span>', review.pk, shown, progress_bar(review.progress)
+        )
+
+    @admin.display(description=_("verdict"))
+    def verdict_badge(self, review: Review) -> SafeString | str:
+        """Show the verdict as a badge, nothing while there is none."""
+        return badge(review.verdict, review.get_verdict_display()) if review.verdict else "-"

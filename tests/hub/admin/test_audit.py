@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from hub.access.services import record_event
+from knowledge.models import Collection
+from tests.hub.admin.support import client_of, grant, make_user
+
+pytestmark = pytest.mark.django_db
+LIST = "admin:access_auditevent_changelist"
+
+
+@pytest.fixture
+def collections() -> tuple[Collection, Collection]:
+    rows = [Collection.objects.create(slug=slug, name=slug) for slug in ("jinji", "keiri")]
+    for row in rows:
+        record_event(principal=local_operator(), action="CONFIG_CHANGE", resource=f"collection:{row.slug}")
+    record_event(principal=local_operator(), action="LOGIN", resource="user:1")
+    return rows[0], rows[1]
+
+
+def test_superusers_read_the_whole_trail(collections: tuple[Collection, Collection]) -> None:
+    shown = client_of(make_user("佐藤", is_superuser=True)).get(reverse(LIST)).content.decode()
+    assert all(text in shown for text in ("collection:jinji", "collection:keiri", "user:1"))
+
+
+def test_auditors_read_what_they_audit(collections: tuple[Collection, Collection]) -> None:
+    auditor = make_user("監査")
+    grant(auditor, Role.AUDITOR, collections[0])
+    shown = client_of(auditor).get(reverse(LIST)).content.decode()
+    assert "collection:jinji" in shown
+    assert "collection:keiri" not in shown
+    assert "user:1" not in shown
+
+
+def test_a_curator_is_no_auditor(collections: tuple[Collection, Collection]) -> None:
+    curator = make_user("担当")
+    grant(curator, Role.CURATOR, collections[0])
+    assert client_of(curator).get(reverse(LIST)).status_code == 403
+
+
+def test_nobody_changes_the_trail(collections: tuple[Collection, Collection]) -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    event = AuditEvent.objects.latest("pk")
+    assert client.get(reverse("admin:access_auditevent_change", args=[event.pk])).status_code == 200
+    assert client.post(reverse("admin:access_auditevent_change", args=[event.pk]), {"action": "x"}).status_code == 403
+    assert client.post(reverse("admin:access_auditevent_delete", args=[event.pk]), {"post": "yes"}).status_code == 403
+    assert client.get(reverse("admin:access_auditevent_add")).status_code == 403
+
+
+def test_filters_and_search_narrow_the_trail(collections: tuple[Collection, Collection]) -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    by_action = client.get(reverse(LIST), {"action": "LOGIN"}).content.decode()
+    assert "user:1" in by_action
+    assert "collection:jinji" not in by_action
+    by_resource = client.get(reverse(LIST), {"q": "collection:kei"}).content.decode()
+    assert "collection:keiri" in by_resource
+    assert "collection:jinji" not in by_resource

@@ -1,0 +1,99 @@
+"""The admin in a real browser: what only a browser shows (scripts, forms as people fill them)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+from knowledge.models import Document
+from tests.hub.admin.support import DESIGN, PASSWORD, add_document, make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PATIENCE_S = 20
+OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,900")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[WebDriver]:
+    driver = shutil.which("chromedriver")
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not driver or not browser:
+        pytest.skip("no Chromium with chromedriver on the PATH")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for option in OPTIONS:
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "SEVERE"})
+    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture
+def page(chromium: WebDriver, live_server: Any, queue: None, settings: Any, tmp_path: Path) -> Iterator[Any]:
+    """A way to open a page by its name, signed in as 佐藤 at the login page; scripts must not have failed."""
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "tmp")
+    make_user("佐藤", is_superuser=True)
+    chromium.delete_all_cookies() if chromium.current_url.startswith("http") else None
+    chromium.get(live_server.url + reverse("admin:index"))
+    chromium.find_element(By.NAME, "username").send_keys("佐藤")
+    chromium.find_element(By.NAME, "password").send_keys(PASSWORD)
+    chromium.find_element(By.CSS_SELECTOR, "#login-form [type=submit]").click()
+    wait_for(chromium, "nav-sidebar-inner")
+
+    def open_page(name: str) -> WebDriver:
+        chromium.get(live_server.url + reverse(name))
+        return chromium
+
+    yield open_page
+    assert chromium.get_log("browser") == []  # type: ignore[attr-defined]
+    chromium.get("about:blank")  # nothing polls the server while it goes
+
+
+def wait_for(browser: WebDriver, element_id: str) -> Any:
+    return WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_element(By.ID, element_id))
+
+
+def test_signing_in_leads_to_the_front_page(page: Any) -> None:
+    assert page("admin:index").find_element(By.ID, "hub-health").text
+
+
+def test_files_are_uploaded_by_the_form(page: Any, tmp_path: Path) -> None:
+    browser = page("admin:knowledge_document_upload")
+    names = ["設計.md", "計画.md"]
+    for name in names:
+        (tmp_path / name).write_text(f"# {name}\n\n本文\n", encoding="utf-8")
+    browser.find_element(By.ID, "hub-files").send_keys("\n".join(str(tmp_path / name) for name in names))
+    assert [name in browser.find_element(By.ID, "hub-chosen").text for name in names] == [True, True]
+    browser.find_element(By.CSS_SELECTOR, "#hub-upload [type=submit]").click()
+    wait_for(browser, "hub-outcomes")
+    assert sorted(Document.objects.values_list("path", flat=True)) == sorted(names)
+
+
+def test_a_token_is_shown_after_it_is_made_and_never_again(page: Any) -> None:
+    browser = page("admin:access_accesstoken_add")
+    browser.find_element(By.NAME, "name").send_keys("検索用")
+    browser.find_element(By.NAME, "_save").click()
+    token = wait_for(browser, "hub-token").text
+    assert token.startswith("hub_")
+    assert token not in page("admin:access_accesstoken_changelist").page_source
+
+
+def test_a_search_is_typed_and_its_passage_opened_with_the_keyboard(page: Any, tmp_path: Path) -> None:
+    add_document(tmp_path, text=DESIGN)
+    browser = page("admin:hub_search")
+    browser.switch_to.active_element.send_keys("画面の応答時間", Keys.ENTER)
+    WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_elements(By.CSS_SELECTOR, ".hub-hit mark"))
+    browser.find_element(By.TAG_NAME, "body").send_keys("j")
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    assert "応答時間" in wait_for(browser, "passage").text

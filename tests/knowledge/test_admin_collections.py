@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role
+from knowledge.models import Collection, CollectionGrant, OntologyClass
+from tests.hub.admin.support import add_document, client_of, grant, make_user
+
+pytestmark = pytest.mark.django_db
+CHANGE = "admin:knowledge_collection_change"
+NO_GRANTS = {"grants-TOTAL_FORMS": 0, "grants-INITIAL_FORMS": 0}
+
+
+def fields(collection: Collection, **changed: object) -> dict[str, object]:
+    return {
+        "name": collection.name,
+        "description": collection.description,
+        "classification": collection.classification,
+        "retention_days": "",
+        **changed,
+    }
+
+
+def test_a_superuser_grants_a_role_and_it_is_written_down() -> None:
+    collection = Collection.objects.get(slug="default")
+    other = make_user("鈴木")
+    asked = fields(collection) | {
+        "grants-TOTAL_FORMS": 1,
+        "grants-INITIAL_FORMS": 0,
+        "grants-0-user": other.pk,
+        "grants-0-role": Role.CURATOR,
+    }
+    client = client_of(make_user("佐藤", is_superuser=True))
+    assert client.post(reverse(CHANGE, args=[collection.pk]), asked).status_code == 302
+    assert CollectionGrant.objects.get().user == other
+    event = AuditEvent.objects.get(action="CONFIG_CHANGE", resource="collection:default", details__has_key="grants")
+    assert event.details["grants"] == ["鈴木: curator"]
+
+
+def test_a_grant_for_both_a_user_and_a_group_is_refused_in_words() -> None:
+    collection = Collection.objects.get(slug="default")
+    asked = fields(collection) | {
+        "grants-TOTAL_FORMS": 1,
+        "grants-INITIAL_FORMS": 0,
+        "grants-0-role": Role.CURATOR,
+        "grants-0-user": "",
+        "grants-0-group": "",
+    }
+    client = client_of(make_user("佐藤", is_superuser=True))
+    asked["grants-0-role"] = Role.AUDITOR
+    shown = client.post(reverse(CHANGE, args=[collection.pk]), asked).content.decode()
+    assert "ユーザーかグループのどちらか一方" in shown
+
+
+def test_a_curator_renames_but_grants_nothing() -> None:
+    collection = Collection.objects.get(slug="default")
+    curator = make_user("担当")
+    grant(curator, Role.CURATOR, collection)
+    client = client_of(curator)
+    asked = fields(collection, name="新しい名称") | {
+        "grants-TOTAL_FORMS": 1,
+        "grants-INITIAL_FORMS": 0,
+        "grants-0-user": curator.pk,
+        "grants-0-role": Role.ADMINISTRATOR,
+    }
+    assert client.post(reverse(CHANGE, args=[collection.pk]), asked).status_code == 302
+    collection.refresh_from_db()
+    assert collection.name == "新しい名称"
+    assert list(CollectionGrant.objects.values_list("role", flat=True)) == [Role.CURATOR]
+    assert AuditEvent.objects.filter(resource="collection:default", details__changed=["name"]).exists()
+
+
+def test_a_reader_changes_nothing_and_sees_only_their_collections() -> None:
+    collection = Collection.objects.get(slug="default")
+    Collection.objects.create(slug="himitsu", name="秘密の箱")
+    reader = make_user("高橋")
+    grant(reader, Role.READER, collection)
+    client = client_of(reader)
+    shown = client.get(reverse("admin:knowledge_collection_changelist")).content.decode()
+    assert collection.name in shown
+    assert "秘密の箱" not in shown
+    assert client.post(reverse(CHANGE, args=[collection.pk]), fields(collection) | NO_GRANTS).status_code == 403
+
+
+def test_a_new_collection_is_made_by_the_service() -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    asked = {"slug": "chotatsu", "name": "調達", "description": "", "classification": 2, "retention_days": ""}
+    client.post(reverse("admin:knowledge_collection_add"), asked | NO_GRANTS)
+    assert Collection.objects.get(slug="chotatsu").name == "調達"
+    assert AuditEvent.objects.filter(action="COLLECTION_CREATE", resource="collection:chotatsu").exists()
+
+
+def test_a_collection_with_documents_is_not_deleted(tmp_path: Path) -> None:
+    document = add_document(tmp_path, work=False)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    page = reverse("admin:knowledge_collection_delete", args=[document.collection_id])
+    shown = client.post(page, {"post": "yes"}, follow=True).content.decode()
+    assert "まだ文書があります" in shown
+    assert Collection.objects.filter(slug="default").exists()
+
+
+def test_an_empty_collection_is_deleted() -> None:
+    row = Collection.objects.create(slug="kara", name="空")
+    client = client_of(make_user("佐藤", is_superuser=True))
+    client.post(reverse("admin:knowledge_collection_delete", args=[row.pk]), {"post": "yes"})
+    assert not Collection.objects.filter(slug="kara").exists()
+
+
+def ontology_fields(row: OntologyClass, **changed: object) -> dict[str, object]:
+    names = ("label_ja", "label_en", "category", "severity", "position", "expected_location", "expected_location_en")
+    lists = ("synonyms", "cues", "exclusions", "elements_ja", "elements_en")
+    return (
+        {name: getattr(row, name) for name in (*names, "example", "example_polite")}
+        | {name: "\n".join(getattr(row, name)) for name in lists}
+        | {name: "on" for name in ("required", "whole_document") if getattr(row, name)}
+        | changed
+    )
+
+
+def test_synonyms_are_edited_one_per_line() -> None:
+    row = OntologyClass.objects.earliest("pk")
+    client = client_of(make_user("佐藤", is_superuser=True))
+    page = reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
+    asked = ontology_fields(row, synonyms="目的\n\n 狙い \n目的")
+    assert client.post(page, asked).status_code == 302
+    row.refresh_from_db()
+    assert row.synonyms == ["目的", "狙い"]
+    event = AuditEvent.objects.get(action="CONFIG_CHANGE", details__ontology_class=row.code)
+    assert event.details["changed"] == ["synonyms"]
+
+
+def test_a_bad_pattern_is_named() -> None:
+    row = OntologyClass.objects.earliest("pk")
+    client = client_of(make_user("佐藤", is_superuser=True))
+    page = reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
+    shown = client.post(page, ontology_fields(row, cues="正しい\n(壊れた")).content.decode()
+    assert "「(壊れた」は正規表現ではありません" in shown
+
+
+def test_published_classes_are_read_only_for_curators() -> None:
+    row = OntologyClass.objects.earliest("pk")
+    curator = make_user("担当")
+    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    page = reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
+    client = client_of(curator)
+    assert client.get(page).status_code == 200
+    assert client.post(page, ontology_fields(row, label_ja="別名")).status_code == 403

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role
+from knowledge.models import Collection, DeletionReceipt, Document, VersionContent
+from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make_user
+
+pytestmark = pytest.mark.django_db
+LIST = "admin:knowledge_document_changelist"
+CHANGE = "admin:knowledge_document_change"
+UPLOAD = "admin:knowledge_document_upload"
+
+
+@pytest.fixture(autouse=True)
+def own_temp_dir(settings: Any, tmp_path: Path) -> None:
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "tmp")
+
+
+@pytest.fixture
+def superuser_client() -> Any:
+    return client_of(make_user("佐藤", is_superuser=True))
+
+
+def upload(client: Any, *files: tuple[str, bytes], **asked: Any) -> str:
+    sent = [SimpleUploadedFile(name, content) for name, content in files]
+    form = {"collection": "default", "document_type": "basic_design", "folder": "", "files": sent, **asked}
+    return str(client.post(reverse(UPLOAD), form).content.decode())
+
+
+def test_several_files_are_taken_in_at_once(superuser_client: Any) -> None:
+    shown = upload(superuser_client, ("設計.md", b"# A"), ("計画.md", b"# B"), folder="案件/2025")
+    assert set(Document.objects.values_list("path", flat=True)) == {"案件/2025/設計.md", "案件/2025/計画.md"}
+    assert shown.count("取り込みました") == 2
+    assert AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", door="admin", principal="佐藤").count() == 2
+
+
+def test_one_refused_file_does_not_stop_the_others(superuser_client: Any, settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_max_upload_bytes": 2000})
+    shown = upload(superuser_client, ("大きい.md", b"x" * 3000), ("小さい.md", "# 概要".encode()))
+    assert Document.objects.get().path == "小さい.md"
+    assert "HUB_MAX_UPLOAD_BYTES" in shown
+
+
+def test_the_same_file_again_changes_nothing(superuser_client: Any) -> None:
+    upload(superuser_client, ("設計.md", DESIGN.encode()))
+    assert "変更なし" in upload(superuser_client, ("設計.md", DESIGN.encode()))
+    assert Document.objects.get().versions.count() == 1
+
+
+def test_an_upload_goes_only_where_one_may_upload() -> None:
+    reader = make_user("高橋")
+    grant(reader, Role.READER, Collection.objects.get(slug="default"))
+    shown = upload(client_of(reader), ("設計.md", b"# A"))
+    assert "hub-error" in shown
+    assert not Document.objects.exists()
+
+
+def test_the_list_shows_state_reason_and_chunks(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    add_document(tmp_path, filename="壊れた.pdf", text="%PDF-1.4 broken")
+    shown = superuser_client.get(reverse(LIST)).content.decode()
+    assert document.latest_version is not None
+    assert f"{document.latest_version.chunks_count} チャンク" in shown
+    assert "ファイルが壊れている" in shown
+    failed = superuser_client.get(reverse(LIST), {"state": "failed"}).content.decode()
+    assert "壊れた.pdf" in failed
+    assert "基本設計書.md" not in failed
+
+
+def test_staff_see_documents_of_their_collections_only(tmp_path: Path) -> None:
+    hidden_in = Collection.objects.create(slug="himitsu", name="秘密の箱")
+    seen = add_document(tmp_path, work=False)
+    hidden = add_document(tmp_path, filename="秘密.md", text="# 秘密", collection="himitsu", work=False)
+    staff = make_user("高橋")
+    grant(staff, Role.READER, seen.collection)
+    client = client_of(staff)
+    shown = client.get(reverse(LIST)).content.decode()
+    assert "基本設計書.md" in shown
+    assert "秘密" not in shown
+    absent = client.get(reverse(CHANGE, args=[hidden.pk + 1000]))
+    refused = client.get(reverse(CHANGE, args=[hidden.pk]))
+    assert refused.status_code == absent.status_code == 302
+    assert refused["Location"] == absent["Location"]
+    for name in ("admin:knowledge_document_file", "admin:knowledge_document_retry"):
+        method = client.get if name.endswith("file") else client.post
+        assert method(reverse(name, args=[hidden.pk])).status_code == 404
+    progress = client.get(reverse("admin:knowledge_document_progress"), {"of": f"{seen.pk},{hidden.pk}"}).json()
+    assert list(progress) == [str(seen.pk)]
+    client.post(reverse("admin:knowledge_document_delete_many"), {"pk": [hidden.pk], "confirmed": "1"})
+    assert Document.objects.filter(pk=hidden.pk).exists()
+    grant(staff, Role.READER, hidden_in)
+    assert client.get(reverse(CHANGE, args=[hidden.pk])).status_code == 200
+
+
+def test_the_page_marks_the_passage_and_escapes_the_text(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    start = DESIGN.index("画面の応答時間")
+    place = {"start": start, "end": start + len("画面の応答時間"), "version": 1}
+    shown = superuser_client.get(reverse(CHANGE, args=[document.pk]), place).content.decode()
+    assert '<mark id="passage">画面の応答時間</mark>は通常時3秒以内' in shown
+    assert "<script>alert" not in shown
+    assert "&lt;script&gt;alert" in shown
+    assert "2.3 同時利用者数</a>" in shown
+    assert AuditEvent.objects.filter(action="DOCUMENT_READ", resource=f"document:{document.public_id}").exists()
+
+
+def test_a_long_text_is_shown_in_parts(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path, work=False)
+    VersionContent.objects.create(version=document.versions.get(), markdown="# 長い文書\n\n" + "あ" * 90_000)
+    shown = superuser_client.get(reverse(CHANGE, args=[document.pk]), {"start": 45_000}).content.decode()
+    assert shown.count("あ") < 41_000
+    assert "前の部分" in shown
+    assert "次の部分" in shown
+
+
+def test_a_public_id_leads_to_the_page(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path, work=False)
+    link = reverse("admin:knowledge_document_by_id", args=[document.public_id])
+    response = superuser_client.get(link, {"start": 3})
+    assert response["Location"] == reverse(CHANGE, args=[document.pk]) + "?start=3#passage"
+    assert superuser_client.get(reverse("admin:knowledge_document_by_id", args=["doc_none"])).status_code == 404
+
+
+def test_the_original_is_an_attachment(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path, filename="頁.html", text="<script>alert(1)</script>", work=False)
+    response = superuser_client.get(reverse("admin:knowledge_document_file", args=[document.pk]))
+    assert response["Content-Type"] == "application/octet-stream"
+    assert response["Content-Disposition"].startswith("attachment")
+    assert b"".join(response.streaming_content) == b"<script>alert(1)</script>"
+
+
+def test_retry_works_on_a_document_again(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    asked = {"action": "retry", "_selected_action": [document.pk], "index": 0}
+    shown = superuser_client.post(reverse(LIST), asked, follow=True).content.decode()
+    assert "処理をやり直します: 1 件" in shown
+    progress = superuser_client.get(reverse("admin:knowledge_document_progress"), {"of": document.pk}).json()
+    assert progress[str(document.pk)]["done"] is False
+
+
+def test_a_reader_may_not_retry(tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    reader = make_user("高橋")
+    grant(reader, Role.READER, document.collection)
+    response = client_of(reader).post(reverse("admin:knowledge_document_retry", args=[document.pk]), follow=True)
+    assert "キュレーターか、文書をアップロードした人だけ" in response.content.decode()
+    document.refresh_from_db()
+    assert document.latest_version is not None
+    assert document.latest_version.status == "ready"
+
+
+def test_deleting_asks_first_and_tells_the_receipt(superuser_client: Any, tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    asked = {"action": "delete_documents", "_selected_action": [document.pk], "index": 0}
+    question = superuser_client.post(reverse(LIST), asked).content.decode()
+    assert "完全に削除します" in question
+    assert Document.objects.filter(pk=document.pk).exists()
+    answer = {"pk": [document.pk], "confirmed": "1"}
+    shown = superuser_client.post(reverse("admin:knowledge_document_delete_many"), answer, follow=True)
+    receipt = DeletionReceipt.objects.get()
+    assert receipt.principal == "佐藤"
+    assert f"チャンク {receipt.counts['chunks']}" in shown.content.decode()
+    assert receipt.public_id in shown.content.decode()
+    assert not Document.objects.exists()
+
+
+def test_the_list_takes_the_same_number_of_queries_for_one_and_for_many(
+    superuser_client: Any, tmp_path: Path, django_assert_max_num_queries: Any, queue: None
+) -> None:
+    add_document(tmp_path, filename="0.md", text="# 0", work=False)
+    with CaptureQueriesContext(connection) as for_one:
+        superuser_client.get(reverse(LIST))
+    for number in range(1, 20):
+        add_document(tmp_path, filename=f"{number}.md", text=f"# {number}", work=False)
+    with django_assert_max_num_queries(len(for_one)):
+        superuser_client.get(reverse(LIST))

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from hub.access.principals import Role
+from knowledge.admin.highlight import highlight
+from knowledge.models import Collection
+from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make_user
+
+PAGE = "admin:hub_search"
+
+
+def test_highlight_marks_words_and_escapes_the_rest() -> None:
+    marked = highlight("性能<要件>は３秒以内", "性能 3秒")
+    assert marked == "<mark>性能</mark>&lt;要件&gt;は<mark>３秒</mark>以内"
+
+
+def test_highlight_finds_words_inside_a_japanese_question() -> None:
+    assert "<mark>応答</mark>" in highlight("応答を返す。", "応答時間はどれくらいですか")
+
+
+def test_highlight_of_symbols_only_marks_nothing_odd() -> None:
+    assert highlight("a & b", "   ") == "a &amp; b"
+
+
+@pytest.mark.django_db
+def test_results_show_score_place_marks_and_lead_to_the_passage(tmp_path: Path) -> None:
+    document = add_document(tmp_path)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    shown = client.get(reverse(PAGE), {"q": "画面の応答時間"}).content.decode()
+    link = reverse("admin:knowledge_document_by_id", args=[document.public_id])
+    assert f'href="{link}?version=1&amp;start={DESIGN.index("## 2. 性能要件")}' in shown
+    assert "<mark>" in shown
+    assert "&lt;script&gt;alert" in shown
+    assert "<script>alert" not in shown
+    assert "2. 性能要件 › 2.1 応答時間" in shown
+    assert 'class="hub-legs"' not in shown
+
+
+@pytest.mark.django_db
+def test_explain_shows_what_each_leg_said(tmp_path: Path) -> None:
+    add_document(tmp_path)
+    client = client_of(make_user("佐藤", is_superuser=True))
+    shown = client.get(reverse(PAGE), {"q": "応答時間", "explain": "on", "mode": "hybrid"}).content.decode()
+    assert "<td>lexical</td>" in shown
+    assert "<td>vector</td>" in shown
+
+
+@pytest.mark.django_db
+def test_a_bad_query_is_told_and_keeps_what_was_typed() -> None:
+    client = client_of(make_user("佐藤", is_superuser=True))
+    shown = client.get(reverse(PAGE), {"q": "応答", "collection": "存在しない"}).content.decode()
+    assert 'role="alert"' in shown
+    assert 'value="応答"' in shown
+
+
+@pytest.mark.django_db
+def test_staff_find_nothing_outside_of_their_collections(tmp_path: Path) -> None:
+    Collection.objects.create(slug="himitsu", name="秘密の箱")
+    add_document(tmp_path, collection="himitsu")
+    staff = make_user("高橋")
+    grant(staff, Role.READER, Collection.objects.get(slug="default"))
+    shown = client_of(staff).get(reverse(PAGE), {"q": "画面の応答時間"}).content.decode()
+    assert "該当する箇所は見つかりませんでした" in shown
+    assert "秘密の箱" not in shown

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from knowledge.models import Collection, Document
+from knowledge.services.documents import delete_document
+from review import runs
+from review.models import Finding, Review, ReviewStatus
+from review.services import start_review
+from tests.hub.admin.support import add_document, client_of, grant, make_user
+
+pytestmark = pytest.mark.django_db
+CHANGE = "admin:review_review_change"
+START = "admin:review_review_start"
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Document:
+    return add_document(tmp_path)
+
+
+@pytest.fixture
+def review(document: Document) -> Review:
+    made = start_review(principal=local_operator(), document_id=document.public_id)
+    runs.execute(made.pk)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def client() -> Any:
+    return client_of(make_user("佐藤", is_superuser=True))
+
+
+def test_a_review_is_started_from_a_document(client: Any, document: Document) -> None:
+    page = client.get(reverse("admin:knowledge_document_change", args=[document.pk])).content.decode()
+    link = f"{reverse(START)}?document={document.public_id}"
+    assert link in page
+    assert document.public_id in client.get(link).content.decode()
+    response = client.post(reverse(START), {"document": document.public_id, "checklist": "basic-design"})
+    review = Review.objects.get()
+    assert response["Location"] == reverse(CHANGE, args=[review.pk])
+    assert review.requested_by is not None
+    assert review.requested_by.username == "佐藤"
+    assert AuditEvent.objects.filter(action="REVIEW_START", door="admin").exists()
+
+
+def test_a_document_that_is_not_there_is_told_on_the_form(client: Any) -> None:
+    shown = client.post(reverse(START), {"document": "doc_none", "checklist": ""}).content.decode()
+    assert "文書「doc_none」はありません" in shown
+
+
+def test_the_page_shows_verdicts_findings_quotes_and_suggestions(client: Any, review: Review) -> None:
+    assert review.status == ReviewStatus.COMPLETED
+    shown = client.get(reverse(CHANGE, args=[review.pk])).content.decode()
+    findings = Finding.objects.filter(result__review=review)
+    assert findings.exists()
+    for finding in findings:
+        assert finding.public_id in shown
+    quoted = next(finding for finding in findings if finding.evidence)
+    assert " ".join(quoted.evidence[0]["quote"].split()) in shown
+    place = f"version=1&amp;start={quoted.location['start_offset']}"
+    assert place in shown
+    assert "改善案" in shown
+    assert "不合格" in shown
+
+
+def test_findings_can_be_limited_to_one_severity(client: Any, review: Review) -> None:
+    severities = set(Finding.objects.filter(result__review=review).values_list("severity", flat=True))
+    one = sorted(severities)[0]
+    shown = client.get(reverse(CHANGE, args=[review.pk]), {"severity": one}).content.decode()
+    for finding in Finding.objects.filter(result__review=review):
+        assert (f'id="{finding.public_id}"' in shown) == (finding.severity == one)
+
+
+@pytest.mark.parametrize(("language", "heading"), [("ja", "# レビュー報告書"), ("en", "# Review report")])
+def test_the_markdown_report_speaks_the_persons_language(review: Review, language: str, heading: str) -> None:
+    client = client_of(make_user("佐藤", is_superuser=True), language=language)
+    response = client.get(reverse("admin:review_review_report", args=[review.pk, "markdown"]))
+    assert response["Content-Disposition"] == f'attachment; filename="{review.public_id}.md"'
+    assert response.content.decode().startswith(heading)
+
+
+def test_the_json_report_holds_the_reviews_facts(client: Any, review: Review) -> None:
+    response = client.get(reverse("admin:review_review_report", args=[review.pk, "json"]))
+    assert json.loads(response.content)["review_id"] == review.public_id
+    assert AuditEvent.objects.filter(action="REPORT_DOWNLOAD", details__format="json").exists()
+
+
+def test_an_unknown_report_format_is_told(client: Any, review: Review) -> None:
+    response = client.get(reverse("admin:review_review_report", args=[review.pk, "pdf"]), follow=True)
+    assert "format: " in response.content.decode()
+
+
+def test_cancelling_stops_a_review(client: Any, document: Document) -> None:
+    review = start_review(principal=local_operator(), document_id=document.public_id)
+    shown = client.post(reverse("admin:review_review_cancel", args=[review.pk]), follow=True).content.decode()
+    assert "レビューの状態: 中止" in shown
+    review.refresh_from_db()
+    assert review.status == ReviewStatus.CANCELLED
+    assert client.get(reverse("admin:review_review_cancel", args=[review.pk])).status_code == 405
+
+
+def test_reviews_of_hidden_documents_are_not_there(review: Review, document: Document) -> None:
+    staff = make_user("高橋")
+    grant(staff, Role.READER, Collection.objects.create(slug="betsu", name="別"))
+    hidden = client_of(staff)
+    assert hidden.get(reverse(CHANGE, args=[review.pk])).status_code == 302
+    assert hidden.get(reverse("admin:review_review_report", args=[review.pk, "json"])).status_code == 404
+    assert hidden.post(reverse("admin:review_review_cancel", args=[review.pk])).status_code == 404
+    assert hidden.get(reverse("admin:review_review_progress"), {"of": review.pk}).json() == {}
+    assert review.public_id not in hidden.get(reverse("admin:review_review_changelist")).content.decode()
+
+
+def test_what_is_left_of_a_review_can_be_seen_when_its_document_is_deleted(client: Any, review: Review) -> None:
+    delete_document(principal=local_operator(), document_id=review.document_id_text)
+    assert review.document_id_text in client.get(reverse("admin:review_review_changelist")).content.decode()
+    assert review.document_id_text in client.get(reverse(CHANGE, args=[review.pk])).content.decode()
