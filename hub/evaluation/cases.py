@@ -1,0 +1,94 @@
+"""Reading retrieval cases from JSON Lines. Pure: no database.
+
+One case a line: ``{"query": "…", "relevant": ["設計書.md", {"document": "要件.md", "text": "応答時間は3秒"}]}``, with
+``collection`` and ``weight`` as one likes. ``document`` is a path or an id; ``text`` is a quote that a passage must
+hold to count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+RETRIEVAL = "retrieval"
+KNOWN_FIELDS = frozenset({"query", "relevant", "collection", "weight"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedCase:
+    """A case as it is stored; ``digest`` is the same for the same question to the same collection."""
+
+    digest: str
+    input: dict[str, str]
+    expected: dict[str, list[dict[str, str]]]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadLine:
+    """A line that is no case: its number from 1, and what is wrong with it."""
+
+    number: int
+    reason: str
+
+
+def read_retrieval_cases(lines: Iterable[str]) -> tuple[list[ParsedCase], list[BadLine]]:
+    """Read cases and the lines that are none, both in order; empty lines don't count."""
+    cases: list[ParsedCase] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            cases.append(_case(json.loads(line)))
+        except ValueError as error:  # JSONDecodeError is one
+            bad.append(BadLine(number=number, reason=str(error)))
+    return cases, bad
+
+
+def _case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON holds)
+    if not isinstance(row, dict):
+        raise ValueError('expected an object like {"query": "…", "relevant": ["設計書.md"]}')
+    if unknown := sorted(row.keys() - KNOWN_FIELDS):
+        raise ValueError(f"unknown fields: {', '.join(unknown)}; known: {', '.join(sorted(KNOWN_FIELDS))}")
+    asked = {"query": _text(row, "query")}
+    if row.get("collection"):
+        asked["collection"] = _text(row, "collection")
+    relevant = list(_relevant(row.get("relevant")))
+    canonical = json.dumps(asked, ensure_ascii=False, sort_keys=True)
+    return ParsedCase(
+        digest=hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest(),
+        input=asked,
+        expected={"relevant": relevant},
+        weight=_weight(row.get("weight", 1.0)),
+    )
+
+
+def _text(row: dict[str, Any], field: str) -> str:
+    value = row.get(field)
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError(f"{field}: expected some text")
+    return value.strip()
+
+
+def _relevant(given: object) -> Iterator[dict[str, str]]:
+    if not isinstance(given, list) or not given:
+        raise ValueError("relevant: expected a list of one document or more")
+    for item in given:
+        if isinstance(item, str):
+            yield {"document": _text({"relevant": item}, "relevant")}
+        elif isinstance(item, dict) and item.keys() <= {"document", "text"}:
+            entry = {"document": _text(item, "document")}
+            yield entry | ({"text": _text(item, "text")} if "text" in item else {})
+        else:
+            raise ValueError('relevant: expected paths, ids, or {"document": "…", "text": "…"}')
+
+
+def _weight(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
+        raise ValueError("weight: expected a number above 0")
+    return float(value)
