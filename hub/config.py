@@ -27,7 +27,6 @@ SUPERSEDED = {
 NOT_YET = {
     "LLM_PROVIDER": "no language model is used in this release; checks that need one are skipped and say so",
     "ALERT_URLS": "alerts come with a later release",
-    "RETENTION_DAYS": "retention periods come with a later release",
     "NEO4J_URL": "Cypher queries come with a later release",
     "HUB_MCP_CONFORMANCE": "the conformance fixture comes with a later release",
 }
@@ -102,7 +101,9 @@ class Configuration(BaseSettings):
     hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
     hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture")
     encryption_key: str = Field("", description="encrypt stored documents")
-    retention_days: int | None = Field(None, ge=1, description="the default retention period")
+    retention_days: int | None = Field(
+        None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
+    )
     alert_urls: CommaList = Field((), description="where alerts go")
     neo4j_url: str = Field("", description="a bolt URL for Cypher queries")
     neo4j_user: str = Field("", description="with NEO4J_URL")
@@ -116,6 +117,9 @@ class Configuration(BaseSettings):
     hub_parse_memory_bytes: int = Field(2 * 1024**3, ge=256 * 1024**2, description="the memory a parser may take")
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
     hub_output_budget_chars: int = Field(200_000, ge=1000, description="the most characters in one search answer")
+    hub_lease_s: int = Field(
+        30, ge=10, le=600, description="seconds after which work whose worker went silent is taken up by another"
+    )
     hub_max_attempts: int = Field(5, ge=1, description="tries of an ingestion stage before the document is failed")
 
     @field_validator("allowed_hosts", "mcp_transports", "alert_urls", mode="before")

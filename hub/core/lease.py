@@ -9,13 +9,13 @@ import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from django.conf import settings
 from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Now
 
 from hub.core.ids import new_id
 
-LEASE_DURATION = timedelta(seconds=30)
-RENEW_AFTER_S = 5.0
+RENEWALS_PER_LEASE = 6
 
 
 class LeaseLost(Exception):
@@ -33,10 +33,10 @@ class Lease:
 
     def renew(self) -> None:
         """Prolong the lease if it was not done in the last few seconds. Raises LeaseLost."""
-        if time.monotonic() - self._renewed_at < RENEW_AFTER_S:
+        if time.monotonic() - self._renewed_at < settings.CONFIG.hub_lease_s / RENEWALS_PER_LEASE:
             return
         self._renewed_at = time.monotonic()
-        if not self._mine().update(lease_expires_at=Now() + LEASE_DURATION):
+        if not self._mine().update(lease_expires_at=Now() + lease_duration()):
             raise LeaseLost
 
     def lock(self) -> None:
@@ -52,6 +52,11 @@ class Lease:
         return self.rows.filter(pk=self.pk, lease_token=self.token)
 
 
+def lease_duration() -> timedelta:
+    """How long a silent holder keeps a lease (HUB_LEASE_S)."""
+    return timedelta(seconds=settings.CONFIG.hub_lease_s)
+
+
 def free() -> Q:
     """Rows whose lease nobody holds now."""
     return Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=Now())
@@ -60,5 +65,5 @@ def free() -> Q:
 def claim(rows: QuerySet[Model], pk: int, **changes: object) -> Lease | None:
     """Take the lease on a row of ``rows`` in one statement and apply ``changes``; None when it is held or not there."""
     token = new_id("lease")
-    taken = rows.filter(free(), pk=pk).update(lease_token=token, lease_expires_at=Now() + LEASE_DURATION, **changes)
+    taken = rows.filter(free(), pk=pk).update(lease_token=token, lease_expires_at=Now() + lease_duration(), **changes)
     return Lease(rows=rows.model._default_manager.all(), pk=pk, token=token) if taken else None

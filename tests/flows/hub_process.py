@@ -39,7 +39,13 @@ class HubProcess:
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in INHERITED if name in os.environ}
-        return {**kept, "HUB_DATA_DIR": str(self.data_dir), "HUB_PORT": str(self.port), "LOG_LEVEL": "WARNING"}
+        return {
+            **kept,
+            "HUB_DATA_DIR": str(self.data_dir),
+            "HUB_PORT": str(self.port),
+            "LOG_LEVEL": "WARNING",
+            "HUB_LEASE_S": "10",
+        }
 
     def manage(self, *arguments: str, check: bool = True, **more: Any) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` beside the running hub."""
