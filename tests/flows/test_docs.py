@@ -14,7 +14,7 @@ from tests.flows.hub_process import ROOT
 
 pytestmark = pytest.mark.timeout(240)
 
-DOCUMENTS = ("README.md", "docs/api.md")
+DOCUMENTS = ("README.md", "docs/api.md", "docs/mcp.md")
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 VOLATILE = re.compile(r"(?:doc|rev|chk|ver)_[0-9a-z]+|\[\d\.\d\d\]")
 
