@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import cast
 
 from asgiref.sync import ThreadSensitiveContext
@@ -10,6 +11,8 @@ from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 _django = get_asgi_application()
+# WhiteNoise sends static files, a few hundred kilobytes at most, from a synchronous iterator.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 # What follows needs the apps to be loaded.
 from django.conf import settings  # noqa: E402
