@@ -169,5 +169,6 @@ LOGGING = {
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},
         "pdfminer": {"level": "ERROR"},
+        "mcp": {"level": "WARNING"},
     },
 }

@@ -17,8 +17,8 @@ from types import FrameType
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.25
-STOP_PATIENTLY_S = 4.0
-STOP_AT_ALL_S = 8.0
+STOP_PATIENTLY_S = 3.0
+STOP_AT_ALL_S = 6.0
 LONGEST_PAUSE_S = 30.0
 STABLE_AFTER_S = 60.0
 PR_SET_PDEATHSIG = 1
@@ -106,7 +106,7 @@ class Supervisor:
             child.start(self.cwd)
 
     def _stop_children(self) -> None:
-        """Ask first, insist after 4 s (Celery then drops its tasks, which are resumed), kill after 8 s."""
+        """Ask first, insist after 3 s (Celery then drops its tasks, which are resumed), kill after 6 s."""
         began = time.monotonic()
         self._signal_all(signal.SIGTERM)
         insisted = False
