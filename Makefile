@@ -33,6 +33,7 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy strict, import-linter, migrations
 bench: $(VENV)/dev.stamp  ## figures with the machine named
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.ingest
 
 clean:  ## remove the virtual environment; data stays
 	rm -rf $(VENV)

@@ -24,9 +24,13 @@ warnings.filterwarnings("ignore", category=SecurityWarning)
 app = Celery("hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(related_name="scheduled")
 app.conf.beat_schedule = {
     "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
+    "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
+    "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 

@@ -90,6 +90,8 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Chunks"), "segment", "knowledge", "chunk"),
                 _model(_("Collections"), "folder", "knowledge", "collection"),
                 _model(_("Document types"), "category", "knowledge", "documenttype"),
+                _model(_("Sources"), "sync", "knowledge", "source"),
+                _model(_("Embedding sets"), "deployed_code", "knowledge", "embeddingset"),
             ),
             _group(
                 _("Review"),

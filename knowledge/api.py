@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, cast
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -24,7 +24,9 @@ from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search as search_documents
 from knowledge.services import collections as collection_services
 from knowledge.services import documents as document_services
-from knowledge.services import reading
+from knowledge.services import editing, reading
+from knowledge.services.figures import figure_filename, open_figure
+from knowledge.source_api import router as sources_router
 from knowledge.types import (
     ChunkOptions,
     ChunkStrategy,
@@ -36,6 +38,7 @@ from knowledge.types import (
 )
 
 router = Router(tags=["knowledge"])
+router.add_router("", sources_router)
 
 READ_BLOCK = 256 * 1024
 
@@ -49,7 +52,7 @@ class UploadIn(Schema):
     title: str = ""
     classification: str = Field("", description="c1, c2 or c3; default: the collection's")
     metadata: str = Field("", description="a JSON object")
-    chunk_strategy: str = Field("", description="section or fixed")
+    chunk_strategy: str = Field("", description="section, fixed or semantic")
     chunk_size: int | None = None
     chunk_overlap: int | None = None
     chunk_unit: str = Field("", description="tokens or characters")
@@ -61,6 +64,16 @@ class ReindexIn(Schema):
     chunk_size: int | None = None
     chunk_overlap: int | None = None
     chunk_unit: str = ""
+
+
+class DocumentPatch(Schema):
+    """What is named changes; the rest stays."""
+
+    title: str | None = None
+    document_type: str | None = None
+    metadata: dict[str, Any] | None = None
+    classification: str | None = Field(None, description="c1, c2 or c3")
+    legal_hold: str | None = Field(None, description="the reason; an empty one lifts the hold (curators)")
 
 
 class DocumentQuery(Schema):
@@ -168,9 +181,11 @@ def _chunk_options(fields: UploadIn | ReindexIn) -> ChunkOptions | None:
         unit = SizeUnit(fields.chunk_unit or default.unit)
     except ValueError as error:
         raise InvalidInput(
-            _("{reason}: chunk_strategy is section or fixed, chunk_unit is tokens or characters."),
+            _("{reason}: chunk_strategy is one of {strategies}, chunk_unit one of {units}."),
             field="chunk_strategy",
             reason=str(error),
+            strategies=", ".join(ChunkStrategy),
+            units=", ".join(SizeUnit),
         ) from error
     size = fields.chunk_size or default.size
     overlap = fields.chunk_overlap if fields.chunk_overlap is not None else min(default.overlap, size // 4)
@@ -198,6 +213,18 @@ def list_documents(
 def get_document(request: HubRequest, document_id: str) -> schemas.DocumentOut:
     """One document and how far the work on it has come."""
     return schemas.document_out(document_services.get_document(request.principal, document_id))
+
+
+@router.patch("/documents/{document_id}", response=schemas.DocumentOut)
+def update_document(request: HubRequest, document_id: str, fields: DocumentPatch) -> schemas.DocumentOut:
+    """Change title, type, metadata or classification, or set or lift a legal hold."""
+    changes = fields.model_dump(exclude_none=True)
+    if "classification" in changes:
+        changes["classification"] = collection_services.read_classification(changes["classification"] or "c0")
+    document = editing.update_document(
+        principal=request.principal, document_id=document_id, **cast(editing.DocumentChanges, changes)
+    )
+    return schemas.document_out(document)
 
 
 @router.get("/documents/{document_id}/versions", response=list[schemas.VersionOut])
@@ -243,6 +270,13 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while block := file.read(READ_BLOCK):
             yield block
+
+
+@router.get("/documents/{document_id}/figures/{figure_id}")
+def get_document_figure(request: HubRequest, document_id: str, figure_id: str) -> HttpResponseBase:
+    """One picture of the document, as a file to save."""
+    figure, file = open_figure(request.principal, document_id, figure_id)
+    return attachment(request, _blocks(file), filename=figure_filename(figure), content_type=figure.media_type)
 
 
 @router.post("/documents/{document_id}/reindex", response={202: schemas.DocumentOut})

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Classification
-from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion
+from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion, Figure
+from knowledge.structure import figures_without_picture
 from knowledge.types import Block, BlockKind, Hit, SearchResult, Section
 
 
@@ -37,6 +38,7 @@ class DocumentOut(BaseModel):
     size_bytes: int | None
     metadata: dict[str, Any]
     notices: list[dict[str, Any]]
+    legal_hold: str | None = Field(description="why the document can't be deleted; null: it can")
     created_at: datetime
     updated_at: datetime
 
@@ -100,12 +102,22 @@ class BlockOut(BaseModel):
     cell: str | None
 
 
+class FigureOut(BlockOut):
+    """A figure; ``figure_id`` is null where the document has no picture of it, as of a drawing in a PDF."""
+
+    figure_id: str | None = Field(description="for GET /documents/{id}/figures/{figure_id}")
+    caption: str | None
+    alt_text: str | None = Field(description="what its author wrote for those who can't see it")
+    media_type: str | None
+    description: str | None = Field(description="what a model saw in it")
+
+
 class StructureOut(BaseModel):
     document_id: str
     version: int
     sections: list[SectionOut]
     table_of_contents: list[str]
-    figures: list[BlockOut]
+    figures: list[FigureOut]
     tables: list[BlockOut]
 
 
@@ -186,6 +198,7 @@ def _document_fields(document: Document) -> dict[str, Any]:
         "size_bytes": version.blob.size_bytes if version else None,
         "metadata": document.metadata,
         "notices": version.notices if version else [],
+        "legal_hold": document.legal_hold or None,
         "created_at": document.created_at,
         "updated_at": document.updated_at,
     }
@@ -262,7 +275,11 @@ def receipt_out(receipt: DeletionReceipt) -> DeletionReceiptOut:
 
 
 def structure_out(
-    document: Document, version: DocumentVersion, sections: tuple[Section, ...], blocks: tuple[Block, ...]
+    document: Document,
+    version: DocumentVersion,
+    sections: tuple[Section, ...],
+    blocks: tuple[Block, ...],
+    markdown: str,
 ) -> StructureOut:
     """Nest the sections, and list tables and figures in document order."""
     return StructureOut(
@@ -270,7 +287,7 @@ def structure_out(
         version=version.number,
         sections=_section_tree(sections),
         table_of_contents=["　" * (section.level - 1) + section.title for section in sections],
-        figures=[_block_out(block) for block in blocks if block.kind is BlockKind.FIGURE],
+        figures=_figures_out(version, blocks, markdown),
         tables=[_block_out(block) for block in blocks if block.kind is BlockKind.TABLE],
     )
 
@@ -304,6 +321,30 @@ def _block_out(block: Block) -> BlockOut:
         page=block.page,
         sheet=block.sheet,
         cell=block.cell,
+    )
+
+
+def _figures_out(version: DocumentVersion, blocks: tuple[Block, ...], markdown: str) -> list[FigureOut]:
+    """List pictures, figures without one, and captions of neither, in document order."""
+    stored = list(version.figures.all())
+    shown = {row.start_offset for row in stored if row.start_offset is not None}
+    by_start = {block.start: block for block in blocks}
+    found = [_figure_out(by_start[row.start_offset], row) for row in stored if row.start_offset in by_start]
+    for block in figures_without_picture(markdown, blocks, shown=shown):
+        captioned = block.kind is BlockKind.CAPTION
+        found.append(_figure_out(block, None, caption=markdown[block.start : block.end] if captioned else None))
+    return sorted(found, key=lambda figure: figure.start_offset)
+
+
+def _figure_out(block: Block, row: Figure | None, *, caption: str | None = None) -> FigureOut:
+    return FigureOut(
+        **_block_out(block).model_dump(exclude={"kind"}),
+        kind=BlockKind.FIGURE,
+        figure_id=row.public_id if row else None,
+        caption=(row.caption or None) if row else caption,
+        alt_text=(row.alt_text or None) if row else None,
+        media_type=row.media_type if row else None,
+        description=(row.description or None) if row else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from knowledge.numbering import heading_number, is_figure_caption
 from knowledge.types import Block, BlockKind, Section
@@ -130,3 +130,11 @@ def figures(markdown: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
             if all(neighbour.kind is not BlockKind.FIGURE for neighbour in neighbours):
                 found.append(block)
     return tuple(found)
+
+
+def figures_without_picture(markdown: str, blocks: Sequence[Block], *, shown: Collection[int]) -> tuple[Block, ...]:
+    """List the figures whose block starts at none of ``shown``, the starts of the blocks with stored pictures.
+
+    A caption beside such a block belongs to its picture.
+    """
+    return tuple(block for block in figures(markdown, blocks) if block.start not in shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from hub.core.queue import enqueue
-from knowledge.ingest import pipeline
+from knowledge.ingest import pipeline, set_builds, set_removal
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
@@ -15,10 +15,20 @@ def advance_version(*, version_id: int) -> None:
         enqueue(advance_version, version_id=version_id)
 
 
+# A message that waits longer is dropped: the sweep sends another one every few seconds while a set needs work.
+@shared_task(name="knowledge.build_embedding_set", acks_late=True, expires=30)
+def build_embedding_set(*, set_id: int) -> None:
+    """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
+    if set_builds.build_slice(set_id) or set_removal.clear_slice(set_id):
+        enqueue(build_embedding_set, set_id=set_id)
+
+
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number."""
-    ids = pipeline.take_stuck()
-    for version_id in ids:
+    versions, sets = pipeline.take_stuck(), set_builds.take_waiting()
+    for version_id in versions:
         enqueue(advance_version, version_id=version_id)
-    return len(ids)
+    for set_id in sets:
+        enqueue(build_embedding_set, set_id=set_id)
+    return len(versions) + len(sets)

@@ -61,15 +61,32 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedFigure:
+    """A picture and what the document says of it; ``[start, end)`` is the block of the Markdown that shows it."""
+
+    data: bytes
+    media_type: str
+    start: int
+    end: int
+    caption: str = ""
+    alt_text: str = ""
+    page: int | None = None
+    sheet: str | None = None
+    cell: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedDocument:
     """What a parser returns: the Markdown that every offset refers to, and its structure.
 
-    ``blocks`` are in document order and do not overlap. ``pages_count`` is None for formats without pages.
+    ``blocks`` are in document order and do not overlap, ``figures`` in the order of their blocks. ``pages_count`` is
+    None for formats without pages.
     """
 
     format: str
     markdown: str
     blocks: tuple[Block, ...]
+    figures: tuple[ParsedFigure, ...] = ()
     title: str | None = None
     pages_count: int | None = None
     pages: tuple[PageQuality, ...] = ()
@@ -107,6 +124,7 @@ class Section:
 class ChunkStrategy(StrEnum):
     SECTION = "section"
     FIXED = "fixed"
+    SEMANTIC = "semantic"
 
 
 class SizeUnit(StrEnum):

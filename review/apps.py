@@ -9,7 +9,11 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from knowledge.services.deletion import erase_with  # models are not loaded yet when this module is
+        from review.erasure import erase_reviews_of
+
         post_migrate.connect(_load_shipped_content, sender=self)
+        erase_with(erase_reviews_of)
 
 
 def _load_shipped_content(**_signal: object) -> None:

@@ -63,7 +63,7 @@ def _collect(
 
 def _ask(questions: Sequence[Question]) -> Asked:
     names = dict(Chunk.objects.values_list("pk", "public_id"))
-    permitted = permitted_chunks(local_operator(), SearchFilter())
+    permitted = permitted_chunks(local_operator(), SearchFilter(), active_embedding_set())
     asked: Asked = []
     for question in questions:
         with transaction.atomic():

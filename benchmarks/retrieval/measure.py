@@ -10,10 +10,10 @@ from django.db import connection
 
 from benchmarks.retrieval.library import Question, load_set, read_sets
 from hub.access.principals import local_operator
+from hub.evaluation.metrics import evaluate
 from knowledge.backends.active_embedder import active_embedding_set, get_embedder
 from knowledge.backends.vectors import vector_literal
 from knowledge.search.calibration import GOOD_EVIDENCE
-from knowledge.search.evaluate import evaluate
 from knowledge.search.hybrid import search
 from knowledge.types import SearchMode, SearchQuery, SearchResult
 

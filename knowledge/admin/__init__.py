@@ -1,5 +1,5 @@
 """The knowledge app in the admin: one subject per module."""
 
-from knowledge.admin import chunks, collections, documents, ontology, records, search_page
+from knowledge.admin import chunks, collections, documents, embedding_sets, ontology, records, search_page, sources
 
-__all__ = ["chunks", "collections", "documents", "ontology", "records", "search_page"]
+__all__ = ["chunks", "collections", "documents", "embedding_sets", "ontology", "records", "search_page", "sources"]

@@ -1,4 +1,4 @@
-"""What the hub keeps as proof or as a fact about itself: receipts of deletions, generations of vectors."""
+"""What the hub keeps as proof: receipts of deletions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import datetime
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
+from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.models import DeletionReceipt, EmbeddingSet
+from knowledge.models import DeletionReceipt
 
 
 @admin.register(DeletionReceipt)
@@ -52,10 +52,3 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
     def when(self, receipt: DeletionReceipt) -> datetime:
         """Show when it was deleted."""
         return receipt.deleted_at
-
-
-@admin.register(EmbeddingSet)
-class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
-    list_display = ("name", "backend", "model", "dimension", "policy", "is_active", "created_at")
-    list_select_related = ("policy",)
-    search_fields = ("name", "model")

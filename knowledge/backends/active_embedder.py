@@ -1,63 +1,118 @@
-"""The embedder that this process uses, and the embedding set whose vectors it made."""
+"""Embedding sets and the models behind them: which set is active, which chunks belong to a set, who embeds for it."""
 
 from __future__ import annotations
 
-from functools import cache
+import threading
+from functools import lru_cache
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import Unavailable
 from knowledge.backends.embedders.base import Embedder
 from knowledge.backends.embedders.registry import create_embedder
 from knowledge.backends.vectors import create_index
-from knowledge.models import ChunkPolicy, EmbeddingSet
+from knowledge.models import ChunkPolicy, DocumentVersion, EmbeddingSet
 from knowledge.types import ChunkOptions
+
+# The active set's model, one that is being built, and one to go back to; a model takes up to 500 MB.
+MODELS_KEPT = 3
+# Source: none, any number that no other advisory lock of the hub uses (blobs use 60-bit numbers of their hashes).
+_PUBLICATION_LOCK = -7_203
+_making = threading.Lock()
 
 
 class EmbedderMismatch(Unavailable):
-    """The configured model is not the one that made the stored vectors; they can't be compared."""
+    """The model that can be had now is not the one that made the stored vectors; they can't be compared."""
 
     code = "embedder_mismatch"
     retryable = False
 
 
-@cache
 def get_embedder() -> Embedder:
-    """The configured embedder. Making it loads nothing; its first use does."""
+    """The embedder of the active set; one query. Raises EmbedderMismatch and EmbeddingError as `embedder_of` does."""
+    return embedder_of(active_embedding_set())
+
+
+def embedder_of(embedding_set: EmbeddingSet) -> Embedder:
+    """The embedder whose vectors the set holds, kept for this process. Making it loads nothing; its first use does.
+
+    :raises EmbedderMismatch: the set's backend and model give other vectors now than when it was made.
+    :raises EmbeddingError: there is no such backend or model, or its package is not installed.
+    """
+    embedder = make_embedder(embedding_set.backend, embedding_set.model, embedding_set.base_url)
+    if embedding_set.fingerprint != embedder.fingerprint:
+        raise EmbedderMismatch(
+            _(
+                'The vectors of the embedding set "{name}" were made by another edition of {model} than the one that '
+                "is installed. Install that one again, or build a new set: manage.py embedding_set create."
+            ),
+            name=embedding_set.name,
+            model=f"{embedding_set.backend} {embedding_set.model}",
+        )
+    return embedder
+
+
+def make_embedder(backend: str, model: str, base_url: str) -> Embedder:
+    """Make an embedder, or give this process's own; empty texts mean the default model, and EMBEDDING_BASE_URL.
+
+    The API key goes to EMBEDDING_BASE_URL alone, never to another address that a set names. Raises EmbeddingError.
+    """
+    with _making:  # threads that meet after a switch must not load the model once each
+        return _make_embedder(backend, model, base_url)
+
+
+@lru_cache(maxsize=MODELS_KEPT)
+def _make_embedder(backend: str, model: str, base_url: str) -> Embedder:
     config = settings.CONFIG
+    is_ours = base_url in {"", config.embedding_base_url}
     return create_embedder(
-        config.embedding_backend,
-        model=config.embedding_model or None,
+        backend,
+        model=model or None,
         cache_dir=settings.HUB_DATA_DIR / "models",
-        base_url=config.embedding_base_url or None,
-        api_key=config.embedding_api_key or None,
+        base_url=base_url or config.embedding_base_url or None,
+        api_key=(config.embedding_api_key or None) if is_ours else None,
     )
+
+
+def find_active_set() -> EmbeddingSet | None:
+    """The set that search uses, with its policy; None before the first document. One query."""
+    return EmbeddingSet.objects.select_related("policy").filter(is_active=True).first()
 
 
 def active_embedding_set() -> EmbeddingSet:
     """The set that search uses, with its policy; the first call on an empty database makes it. One query.
 
-    Raises EmbedderMismatch when the configured embedder did not make this set's vectors.
+    The first set is of the configured EMBEDDING_BACKEND; from then on the active row decides. Raises EmbeddingError
+    when that first one can't be made.
     """
-    embedding_set = EmbeddingSet.objects.select_related("policy").filter(is_active=True).first()
-    if embedding_set is None:
-        embedding_set = _make_first_set(get_embedder())
-    embedder = get_embedder()
-    if embedding_set.fingerprint != embedder.fingerprint:
-        raise EmbedderMismatch(
-            _(
-                "The stored vectors were made by {stored}, but {configured} is configured. "
-                "Set EMBEDDING_BACKEND and EMBEDDING_MODEL back."
-            ),
-            stored=f"{embedding_set.backend} {embedding_set.model}",
-            configured=f"{embedder.name} {embedder.model}",
-        )
-    return embedding_set
+    return find_active_set() or _make_first_set()
 
 
-def _make_first_set(embedder: Embedder) -> EmbeddingSet:
+def policy_id_of(version: DocumentVersion, embedding_set: EmbeddingSet) -> int:
+    """By which policy a version is cut for a set: its own if its uploader chose one, else the set's."""
+    return version.policy_id if version.has_own_policy else embedding_set.policy_id
+
+
+def chunks_of(embedding_set: EmbeddingSet) -> Q:
+    """The condition that a chunk is one of those that a set searches; those of other policies are for other sets."""
+    own = Q(version__has_own_policy=True, policy_id=F("version__policy_id"))
+    return own | Q(version__has_own_policy=False, policy_id=embedding_set.policy_id)
+
+
+def lock_publications(*, shared: bool) -> None:
+    """Let either versions become current (shared) or a set be declared complete, until the transaction ends."""
+    function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(%s)", [_PUBLICATION_LOCK])
+
+
+def _make_first_set() -> EmbeddingSet:
+    config = settings.CONFIG
+    base_url = config.embedding_base_url if config.embedding_backend == "openai" else ""
+    embedder = make_embedder(config.embedding_backend, config.embedding_model, base_url)
     options = ChunkOptions(size=min(ChunkOptions().size, embedder.max_tokens))
     policy, _made = ChunkPolicy.objects.get_or_create(
         strategy=options.strategy, size=options.size, overlap=options.overlap, unit=options.unit
@@ -68,6 +123,7 @@ def _make_first_set(embedder: Embedder) -> EmbeddingSet:
                 name=f"{embedder.model} 1",
                 backend=embedder.name,
                 model=embedder.model,
+                base_url=base_url,
                 fingerprint=embedder.fingerprint,
                 dimension=embedder.dimension,
                 max_tokens=embedder.max_tokens,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable, Sequence
 
 from django.conf import settings
 from django.db import transaction
@@ -11,15 +12,31 @@ from django.utils import timezone
 
 from hub.core import bus
 from hub.core.lease import Lease
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
+from knowledge.backends.active_embedder import (
+    active_embedding_set,
+    embedder_of,
+    lock_publications,
+    policy_id_of,
+)
 from knowledge.backends.chunkers.registry import chunk_document
+from knowledge.backends.embedders.base import Embedder, Vectors
 from knowledge.backends.parsers.isolation import parse_isolated
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.postings import delete_postings, write_postings
 from knowledge.backends.storage import get_blob_store
 from knowledge.backends.vectors import delete_vectors, write_vectors
 from knowledge.ingest.content import blocks_of, sections_of, store_content
-from knowledge.models import Chunk, Document, DocumentStatus, DocumentVersion
+from knowledge.ingest.figures import store_figures
+from knowledge.models import (
+    Chunk,
+    ChunkPolicy,
+    Document,
+    DocumentStatus,
+    DocumentVersion,
+    EmbeddingSet,
+    EmbeddingSetStatus,
+)
+from knowledge.structure import figures_without_picture
 from knowledge.types import BlockKind, ChunkSpan, ParsedDocument
 
 EMBED_BATCH = 16
@@ -33,6 +50,7 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     with transaction.atomic():
         lease.lock()
         content = store_content(version, parsed)
+        store_figures(version, parsed.figures)
         _note_structure(version, parsed, sections=len(content.sections))
         if content.title and version.document.title == version.filename:
             Document.objects.filter(pk=version.document_id).update(title=content.title)
@@ -54,45 +72,65 @@ def _limits() -> ParseLimits:
 
 def _note_structure(version: DocumentVersion, parsed: ParsedDocument, *, sections: int) -> None:
     kinds = [block.kind for block in parsed.blocks]
+    shown = {figure.start for figure in parsed.figures}
+    bare = figures_without_picture(parsed.markdown, parsed.blocks, shown=shown)
     DocumentVersion.objects.filter(pk=version.pk).update(
         format=parsed.format,
         notices=[notice.as_dict() for notice in parsed.notices],
         pages_count=parsed.pages_count,
         sections_count=sections,
         tables_count=kinds.count(BlockKind.TABLE),
-        figures_count=kinds.count(BlockKind.FIGURE),
+        figures_count=len(parsed.figures) + len(bare),
         character_count=len(parsed.markdown),
     )
 
 
 def chunk(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     """Cut the Markdown into passages that the embedding model can take whole."""
-    embedder = get_embedder()
+    embedding_set = active_embedding_set()
+    policy = version.policy if version.has_own_policy else embedding_set.policy
+    rows = cut(version, policy, embedder_of(embedding_set), heartbeat=lease.renew)
+    lease.renew()
+    with transaction.atomic():
+        lease.lock()
+        remove_chunks(version)
+        Chunk.objects.bulk_create(rows, batch_size=500)
+        DocumentVersion.objects.filter(pk=version.pk).update(chunks_count=len(rows), policy=policy)
+    return DocumentStatus.EMBEDDING
+
+
+def cut(
+    version: DocumentVersion, policy: ChunkPolicy, embedder: Embedder, *, heartbeat: Callable[[], None] | None = None
+) -> list[Chunk]:
+    """Make the chunks of a version's text for a policy and a model, in order; nothing is stored yet.
+
+    Cutting by meaning takes about as long as embedding does: ``heartbeat`` is called on the way.
+    """
+
+    def embed_sentences(texts: Sequence[str]) -> Vectors:
+        if heartbeat is not None:
+            heartbeat()
+        return embedder.embed_passages(texts)
+
     content = version.content
     spans = chunk_document(
         content.markdown,
         blocks_of(content),
         sections_of(content),
-        version.policy.options(),
+        policy.options(),
         embedder.count_tokens,
         token_limit=embedder.max_tokens,
+        embed=embed_sentences,
     )
-    lease.renew()
-    rows = [_chunk_row(version, content.markdown, span) for span in spans]
-    with transaction.atomic():
-        lease.lock()
-        remove_chunks(version)
-        Chunk.objects.bulk_create(rows, batch_size=500)
-        DocumentVersion.objects.filter(pk=version.pk).update(chunks_count=len(rows))
-    return DocumentStatus.EMBEDDING
+    return [_chunk_row(version, policy, content.markdown, span) for span in spans]
 
 
-def _chunk_row(version: DocumentVersion, markdown: str, span: ChunkSpan) -> Chunk:
-    name = f"{version.public_id}|{version.policy_id}|{span.index}"
+def _chunk_row(version: DocumentVersion, policy: ChunkPolicy, markdown: str, span: ChunkSpan) -> Chunk:
+    name = f"{version.public_id}|{policy.pk}|{span.index}"
     return Chunk(
         public_id="chk_" + hashlib.sha256(name.encode()).hexdigest()[:24],
         version=version,
-        policy_id=version.policy_id,
+        policy=policy,
         index=span.index,
         content=markdown[span.start : span.end],
         context_prefix=span.context_prefix,
@@ -125,9 +163,14 @@ def unindex(chunk_ids: list[int]) -> None:
 def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     """Embed and index the passages that have no vector yet, for a bounded time; then flip the document to them.
 
-    A passage's vector and postings are written together, so whatever was written before a crash is whole.
+    A passage's vector and postings are written together, so whatever was written before a crash is whole. When the
+    active embedding set changed meanwhile to one that cuts otherwise, the version is cut again. Sets that are built
+    or kept beside the active one get this version's passages later (knowledge.ingest.set_builds).
     """
-    embedding_set, embedder = active_embedding_set(), get_embedder()
+    embedding_set = active_embedding_set()
+    if policy_id_of(version, embedding_set) != version.policy_id:
+        return DocumentStatus.CHUNKING
+    embedder = embedder_of(embedding_set)
     waiting = Chunk.objects.filter(version=version, policy_id=version.policy_id).order_by("index")
     deadline = time.monotonic() + EMBED_SLICE_S
     while batch := list(waiting.exclude(vectors__embedding_set=embedding_set)[:EMBED_BATCH]):
@@ -140,7 +183,7 @@ def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
             _note_progress(version, done=batch[-1].index + 1)
         if time.monotonic() > deadline:
             return DocumentStatus.EMBEDDING
-    return _publish(version, lease)
+    return _publish(version, lease, embedding_set)
 
 
 def _note_progress(version: DocumentVersion, *, done: int) -> None:
@@ -151,11 +194,17 @@ def _note_progress(version: DocumentVersion, *, done: int) -> None:
     transaction.on_commit(lambda: bus.publish(f"document:{version.document.public_id}", event))
 
 
-def _publish(version: DocumentVersion, lease: Lease) -> DocumentStatus:
-    """Make this version what search sees, in one transaction; the version before it leaves the index."""
+def _publish(version: DocumentVersion, lease: Lease, embedding_set: EmbeddingSet) -> DocumentStatus:
+    """Make this version what search sees, in one transaction; the version before it leaves the index.
+
+    Not when another embedding set has become the active one: the version needs vectors of that one first.
+    """
     pages = version.content.pages
     needs_ocr = [page["number"] for page in pages if page["needs_ocr"]]
     with transaction.atomic():
+        lock_publications(shared=True)
+        if active_embedding_set().pk != embedding_set.pk:
+            return DocumentStatus.EMBEDDING
         document = Document.objects.select_for_update().get(pk=version.document_id)
         lease.lock()
         newer_is_current = document.current_version is not None and document.current_version.number > version.number
@@ -163,6 +212,8 @@ def _publish(version: DocumentVersion, lease: Lease) -> DocumentStatus:
             old = Chunk.objects.filter(version__document=document).exclude(version=version)
             unindex(list(old.filter(vectors__isnull=False).values_list("pk", flat=True).distinct()))
             Document.objects.filter(pk=document.pk).update(current_version=version, updated_at=timezone.now())
+            others = EmbeddingSet.objects.filter(is_active=False, status=EmbeddingSetStatus.READY)
+            others.update(status=EmbeddingSetStatus.BUILDING)
         if needs_ocr:
             _note_ocr(version, needs_ocr)
     return DocumentStatus.NEEDS_OCR if needs_ocr else DocumentStatus.READY

@@ -136,8 +136,9 @@ class Blob(models.Model):
 class Document(models.Model):
     """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
 
-    ``source_root`` is the folder or bucket that it was read from, ``source_stamp`` the file's size and time then. While
-    ``legal_hold`` has a reason, neither people nor the retention period delete it.
+    ``source_root`` is the folder or bucket that it was read from, ``source_stamp`` the file's size and time then.
+    ``chosen_policy`` is a chunking that a person asked for: scans keep it. While ``legal_hold`` has a reason, neither
+    people nor the retention period delete it.
     """
 
     public_id = models.CharField(_("id"), max_length=40, unique=True, default=partial(new_id, "doc"), editable=False)
@@ -157,6 +158,9 @@ class Document(models.Model):
     )
     source_root = models.CharField(_("source folder"), max_length=1000, blank=True, editable=False)
     source_stamp = models.CharField(max_length=60, blank=True, editable=False)
+    chosen_policy = models.ForeignKey(
+        "ChunkPolicy", on_delete=models.PROTECT, null=True, related_name="+", editable=False
+    )
     metadata = models.JSONField(_("metadata"), default=dict, blank=True)
     current_version = models.ForeignKey(
         "DocumentVersion", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
@@ -199,7 +203,8 @@ class DocumentVersion(models.Model):
     """The bytes of a document at one time, and how far the pipeline has come with them.
 
     ``status`` names the stage that is due or under way. A stage is worked on by whoever holds the lease;
-    ``attempts`` counts the tries of the running stage.
+    ``attempts`` counts the tries of the running stage. ``policy`` is how it was cut when it came in; with
+    ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "ver"), editable=False)
@@ -209,6 +214,7 @@ class DocumentVersion(models.Model):
     filename = models.CharField(_("file name"), max_length=500)
     format = models.CharField(_("format"), max_length=20, blank=True)
     policy = models.ForeignKey("ChunkPolicy", on_delete=models.PROTECT, related_name="+")
+    has_own_policy = models.BooleanField(default=False, editable=False)
     status = models.CharField(
         _("state"), max_length=12, choices=DocumentStatus.choices, default=DocumentStatus.STORED, editable=False
     )

@@ -78,14 +78,15 @@ class EmbeddingSetStatus(models.TextChoices):
 class EmbeddingSet(models.Model):
     """One generation of vectors: model, revision, dimension, prefixes. Search uses the active one, never two.
 
-    A set is built beside the active one and may take its place once it is ready. ``base_url`` belongs to an
-    OpenAI-compatible backend; keys stay in the environment.
+    A set is built beside the active one and may take its place once it is ready. A set that is ready is complete:
+    whoever makes a version current puts the other sets back to building, until they have its passages too.
+    ``base_url`` belongs to an OpenAI-compatible backend; keys stay in the environment.
     """
 
     name = models.CharField(_("name"), max_length=100, unique=True)
     backend = models.CharField(_("backend"), max_length=40)
     model = models.CharField(_("model"), max_length=200)
-    fingerprint = models.CharField(_("fingerprint"), max_length=100, unique=True)
+    fingerprint = models.CharField(_("fingerprint"), max_length=100)
     dimension = models.PositiveIntegerField(_("dimension"))
     max_tokens = models.PositiveIntegerField(_("token limit"))
     policy = models.ForeignKey(ChunkPolicy, on_delete=models.PROTECT, related_name="+", verbose_name=_("chunk policy"))
@@ -99,6 +100,7 @@ class EmbeddingSet(models.Model):
     lease_expires_at = models.DateTimeField(null=True, editable=False)
     build_started_at = models.DateTimeField(_("build started"), null=True, editable=False)
     built_at = models.DateTimeField(_("built"), null=True, editable=False)
+    passages_per_second = models.FloatField(_("passages per second"), null=True, editable=False)
     activated_at = models.DateTimeField(_("activated"), null=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 

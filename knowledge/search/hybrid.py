@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from hub.access.principals import Principal, Scope
+from knowledge.backends.active_embedder import find_active_set
 from knowledge.backends.analysis import Expand, analyse_query
-from knowledge.models import Chunk
+from knowledge.models import Chunk, EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
 from knowledge.search import context, notices
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
@@ -28,6 +32,10 @@ class _Scored:
     chunk_id: int
     score: float
     legs: dict[str, LegScore] | None
+
+
+_Rows: TypeAlias = list[tuple[_Scored, Chunk]]
+_NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NO_GOOD_EVIDENCE,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +56,20 @@ class _Page:
     notices: list[Notice]
 
 
-def search(principal: Principal, query: SearchQuery, *, expand: Expand = expand_by_ontology) -> SearchResult:
+def search(
+    principal: Principal,
+    query: SearchQuery,
+    *,
+    expand: Expand = expand_by_ontology,
+    embedding_set: EmbeddingSet | None = None,
+) -> SearchResult:
     """Find the passages that answer, among those the caller may search.
 
-    ``expand`` gives synonyms of what a text mentions, by default those of the published ontologies. Hits come as asked
-    for: by relevance (equals by chunk id) or by document path and place; neighbours stand around their hit. With
-    ``full_document``, ``limit``, ``offset`` and ``total_found`` count documents. The number of queries does not depend on how much is found.
+    ``expand`` gives synonyms of what a text mentions, by default those of the published ontologies. Hits come as
+    asked for: by relevance (equals by chunk id) or by document path and place; neighbours stand around their hit.
+    With ``full_document``, ``limit``, ``offset`` and ``total_found`` count documents. The number of queries does
+    not depend on how much is found. Chunks, vectors and calibration are those of one embedding set, by default of
+    the one that is active when the search begins.
 
     :raises Forbidden: the caller lacks the scope search. :raises InvalidInput: names the field.
     :raises Unavailable: neither leg can answer.
@@ -61,9 +77,24 @@ def search(principal: Principal, query: SearchQuery, *, expand: Expand = expand_
     principal.require(Scope.SEARCH)
     query = check_query(query)
     watch = Stopwatch()
-    with watch.measure("total"), transaction.atomic():
-        result = _search(principal, query, watch, expand)
+    with watch.measure("total"), _one_snapshot():
+        used = embedding_set or find_active_set()
+        result = _search(principal, query, used, watch, expand) if used else _NOTHING
     return replace(result, timings_ms=watch.timings_ms)
+
+
+@contextmanager
+def _one_snapshot() -> Iterator[None]:
+    """Let all queries see the database as it is at the first one: a set that is dropped meanwhile still answers whole.
+
+    Inside a caller's transaction its own isolation holds.
+    """
+    is_outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if is_outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
 
 
 def vector_search(principal: Principal, query: SearchQuery) -> SearchResult:
@@ -71,13 +102,17 @@ def vector_search(principal: Principal, query: SearchQuery) -> SearchResult:
     return search(principal, replace(query, mode=SearchMode.VECTOR))
 
 
-def _search(principal: Principal, query: SearchQuery, watch: Stopwatch, expand: Expand) -> SearchResult:
-    permitted = permitted_chunks(principal, query.filter)
+def _search(
+    principal: Principal, query: SearchQuery, embedding_set: EmbeddingSet, watch: Stopwatch, expand: Expand
+) -> SearchResult:
+    permitted = permitted_chunks(principal, query.filter, embedding_set)
     if permitted.is_empty:
-        return SearchResult(hits=(), total_found=0, notices=(notices.NO_GOOD_EVIDENCE,))
+        return _NOTHING
     terms = analyse_query(query.text, expand=None if query.mode is SearchMode.VECTOR else expand)
-    findings = ask_legs(query.text, terms, mode=query.mode, permitted=permitted, watch=watch)
-    calibration = _calibration(findings)
+    findings = ask_legs(
+        query.text, terms, mode=query.mode, embedding_set=embedding_set, permitted=permitted, watch=watch
+    )
+    calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
     with watch.measure("fuse"):
         ranked = fuse(findings.evidence, mode=findings.mode, cosine_range=calibration.cosine_range)
         scored = [_score(one, findings, calibration, detail=query.detail) for one in ranked]
@@ -85,20 +120,14 @@ def _search(principal: Principal, query: SearchQuery, watch: Stopwatch, expand: 
     with watch.measure("load"):
         if query.full_document:
             found = _best_of_each_document(found)
-        page = (_load_documents if query.full_document else _load_passages)(principal, query, found)
+        rows = _load_rows(searchable_chunks(principal, query.filter, embedding_set), query, found)
+        page = (_load_documents if query.full_document else _load_passages)(rows, query, found)
     return SearchResult(
         hits=tuple(page.hits),
         total_found=len(found),
         next_offset=page.next_offset,
         notices=(*findings.notices, *_quality_notices(scored, findings.mode, calibration), *page.notices),
     )
-
-
-def _calibration(findings: Findings) -> Calibration:
-    embedding_set = findings.embedding_set
-    if embedding_set is None:
-        return calibration_for(backend="", model="")
-    return calibration_for(backend=embedding_set.backend, model=embedding_set.model)
 
 
 def _score(one: Fused, findings: Findings, calibration: Calibration, *, detail: bool) -> _Scored:
@@ -132,16 +161,15 @@ def _best_of_each_document(found: Sequence[_Scored]) -> list[_Scored]:
     return list(best.values())
 
 
-def _load_rows(principal: Principal, query: SearchQuery, found: Sequence[_Scored]) -> list[tuple[_Scored, Chunk]]:
+def _load_rows(permitted: QuerySet[Chunk], query: SearchQuery, found: Sequence[_Scored]) -> _Rows:
     """Load a page's chunks in rank order; permissions are asked again, so what went meanwhile is not shown."""
     page = found[query.offset : query.offset + query.limit]
-    chunks = searchable_chunks(principal, query.filter).filter(pk__in=[one.chunk_id for one in page])
+    chunks = permitted.filter(pk__in=[one.chunk_id for one in page])
     rows = {chunk.pk: chunk for chunk in context.with_documents(chunks)}
     return [(one, rows[one.chunk_id]) for one in page if one.chunk_id in rows]
 
 
-def _load_passages(principal: Principal, query: SearchQuery, found: Sequence[_Scored]) -> _Page:
-    rows = _load_rows(principal, query, found)
+def _load_passages(rows: _Rows, query: SearchQuery, found: Sequence[_Scored]) -> _Page:
     size = query.context_size if query.with_context else 0
     around = context.neighbour_hits([chunk for _one, chunk in rows], size)
     groups = []
@@ -151,8 +179,7 @@ def _load_passages(principal: Principal, query: SearchQuery, found: Sequence[_Sc
     return _fit(groups, query, found)
 
 
-def _load_documents(principal: Principal, query: SearchQuery, found: Sequence[_Scored]) -> _Page:
-    rows = _load_rows(principal, query, found)
+def _load_documents(rows: _Rows, query: SearchQuery, found: Sequence[_Scored]) -> _Page:
     texts = context.full_documents([chunk for _one, chunk in rows], budget=settings.CONFIG.hub_output_budget_chars)
     groups = []
     for one, chunk in rows:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
 from hub.core.errors import Unavailable
-from knowledge.backends.active_embedder import EmbedderMismatch, active_embedding_set, get_embedder
+from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of
 from knowledge.backends.analysis import QueryTerms
 from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.models import EmbeddingSet
@@ -62,12 +62,10 @@ class Findings:
     vector_ranks: dict[int, int]
     lexical_ranks: dict[int, int]
     notices: list[Notice]
-    embedding_set: EmbeddingSet | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _VectorAnswer:
-    embedding_set: EmbeddingSet
     vector: NDArray[np.float32]
     hits: list[VectorHit]
     is_cut: bool
@@ -88,7 +86,13 @@ class _LegFailed(Exception):
 
 
 def ask_legs(
-    text: str, terms: QueryTerms, *, mode: SearchMode, permitted: PermittedChunks, watch: Stopwatch
+    text: str,
+    terms: QueryTerms,
+    *,
+    mode: SearchMode,
+    embedding_set: EmbeddingSet,
+    permitted: PermittedChunks,
+    watch: Stopwatch,
 ) -> Findings:
     """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it inside a transaction.
 
@@ -97,17 +101,18 @@ def ask_legs(
     remarks: list[Notice] = []
     vector = lexical = None
     if mode is not SearchMode.LEXICAL:
-        vector = _attempt(lambda: _ask_vector(text, permitted, watch), remarks)
+        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if mode is not SearchMode.VECTOR or vector is None:
         also = [hit.chunk_id for hit in vector.hits] if vector else []
         lexical = _attempt(lambda: _ask_lexical(terms, permitted, also, watch), remarks)
     if mode is SearchMode.LEXICAL and lexical is None:
-        vector = _attempt(lambda: _ask_vector(text, permitted, watch), remarks)
+        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if vector is None and lexical is None:
         raise Unavailable(_("Search is not available: neither vector search nor lexical search answered."))
     if lexical and not terms:
         remarks.append(notices.LEXICAL_EMPTY)
-    return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, remarks, watch)
+    cosines = _all_cosines(embedding_set, vector, lexical, watch)
+    return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, cosines, remarks)
 
 
 def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
@@ -118,10 +123,10 @@ def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
         return None
 
 
-def _ask_vector(text: str, permitted: PermittedChunks, watch: Stopwatch) -> _VectorAnswer:
+def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch) -> _VectorAnswer:
     try:
         with watch.measure("embed"):
-            embedding_set, embedder = active_embedding_set(), get_embedder()
+            embedder = embedder_of(embedding_set)
             vector, is_cut = embedder.embed_query(text), embedder.query_is_truncated(text)
         with watch.measure("vector"), transaction.atomic():
             hits = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
@@ -134,7 +139,7 @@ def _ask_vector(text: str, permitted: PermittedChunks, watch: Stopwatch) -> _Vec
     except DatabaseError as error:
         logger.exception("vector search failed")
         raise _LegFailed(notices.vector_unavailable("", "")) from error
-    return _VectorAnswer(embedding_set=embedding_set, vector=vector, hits=hits, is_cut=is_cut)
+    return _VectorAnswer(vector=vector, hits=hits, is_cut=is_cut)
 
 
 def _ask_lexical(terms: QueryTerms, permitted: PermittedChunks, also: list[int], watch: Stopwatch) -> _LexicalAnswer:
@@ -156,19 +161,27 @@ def _served_mode(
     return wanted if lexical and terms else SearchMode.VECTOR
 
 
+def _all_cosines(
+    embedding_set: EmbeddingSet, vector: _VectorAnswer | None, lexical: _LexicalAnswer | None, watch: Stopwatch
+) -> dict[int, float]:
+    """Give the cosines of both legs' candidates; none when the vector leg did not answer."""
+    if vector is None:
+        return {}
+    cosines = {hit.chunk_id: hit.cosine for hit in vector.hits}
+    missing = {hit.chunk_id for hit in lexical.hits} - cosines.keys() if lexical else set()
+    with watch.measure("vector"):
+        return cosines | cosines_of(embedding_set, vector.vector, sorted(missing))
+
+
 def _combine(
     mode: SearchMode,
     vector: _VectorAnswer | None,
     lexical: _LexicalAnswer | None,
+    cosines: dict[int, float],
     remarks: list[Notice],
-    watch: Stopwatch,
 ) -> Findings:
     nearest, matching = (vector.hits if vector else []), (lexical.hits if lexical else [])
-    cosines = {hit.chunk_id: hit.cosine for hit in nearest}
     by_id = {hit.chunk_id: hit for hit in matching}
-    if vector and by_id:
-        with watch.measure("vector"):
-            cosines |= cosines_of(vector.embedding_set, vector.vector, sorted(by_id.keys() - cosines.keys()))
     if (vector and vector.is_cut) or (lexical and lexical.is_cut):
         remarks.append(notices.QUERY_CUT)
     return Findings(
@@ -177,7 +190,6 @@ def _combine(
         vector_ranks={hit.chunk_id: rank for rank, hit in enumerate(nearest, 1)},
         lexical_ranks={hit.chunk_id: hit.rank for hit in matching if hit.rank is not None},
         notices=remarks,
-        embedding_set=vector.embedding_set if vector else None,
     )
 
 

@@ -13,7 +13,8 @@ from django.db import connection
 from django.db.models import BooleanField, F, Func, QuerySet, TextField, Value
 
 from hub.access.principals import Principal, Scope
-from knowledge.models import Chunk, Document
+from knowledge.backends.active_embedder import chunks_of
+from knowledge.models import Chunk, Document, EmbeddingSet
 from knowledge.numbering import heading_number
 from knowledge.types import SearchFilter
 
@@ -39,8 +40,8 @@ class PermittedChunks:
             return int(cursor.fetchone()[0])
 
 
-def searchable_chunks(principal: Principal, restriction: SearchFilter) -> QuerySet[Chunk]:
-    """Chunks of the current versions of live documents the caller may search, as far as the filter goes.
+def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet) -> QuerySet[Chunk]:
+    """A set's chunks of the current versions of live documents the caller may search, as far as the filter goes.
 
     Collections, documents and types that do not exist, or that the caller may not see, simply match nothing.
     """
@@ -53,7 +54,7 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter) -> QueryS
         documents = documents.filter(document_type_id__in=restriction.document_types)
     if restriction.metadata:
         documents = documents.filter(metadata__contains=dict(restriction.metadata))
-    chunks = Chunk.objects.filter(version__in=documents.values("current_version_id"), policy_id=F("version__policy_id"))
+    chunks = Chunk.objects.filter(chunks_of(embedding_set), version__in=documents.values("current_version_id"))
     if restriction.language:
         chunks = chunks.filter(language=restriction.language)
     if restriction.section_path:
@@ -61,9 +62,9 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter) -> QueryS
     return chunks
 
 
-def permitted_chunks(principal: Principal, restriction: SearchFilter) -> PermittedChunks:
+def permitted_chunks(principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet) -> PermittedChunks:
     """Compile `searchable_chunks` for use inside a leg's query."""
-    ids = searchable_chunks(principal, restriction).order_by().values("pk")
+    ids = searchable_chunks(principal, restriction, embedding_set).order_by().values("pk")
     try:
         sql, params = ids.query.sql_with_params()
     except EmptyResultSet:

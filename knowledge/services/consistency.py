@@ -10,13 +10,14 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from hub.core.queue import enqueue_on_commit
-from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.backends.active_embedder import active_embedding_set, chunks_of
 from knowledge.backends.postings import recount_statistics
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest import pipeline
 from knowledge.ingest.stages import unindex
 from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalPosting
 from knowledge.models.documents import IN_WORK
+from knowledge.services.deletion import delete_bytes
 from knowledge.tasks import advance_version
 
 SEARCHABLE = (DocumentStatus.READY, DocumentStatus.NEEDS_OCR)
@@ -44,7 +45,7 @@ def _missing_vectors(repair: bool) -> Inconsistency | None:
     """Documents that are ready and have passages that search can't find."""
     embedding_set = active_embedding_set()
     indexed = ChunkVector.objects.filter(embedding_set=embedding_set, chunk_id=OuterRef("pk"))
-    lost = Chunk.objects.filter(~Exists(indexed), version_id=OuterRef("current_version_id"))
+    lost = Chunk.objects.filter(chunks_of(embedding_set), ~Exists(indexed), version_id=OuterRef("current_version_id"))
     documents = Document.objects.live().filter(Exists(lost), current_version__status__in=SEARCHABLE)
     ids = list(documents.values_list("current_version_id", flat=True))
     if repair:
@@ -94,8 +95,7 @@ def _stray_blobs(repair: bool) -> Inconsistency | None:
     stray = [sha256 for sha256 in get_blob_store().iter_names() if sha256 not in known]
     if repair:
         for sha256 in stray:
-            if not Blob.objects.filter(pk=sha256).exists():
-                get_blob_store().delete(sha256)
+            delete_bytes(sha256)
     return _found("blobs_without_rows", stray, "stored files that no document has", "they are deleted")
 
 

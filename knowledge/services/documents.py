@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from django.db import connection, transaction
-from django.db.models import Exists, OuterRef
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -19,12 +17,14 @@ from hub.access.services import record_event
 from hub.core import bus
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
+from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest import pipeline
-from knowledge.ingest.stages import remove_chunks, unindex
+from knowledge.ingest.stages import unindex
 from knowledge.models import (
     Blob,
     Chunk,
+    ChunkPolicy,
     Collection,
     DeletionReceipt,
     Document,
@@ -32,7 +32,9 @@ from knowledge.models import (
     DocumentType,
     DocumentVersion,
 )
+from knowledge.models.documents import IN_WORK
 from knowledge.services.collections import DEFAULT_COLLECTION, get_collection
+from knowledge.services.deletion import content_hashes, remove_document, stop_work
 from knowledge.services.policies import chunk_policy
 from knowledge.tasks import advance_version
 from knowledge.types import ChunkOptions
@@ -88,11 +90,12 @@ def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
     """
     collection = get_collection(principal, upload.collection, scope=Scope.UPLOAD)
     path = clean_path(upload.path or upload.filename)
-    _check_document_type(upload.document_type)
-    classification = _classification(principal, collection, upload.classification)
+    check_document_type(upload.document_type)
+    classification = upload.classification or Classification(collection.classification)
+    check_ceiling(principal, classification)
     policy = chunk_policy(upload.chunk_options)
     with transaction.atomic():
-        _lock_bytes(upload.sha256)
+        lock_bytes(upload.sha256)
         get_blob_store().put(upload.sha256, upload.file)
         blob, _made = Blob.objects.get_or_create(sha256=upload.sha256, defaults={"size_bytes": upload.size_bytes})
         document, is_new = Document.objects.get_or_create(
@@ -112,7 +115,7 @@ def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
         if not is_new:
             _check_owner(principal, document, replace=upload.replace)
         was_retired = document.retired_at is not None
-        _apply_changes(document, upload)
+        _apply_changes(document, upload, policy)
         outcome = _add_version(document, blob, upload, policy_id=policy.pk)
         if outcome == "unchanged" and (was_retired or _has_failed(document)):
             _work_again(document)
@@ -143,7 +146,8 @@ def clean_path(path: str) -> str:
     return str(PurePosixPath(*parts))
 
 
-def _check_document_type(code: str) -> None:
+def check_document_type(code: str) -> None:
+    """Raise InvalidInput, naming the known ones, for a document type that is not there; empty means not said."""
     known = sorted(DocumentType.objects.values_list("code", flat=True))
     if code and code not in known:
         raise InvalidInput(
@@ -154,21 +158,14 @@ def _check_document_type(code: str) -> None:
         )
 
 
-def _classification(principal: Principal, collection: Collection, wanted: Classification | None) -> Classification:
-    classification = wanted or Classification(collection.classification)
-    if classification > principal.ceiling:
+def check_ceiling(principal: Principal, wanted: Classification) -> None:
+    """Raise Forbidden when the caller may not handle documents of this classification."""
+    if wanted > principal.ceiling:
         raise Forbidden(
             _("You may handle documents up to {ceiling}; this one would be {wanted}."),
             ceiling=principal.ceiling.short,
-            wanted=classification.short,
+            wanted=wanted.short,
         )
-    return classification
-
-
-def _lock_bytes(sha256: str) -> None:
-    """Let nobody else store or remove these bytes until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int(sha256[:15], 16)])
 
 
 def _check_owner(principal: Principal, document: Document, *, replace: bool) -> None:
@@ -183,7 +180,7 @@ def _check_owner(principal: Principal, document: Document, *, replace: bool) -> 
         )
 
 
-def _apply_changes(document: Document, upload: Upload) -> None:
+def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> None:
     """Take over what the caller says now; what they leave out stays."""
     if upload.document_type:
         document.document_type_id = upload.document_type
@@ -193,6 +190,8 @@ def _apply_changes(document: Document, upload: Upload) -> None:
         document.metadata = upload.metadata
     if upload.source_root:
         document.source_root, document.source_stamp = upload.source_root, upload.source_stamp
+    elif upload.chunk_options:
+        document.chosen_policy = policy
     document.retired_at = None
     document.save()
 
@@ -201,17 +200,43 @@ def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: i
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
         return "unchanged"
-    version = DocumentVersion.objects.create(
+    filename = PurePosixPath(upload.filename.replace("\\", "/")).name[:500]
+    _next_version(document, blob, filename, policy_id=policy_id, has_own_policy=upload.chunk_options is not None)
+    return "new_version" if latest else "created"
+
+
+def _next_version(document: Document, blob: Blob, filename: str, *, policy_id: int, has_own_policy: bool) -> None:
+    latest = document.latest_version
+    document.latest_version = DocumentVersion.objects.create(
         document=document,
         number=latest.number + 1 if latest else 1,
         blob=blob,
-        filename=PurePosixPath(upload.filename.replace("\\", "/")).name[:500],
+        filename=filename,
         policy_id=policy_id,
+        has_own_policy=has_own_policy,
     )
-    document.latest_version = version
     document.save(update_fields=["latest_version", "updated_at"])
-    enqueue_on_commit(advance_version, version_id=version.pk)
-    return "new_version" if latest else "created"
+    enqueue_on_commit(advance_version, version_id=document.latest_version.pk)
+
+
+def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> Document | None:
+    """Make a version of the same bytes that is cut otherwise; search keeps the old one until the new one is ready.
+
+    None for ``chunk_options`` is the active embedding set's way. Gives None when the document is gone, or is cut so.
+    """
+    policy = chunk_policy(chunk_options)
+    with transaction.atomic():
+        document = Document.objects.select_for_update(of=["self"]).filter(pk=document_pk).first()
+        latest = document.latest_version if document else None
+        if document is None or latest is None or _is_cut_by(latest, policy, chosen=chunk_options is not None):
+            return None
+        has_own = chunk_options is not None
+        _next_version(document, latest.blob, latest.filename, policy_id=policy.pk, has_own_policy=has_own)
+    return document
+
+
+def _is_cut_by(version: DocumentVersion, policy: ChunkPolicy, *, chosen: bool) -> bool:
+    return version.policy_id == policy.pk if chosen else not version.has_own_policy
 
 
 def _has_failed(document: Document) -> bool:
@@ -240,21 +265,25 @@ def get_document(principal: Principal, document_id: str, *, scope: Scope = Scope
 
 def reindex_document(*, principal: Principal, document_id: str, chunk_options: ChunkOptions | None = None) -> Document:
     """Work on the latest version again from the start; what search sees stays until that is done."""
-    document = _own_document(principal, document_id)
+    document = changeable_document(principal, document_id)
     if document.latest_version is None:
         raise Conflict(_("{path} has no version to work on."), path=document.path)
     with transaction.atomic():
         if chunk_options:
             policy = chunk_policy(chunk_options)
-            DocumentVersion.objects.filter(pk=document.latest_version.pk).update(policy=policy)
+            DocumentVersion.objects.filter(pk=document.latest_version.pk).update(policy=policy, has_own_policy=True)
+            Document.objects.filter(pk=document.pk).update(chosen_policy=policy)
         _work_again(document)
         record_event(principal=principal, action="DOCUMENT_REINDEX", resource=f"document:{document.public_id}")
     document.latest_version.refresh_from_db()
     return document
 
 
-def _own_document(principal: Principal, document_id: str) -> Document:
-    """A document the caller may change: a curator of its collection, or who uploaded it and still may."""
+def changeable_document(principal: Principal, document_id: str) -> Document:
+    """Find a document the caller may change: a curator of its collection, or who uploaded it and still may.
+
+    Raises NotFound, Forbidden.
+    """
     document = get_document(principal, document_id)
     curates = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
     uploads = document.owner_id is not None and document.owner_id == principal.user_id
@@ -274,50 +303,45 @@ def retire_document(document: Document) -> None:
     """Take a document whose file is gone out of search; its versions stay until deletion or retention."""
     with transaction.atomic():
         Document.objects.filter(pk=document.pk).update(retired_at=timezone.now())
+        # whoever works on it now loses the lease here, and could otherwise index it again
+        document.versions.filter(status__in=IN_WORK).update(
+            status=DocumentStatus.RETIRED, lease_token="", lease_expires_at=None
+        )
         chunks = Chunk.objects.filter(version__document=document, vectors__isnull=False)
         unindex(list(chunks.values_list("pk", flat=True).distinct()))
     bus.publish(f"document:{document.public_id}", {"document_id": document.public_id, "status": "retired"})
 
 
 def delete_document(*, principal: Principal, document_id: str) -> DeletionReceipt:
-    """Delete a document, its versions, chunks, vectors, and bytes that nobody else uses; files go after the commit."""
-    document = _own_document(principal, document_id)
+    """Delete a document with all that is kept of it; bytes that nobody else uses go after the commit.
+
+    Raises NotFound, Forbidden, and Conflict while a legal hold is on it.
+    """
+    document = changeable_document(principal, document_id)
+    _check_hold(document)
+    stop_work(document)
     with transaction.atomic():
-        locked = Document.objects.select_for_update().filter(pk=document.pk).first()
+        for sha256 in sorted(content_hashes(document)):
+            lock_bytes(sha256)  # before the document, as an upload does
+        locked = Document.objects.select_for_update(of=["self"]).filter(pk=document.pk).first()
         if locked is None:
             raise NotFound(
                 _('There is no document "{document_id}".'), code="document_not_found", document_id=document_id
             )
-        receipt = _delete_rows(principal, locked, collection=document.collection)
-        record_event(principal=principal, action="DOCUMENT_DELETE", resource=f"document:{document_id}")
+        _check_hold(locked)
+        receipt = remove_document(principal, locked)
+        record_event(
+            principal=principal, action="DOCUMENT_DELETE", resource=f"document:{document_id}", counts=receipt.counts
+        )
     bus.publish(f"document:{document_id}", {"document_id": document_id, "status": "deleted"})
     return receipt
 
 
-def _delete_rows(principal: Principal, document: Document, *, collection: Collection) -> DeletionReceipt:
-    versions = list(document.versions.all())
-    hashes = sorted({version.blob_id for version in versions})
-    for sha256 in hashes:
-        _lock_bytes(sha256)
-    chunks = sum(remove_chunks(version) for version in versions)
-    document_id = document.public_id
-    document.delete()
-    unused = Blob.objects.filter(~Exists(DocumentVersion.objects.filter(blob=OuterRef("pk"))), pk__in=hashes)
-    orphans = list(unused.values_list("pk", flat=True))
-    unused.delete()
-    for sha256 in orphans:
-        transaction.on_commit(partial(_delete_bytes, sha256))
-    return DeletionReceipt.objects.create(
-        document_id=document_id,
-        collection_slug=collection.slug,
-        counts={"versions": len(versions), "chunks": chunks, "blobs": len(orphans)},
-        principal=principal.name,
-    )
-
-
-def _delete_bytes(sha256: str) -> None:
-    """Remove bytes from the store unless somebody stored them again meanwhile."""
-    with transaction.atomic():
-        _lock_bytes(sha256)
-        if not Blob.objects.filter(pk=sha256).exists():
-            get_blob_store().delete(sha256)
+def _check_hold(document: Document) -> None:
+    if document.legal_hold:
+        raise Conflict(
+            _("{path} is under a legal hold ({reason}) and can't be deleted. A curator may lift the hold first."),
+            code="legal_hold",
+            path=document.path,
+            reason=document.legal_hold,
+        )

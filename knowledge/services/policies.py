@@ -15,14 +15,17 @@ SMALLEST_SIZE = 50
 def chunk_policy(options: ChunkOptions | None) -> ChunkPolicy:
     """The policy row for ``options``, or the active embedding set's own. Raises InvalidInput for impossible sizes."""
     embedding_set = active_embedding_set()
-    if options is None:
-        return embedding_set.policy
-    if options.unit is SizeUnit.TOKENS and options.size > embedding_set.max_tokens:
+    return embedding_set.policy if options is None else policy_row(options, token_limit=embedding_set.max_tokens)
+
+
+def policy_row(options: ChunkOptions, *, token_limit: int) -> ChunkPolicy:
+    """The policy row for ``options`` with a model that reads ``token_limit`` tokens. Raises InvalidInput."""
+    if options.unit is SizeUnit.TOKENS and options.size > token_limit:
         raise InvalidInput(
             _("chunk_size {size} is above the embedding model's limit of {limit} tokens."),
             code="chunk_size_above_limit",
             size=options.size,
-            limit=embedding_set.max_tokens,
+            limit=token_limit,
         )
     if options.size < SMALLEST_SIZE or not 0 <= options.overlap <= options.size // 2:
         raise InvalidInput(

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict
+from knowledge.backends.active_embedder import active_embedding_set, chunks_of, find_active_set
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Chunk, Document, DocumentStatus, DocumentVersion, VersionContent
@@ -72,7 +73,7 @@ def get_structure(principal: Principal, document_id: str) -> StructureOut:
     document = get_document(principal, document_id)
     version = readable_version(document)
     content = version.content
-    return structure_out(document, version, sections_of(content), blocks_of(content))
+    return structure_out(document, version, sections_of(content), blocks_of(content), content.markdown)
 
 
 def get_markdown(principal: Principal, document_id: str) -> str:
@@ -95,14 +96,18 @@ def list_chunks(principal: Principal, document_id: str) -> QuerySet[Chunk]:
     """The passages of the version a reader sees, in document order."""
     document = get_document(principal, document_id)
     version = readable_version(document)
-    return Chunk.objects.filter(version=version).select_related("version__document").order_by("index")
+    chunks = Chunk.objects.filter(chunks_of(active_embedding_set()), version=version)
+    return chunks.select_related("version__document").order_by("index")
 
 
 def count_documents(principal: Principal, *, collection: str = "") -> tuple[int, int]:
-    """How many live documents and current passages the caller may search. Two queries."""
+    """How many live documents and current passages the caller may search. Three queries."""
     principal.require(Scope.SEARCH)
     documents = Document.objects.visible_to(principal, Scope.SEARCH).live()
     if collection:
         documents = documents.filter(collection__slug=collection)
-    chunks = Chunk.objects.filter(version__in=documents.values("current_version_id"))
+    embedding_set = find_active_set()
+    if embedding_set is None:  # before the first document
+        return 0, 0
+    chunks = Chunk.objects.filter(chunks_of(embedding_set), version__in=documents.values("current_version_id"))
     return documents.count(), chunks.count()

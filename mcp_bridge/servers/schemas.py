@@ -37,7 +37,9 @@ class ReviewOptionsIn(Options):
 
 
 class ChunkingOptionsIn(Options):
-    chunking_strategy: Literal["section", "fixed"] = Field("section", description="cut at headings, or at a size")
+    chunking_strategy: Literal["section", "fixed", "semantic"] = Field(
+        "section", description="cut at headings, or at a size"
+    )
     chunk_size: int = Field(512, ge=50, le=8192, description="tokens in a chunk")
     chunk_overlap: int = Field(50, ge=0, le=4096, description="tokens shared by neighbours")
 

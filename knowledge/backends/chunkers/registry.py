@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from knowledge.backends.chunkers.budget import Budget
 from knowledge.backends.chunkers.fixed import fixed_spans
 from knowledge.backends.chunkers.pieces import BlockIndex, Piece, cell_range
-from knowledge.backends.chunkers.section import section_drafts
+from knowledge.backends.chunkers.section import Draft, section_drafts
+from knowledge.backends.chunkers.semantic import Embed, semantic_drafts
+from knowledge.diagrams import is_diagram
 from knowledge.numbering import is_figure_caption
 from knowledge.structure import section_at
 from knowledge.types import Block, BlockKind, ChunkOptions, ChunkSpan, ChunkStrategy, Section
@@ -39,20 +41,22 @@ def chunk_document(
     count_tokens: Callable[[str], int],
     *,
     token_limit: int | None = None,
+    embed: Embed | None = None,
 ) -> list[ChunkSpan]:
     """Cut a document into chunks, in document order.
 
     Every visible character of a block is in some chunk; no chunk is blank or larger than ``options.size``, prefix and
     context included. ``count_tokens`` counts a text with the model's passage prefix and special tokens. ``token_limit``
-    is the model's own limit and holds besides sizes in characters.
+    is the model's own limit and holds besides sizes in characters. ``embed`` is needed by the semantic strategy alone.
 
-    :raises ValueError: when the size can't hold a single character, or the overlap is not smaller than the size.
+    :raises ValueError: when the size can't hold a single character, the overlap is not smaller than the size, or the
+        semantic strategy has nothing to embed with.
     """
     if not 0 <= options.overlap < options.size:
         raise ValueError("the overlap must be smaller than the chunk size")
     budget = Budget(options, count_tokens, token_limit=token_limit)
     chunks: list[ChunkSpan] = []
-    for cut in _CUTTERS[options.strategy](markdown, blocks, sections, budget):
+    for cut in _cuts(markdown, blocks, sections, options.strategy, budget, embed):
         start, end = _trimmed(markdown, cut.start, cut.end)
         if start < end:
             chunks.append(_chunk(markdown, start, end, index=len(chunks), cut=cut, budget=budget))
@@ -76,8 +80,25 @@ def _chunk(markdown: str, start: int, end: int, *, index: int, cut: _Cut, budget
     )
 
 
-def _by_section(markdown: str, blocks: Sequence[Block], sections: Sequence[Section], budget: Budget) -> Iterator[_Cut]:
-    for draft in section_drafts(markdown, blocks, sections, budget):
+def _cuts(
+    markdown: str,
+    blocks: Sequence[Block],
+    sections: Sequence[Section],
+    strategy: ChunkStrategy,
+    budget: Budget,
+    embed: Embed | None,
+) -> Iterator[_Cut]:
+    if strategy is ChunkStrategy.FIXED:
+        return _by_size(markdown, blocks, sections, budget)
+    if strategy is ChunkStrategy.SECTION:
+        return _from_drafts(section_drafts(markdown, blocks, sections, budget))
+    if embed is None:
+        raise ValueError("the semantic strategy needs an embedding function")
+    return _from_drafts(semantic_drafts(markdown, blocks, sections, budget, embed))
+
+
+def _from_drafts(drafts: Iterator[Draft]) -> Iterator[_Cut]:
+    for draft in drafts:
         yield _Cut(
             start=draft.pieces[0].start,
             end=draft.pieces[-1].end,
@@ -98,9 +119,6 @@ def _by_size(markdown: str, blocks: Sequence[Block], sections: Sequence[Section]
             yield _Cut(start=start, end=end, pieces=pieces, section_path=section.path if section else ())
 
 
-_CUTTERS = {ChunkStrategy.SECTION: _by_section, ChunkStrategy.FIXED: _by_size}
-
-
 def _trimmed(markdown: str, start: int, end: int) -> tuple[int, int]:
     text = markdown[start:end]
     return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
@@ -109,6 +127,8 @@ def _trimmed(markdown: str, start: int, end: int) -> tuple[int, int]:
 def _shows_figure(markdown: str, block: Block) -> bool:
     if block.kind is BlockKind.CAPTION:
         return is_figure_caption(markdown[block.start : block.end])
+    if block.kind is BlockKind.CODE:
+        return is_diagram(markdown[block.start : block.end])
     return block.kind is BlockKind.FIGURE
 
 

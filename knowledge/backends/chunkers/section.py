@@ -44,11 +44,17 @@ def section_drafts(
     markdown: str, blocks: Sequence[Block], sections: Sequence[Section], budget: Budget
 ) -> Iterator[Draft]:
     """Yield drafts that never cross a section's border and repeat heading path and table header as context."""
-    for group in _groups(markdown, blocks, sections):
-        yield from _Packer(markdown, group, budget).drafts()
+    for group in section_groups(markdown, blocks, sections):
+        yield from group_drafts(markdown, group, budget)
 
 
-def _groups(markdown: str, blocks: Sequence[Block], sections: Sequence[Section]) -> Iterator[Group]:
+def group_drafts(markdown: str, group: Group, budget: Budget) -> Iterator[Draft]:
+    """Yield the drafts of one group: as few as hold it."""
+    yield from _Packer(markdown, group, budget).drafts()
+
+
+def section_groups(markdown: str, blocks: Sequence[Block], sections: Sequence[Section]) -> Iterator[Group]:
+    """Sort the pieces of a document to its sections; a heading that another follows at once goes with that one."""
     by_id = {section.id: section for section in sections}
     first_start = sections[0].start if sections else len(markdown)
     preface = [block for block in blocks if block.start < first_start]

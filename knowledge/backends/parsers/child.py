@@ -24,7 +24,7 @@ def main(request_path: Path, result_path: Path) -> None:
     limits = ParseLimits(**request["limits"])
     bind_process(limits)
     sys.setrecursionlimit(_MAX_NESTING)
-    outcome = _outcome(Path(request["path"]), request["filename"], limits)
+    outcome = _outcome(Path(request["path"]), request["filename"], limits, folder=result_path.parent)
     try:
         result_path.write_text(outcome, encoding="utf-8")
     except OSError as error:
@@ -34,12 +34,12 @@ def main(request_path: Path, result_path: Path) -> None:
         result_path.write_text(dump_error(too_large), encoding="utf-8")
 
 
-def _outcome(path: Path, filename: str, limits: ParseLimits) -> str:
+def _outcome(path: Path, filename: str, limits: ParseLimits, *, folder: Path) -> str:
     try:
         # Imported within the limits, since parsers bring large libraries.
         from knowledge.backends.parsers.registry import parse_file
 
-        return dump_document(parse_file(path, filename=filename, limits=limits))
+        return dump_document(parse_file(path, filename=filename, limits=limits), folder)
     except ParseError as error:
         return dump_error(error)
     except MemoryError:

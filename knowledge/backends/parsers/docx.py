@@ -15,12 +15,15 @@ from docx.package import Package
 from docx.parts.document import DocumentPart
 from lxml import etree
 
+from knowledge.backends.parsers.docx_notes import Notes, beside_notices
 from knowledge.backends.parsers.docx_numbering import ListMark, Numbering
 from knowledge.backends.parsers.docx_styles import ParagraphStyle, Styles
 from knowledge.backends.parsers.docx_text import Figure, Paragraph, read_paragraph
 from knowledge.backends.parsers.errors import corrupted
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.ooxml import Element
+from knowledge.backends.parsers.ooxml_drawings import drawing_text
+from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.numbering import heading_number, is_caption
 from knowledge.types import BlockKind, ParsedDocument
@@ -29,7 +32,6 @@ _MAX_HEADING = 200
 _MACRO_ENABLED = "application/vnd.ms-word.document.macroEnabled.main+xml"
 _TEMPLATE = "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"
 _BROKEN = (OpcError, PackageNotFoundError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
-_FOOTNOTES = "/footnotes"
 _CONTENTS_ENTRY = re.compile(r"(?:toc|目次)\s*[1-9]")
 _CONTENTS_HEADINGS = frozenset({"toc heading", "目次の見出し"})
 
@@ -40,7 +42,7 @@ class DocxParser:
     formats: tuple[str, ...] = ("docx",)
 
     def __init__(self, limits: ParseLimits) -> None:
-        """Accept the limits that every parser gets; the archive check and the process enforce them."""
+        self._limits = limits
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. :raises ParseError: ``corrupted``."""
@@ -48,14 +50,17 @@ class DocxParser:
         body = part.element.find(qn("w:body"))
         if body is None:
             raise corrupted("docx", "no body")
-        reader = _BodyReader(part)
-        reader.read(body)
+        pictures = PictureIntake(self._limits)
+        reader = _BodyReader(part, pictures)
+        reader.read_all(body)
         builder = reader.builder
         return ParsedDocument(
             format="docx",
             markdown=builder.markdown(),
             blocks=builder.blocks,
+            figures=builder.figures(),
             title=reader.title or single_line(part.core_properties.title or "") or None,
+            notices=(*beside_notices(part, body), *pictures.notices()),
         )
 
 
@@ -72,15 +77,28 @@ def _open(path: Path) -> DocumentPart:
 
 
 class _BodyReader:
-    """Turns body elements into blocks; consecutive list paragraphs gather into one list block."""
+    """Turns body elements into blocks; consecutive list paragraphs gather into one list block.
 
-    def __init__(self, part: DocumentPart) -> None:
+    Footnotes wait for the end of their section, endnotes for that of the document.
+    """
+
+    def __init__(self, part: DocumentPart, pictures: PictureIntake) -> None:
         self.builder = MarkdownBuilder()
         self.title: str | None = None
         self._styles = Styles(part)
         self._numbering = Numbering(part)
-        self._footnotes = _footnote_texts(part)
+        self._part = part
+        self._pictures = pictures
+        self._notes = Notes(part, _cell_text)
+        self._footnotes: list[str] = []
+        self._endnotes: list[str] = []
         self._list_lines: list[str] = []
+
+    def read_all(self, body: Element) -> None:
+        """Append the blocks of the whole body and the notes that are left at its end."""
+        self.read(body)
+        self._flush_footnotes()
+        self._add_notes(self._endnotes)
 
     def read(self, container: Element) -> None:
         """Append the blocks of every paragraph and table in the container."""
@@ -115,6 +133,7 @@ class _BodyReader:
 
     def _heading(self, text: str, level: int, mark: ListMark | None) -> None:
         self._flush_list()
+        self._flush_footnotes()
         title = single_line(text)
         if mark is not None and mark.text and mark.is_number and heading_number(title) is None:
             title = f"{mark.text} {title}"
@@ -133,16 +152,45 @@ class _BodyReader:
         self.builder.add(BlockKind.CAPTION if captioned else BlockKind.PARAGRAPH, paragraph.text)
 
     def _extras(self, paragraph: Paragraph) -> None:
-        """Append what hangs on a paragraph: pictures, text boxes, footnotes."""
-        if paragraph.figures or paragraph.boxes or paragraph.footnotes:
+        """Append the pictures and text boxes that hang on a paragraph, and keep its notes for later."""
+        if paragraph.figures or paragraph.boxes:
             self._flush_list()
         for figure in paragraph.figures:
-            self.builder.add(BlockKind.FIGURE, _figure_text(figure))
+            self._figure(figure)
         for box in paragraph.boxes:
             self.read(box)
-        for number in paragraph.footnotes:
-            if note := self._footnotes.get(number):
-                self.builder.add(BlockKind.PARAGRAPH, f"[^{number}]: {note}")
+        self._keep_notes(paragraph.notes)
+
+    def _figure(self, figure: Figure) -> None:
+        parts = [blob for relation in figure.relations if (blob := self._related(relation)) is not None]
+        if figure.kind == "image":
+            taken = [self._pictures.take(blob, alt_text=figure.alt) for blob in parts]
+            text = f"![{single_line(figure.alt)}](image)"
+            self.builder.add(BlockKind.FIGURE, text, pictures=[picture for picture in taken if picture])
+            return
+        words = " / ".join(filter(None, [single_line(figure.alt), *map(drawing_text, parts)]))
+        self.builder.add(BlockKind.FIGURE, f"![{words}]({figure.kind})")
+
+    def _related(self, relation_id: str) -> bytes | None:
+        """Return a part's bytes; None for links out of the document, which are never followed."""
+        relation = self._part.rels.get(relation_id)
+        if relation is None or relation.is_external:
+            return None
+        blob: bytes = relation.target_part.blob
+        return blob
+
+    def _keep_notes(self, marks: list[str]) -> None:
+        footnotes, endnotes = self._notes.take(marks)
+        self._footnotes.extend(footnotes)
+        self._endnotes.extend(endnotes)
+
+    def _flush_footnotes(self) -> None:
+        lines, self._footnotes = self._footnotes, []
+        self._add_notes(lines)
+
+    def _add_notes(self, lines: list[str]) -> None:
+        for line in lines:
+            self.builder.add(BlockKind.PARAGRAPH, line)
 
     def _table(self, element: Element) -> None:
         rows = _table_grid(element)
@@ -151,8 +199,10 @@ class _BodyReader:
             self.read(cells[0])
             return
         self.builder.add(BlockKind.TABLE, render_table([[_cell_text(cell) for cell in row] for row in rows]))
-        for figure in (found for cell in cells for found in _cell_figures(cell)):
-            self.builder.add(BlockKind.FIGURE, _figure_text(figure))
+        for paragraph in (found for cell in cells for found in _cell_paragraphs(cell)):
+            for figure in paragraph.figures:
+                self._figure(figure)
+            self._keep_notes(paragraph.notes)
 
     def _flush_list(self) -> None:
         lines, self._list_lines = self._list_lines, []
@@ -165,10 +215,6 @@ def _heading_level(style: ParagraphStyle, text: str) -> int | None:
     if style.name in _CONTENTS_HEADINGS:
         return 1
     return style.heading_level if title and len(title) <= _MAX_HEADING and not is_caption(title) else None
-
-
-def _figure_text(figure: Figure) -> str:
-    return f"![{single_line(figure.alt)}]({figure.kind})"
 
 
 def _body_elements(container: Element) -> Iterator[Element]:
@@ -220,20 +266,7 @@ def _cell_text(cell: Element | None) -> str:
     return "\n".join(lines)
 
 
-def _cell_figures(cell: Element) -> Iterator[Figure]:
+def _cell_paragraphs(cell: Element) -> Iterator[Paragraph]:
     for element in _body_elements(cell):
         if element.tag == qn("w:p"):
-            yield from read_paragraph(element).figures
-
-
-def _footnote_texts(part: DocumentPart) -> dict[str, str]:
-    """Map footnote ids to their texts; separators have no text and are left out."""
-    for relation in part.rels.values():
-        if relation.reltype.endswith(_FOOTNOTES) and not relation.is_external:
-            try:
-                root = etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False))
-            except etree.XMLSyntaxError as error:
-                raise corrupted("docx", "footnotes") from error
-            notes = ((note.get(qn("w:id")), single_line(_cell_text(note))) for note in root)
-            return {number: text for number, text in notes if number and text}
-    return {}
+            yield read_paragraph(element)

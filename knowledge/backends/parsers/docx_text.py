@@ -34,24 +34,36 @@ _LITERAL = {
     qn("w:noBreakHyphen"): "-",
     qn("w:ptab"): "\t",
 }
+_NOTE_MARKS = {qn("w:footnoteReference"): "", qn("w:endnoteReference"): "e"}
+_RELATIONS = f"{{{nsmap['r']}}}"
+_KINDS = (
+    (_CHART, "chart", f"{_RELATIONS}id"),
+    (_DIAGRAM, "diagram", f"{_RELATIONS}dm"),
+    (_BLIP, "image", f"{_RELATIONS}embed"),
+    (_VML_IMAGE, "image", f"{_RELATIONS}id"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A picture, chart or diagram and the alternative text its author wrote."""
+    """A picture, chart or diagram and the alternative text its author wrote; ``relations`` lead to its parts."""
 
     kind: str
     alt: str = ""
+    relations: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
 class Paragraph:
-    """A paragraph's text and what hangs on it; ``boxes`` are the contents of text boxes, ``footnotes`` their ids."""
+    """A paragraph's text and what hangs on it; ``boxes`` are the contents of text boxes.
+
+    ``notes`` are the marks of footnotes and endnotes in the text: an id, with ``e`` before those of endnotes.
+    """
 
     text: str = ""
     figures: list[Figure] = field(default_factory=list)
     boxes: list[Element] = field(default_factory=list)
-    footnotes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_paragraph(element: Element) -> Paragraph:
@@ -74,10 +86,10 @@ def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
             parts.append(_LITERAL[tag])
         elif tag == qn("w:br"):
             parts.append("\n" if child.get(qn("w:type")) in (None, "textWrapping") else "")
-        elif tag == qn("w:footnoteReference"):
-            number = child.get(qn("w:id"), "")
-            paragraph.footnotes.append(number)
-            parts.append(f"[^{number}]")
+        elif tag in _NOTE_MARKS:
+            mark = _NOTE_MARKS[tag] + child.get(qn("w:id"), "")
+            paragraph.notes.append(mark)
+            parts.append(f"[^{mark}]")
         elif tag in (qn("w:drawing"), qn("w:pict"), qn("w:object")):
             _collect_drawing(child, paragraph)
         elif tag == qn("w:tbl"):
@@ -96,11 +108,19 @@ def _collect_drawing(drawing: Element, paragraph: Paragraph) -> None:
     # A text box inside a text box is read with the outer one.
     nested = {id(inner) for box in boxes for inner in box.iter(qn("w:txbxContent")) if inner is not box}
     paragraph.boxes.extend(box for box in boxes if id(box) not in nested)
-    kind = _picture_kind(drawing)
-    if kind:
-        properties = next(drawing.iter(_WP_PROPERTIES), None)
-        alt = properties.get("descr", "") if properties is not None else ""
-        paragraph.figures.append(Figure(kind=kind, alt=alt))
+    paragraph.figures.extend(_figures(drawing))
+
+
+def _figures(drawing: Element) -> list[Figure]:
+    """Return the drawing as one figure, or nothing when it is only shapes and text boxes."""
+    for tag, kind, attribute in _KINDS:
+        found = [element for element in drawing.iter(tag) if not _in_fallback(element, drawing)]
+        if found:
+            properties = next(drawing.iter(_WP_PROPERTIES), None)
+            alt = properties.get("descr", "") if properties is not None else ""
+            relations = tuple(dict.fromkeys(element.get(attribute, "") for element in found))
+            return [Figure(kind=kind, alt=alt, relations=relations)]
+    return []
 
 
 def _in_fallback(element: Element, top: Element) -> bool:
@@ -110,10 +130,3 @@ def _in_fallback(element: Element, top: Element) -> bool:
             return True
         parent = parent.getparent()
     return False
-
-
-def _picture_kind(drawing: Element) -> str | None:
-    for tag, kind in ((_CHART, "chart"), (_DIAGRAM, "diagram"), (_BLIP, "image"), (_VML_IMAGE, "image")):
-        if next(drawing.iter(tag), None) is not None:
-            return kind
-    return None

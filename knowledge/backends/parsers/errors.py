@@ -24,8 +24,9 @@ _MESSAGES: dict[str, tuple[str, str]] = {
         "This kind of file is not supported ({detail}). Supported: {supported}",
     ),
     "convert_first": (
-        "{format} 形式は直接読めません。{target} 形式に変換してから登録してください。",
-        "{format} files are not read directly. Convert the file to {target} first.",
+        "{format} 形式は直接読めません。元のアプリか LibreOffice で {target} 形式に保存し直して登録してください。",
+        "{format} files are not read directly. Open the file in its application or in LibreOffice, save it as "
+        "{target}, and upload that.",
     ),
     "unknown_encoding": (
         "文字コードを判別できません。UTF-8 で保存し直してください。",

@@ -10,8 +10,10 @@ from bs4 import BeautifulSoup, Comment, Doctype, Tag
 from bs4.element import NavigableString, PageElement
 
 from knowledge.backends.parsers.encoding import decode_text
+from knowledge.backends.parsers.figures import Picture
 from knowledge.backends.parsers.html_table import table_rows
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.backends.parsers.render import MarkdownBuilder, fence, render_table, single_line
 from knowledge.numbering import is_caption
 from knowledge.types import BlockKind, ParsedDocument
@@ -76,7 +78,7 @@ class HtmlParser:
     formats: tuple[str, ...] = ("html",)
 
     def __init__(self, limits: ParseLimits) -> None:
-        """Accept the limits that every parser gets; HTML needs none beyond the process's own."""
+        self._limits = limits
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
@@ -86,13 +88,16 @@ class HtmlParser:
         soup = BeautifulSoup(decoded.text, "lxml")
         title = _title(soup)
         _remove_unseen(soup)
-        walker = _Walker()
+        pictures = PictureIntake(self._limits)
+        walker = _Walker(pictures)
         walker.walk(soup.body or soup)
         return ParsedDocument(
             format="html",
             markdown=walker.builder.markdown(),
             blocks=walker.builder.blocks,
+            figures=walker.builder.figures(),
             title=title,
+            notices=pictures.notices(),
             metadata={"encoding": decoded.encoding},
         )
 
@@ -119,9 +124,11 @@ def _is_hidden(tag: Tag) -> bool:
 class _Walker:
     """Walks block elements in order; inline text gathers until the next block flushes it as a paragraph."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: PictureIntake) -> None:
         self.builder = MarkdownBuilder()
         self._inline: list[str] = []
+        self._intake = pictures
+        self._waiting: list[Picture] = []
 
     def walk(self, parent: Tag) -> None:
         for node in parent.children:
@@ -148,9 +155,9 @@ class _Walker:
             add(BlockKind.HEADING, visible_text(tag).replace("\n", " "), level=_HEADINGS[tag.name])
             self._images(tag)
         elif tag.name in ("ul", "ol", "menu"):
-            add(BlockKind.LIST, "\n".join(_list_lines(tag, depth=0)))
+            add(BlockKind.LIST, "\n".join(_list_lines(tag, depth=0)), pictures=self._pictures_in(tag))
         elif tag.name == "dl":
-            add(BlockKind.LIST, "\n".join(_definition_lines(tag)))
+            add(BlockKind.LIST, "\n".join(_definition_lines(tag)), pictures=self._pictures_in(tag))
         elif tag.name == "pre":
             add(BlockKind.CODE, fence(tag.get_text()) if tag.get_text().strip() else "")
         elif tag.name == "table":
@@ -170,22 +177,37 @@ class _Walker:
             return
         if tag.caption:
             self.builder.add(BlockKind.CAPTION, visible_text(tag.caption))
-        self.builder.add(BlockKind.TABLE, render_table(table_rows(tag, visible_text)))
+        rows = table_rows(tag, visible_text)
+        self.builder.add(BlockKind.TABLE, render_table(rows), pictures=self._pictures_in(tag))
+
+    def _pictures_in(self, tag: Tag) -> list[Picture]:
+        return [picture for image in tag.find_all("img") if (picture := self._embedded(image))]
 
     def _images(self, tag: Tag) -> None:
         for image in tag.find_all("img"):
-            if image.get("alt"):
-                self._inline.append(f" ![{single_line(str(image['alt']))}]")
+            picture = self._embedded(image)
+            if picture is not None:
+                self._waiting.append(picture)
+            if image.get("alt") or picture is not None:
+                self._inline.append(f" ![{single_line(str(image.get('alt') or ''))}]")
 
     def _image(self, tag: Tag) -> None:
         source = str(tag.get("src") or "")
-        source = "" if source.startswith("data:") else source
-        self.builder.add(BlockKind.FIGURE, f"![{single_line(str(tag.get('alt') or ''))}]({source})")
+        picture = self._embedded(tag)
+        source = "image" if source.startswith("data:") else source
+        text = f"![{single_line(str(tag.get('alt') or ''))}]({source})"
+        self.builder.add(BlockKind.FIGURE, text, pictures=[picture] if picture else [])
+
+    def _embedded(self, image: Tag) -> Picture | None:
+        """Take the picture that a data: URI holds; nothing else is ever fetched."""
+        data = data_uri_bytes(str(image.get("src") or ""))
+        return self._intake.take(data, alt_text=str(image.get("alt") or "")) if data is not None else None
 
     def _flush(self) -> None:
         text = _collapse("".join(self._inline))
+        pictures, self._waiting = self._waiting, []
         self._inline.clear()
-        self.builder.add(BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH, text)
+        self.builder.add(BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH, text, pictures=pictures)
 
 
 def _is_block(tag: Tag) -> bool:

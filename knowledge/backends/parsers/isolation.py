@@ -139,6 +139,6 @@ def _read(result: Path, limits: ParseLimits) -> ParsedDocument:
     try:
         if result.stat().st_size > limits.max_output_bytes:
             raise parse_error("output_too_large", limit=readable_size(limits.max_output_bytes))
-        return load_outcome(result.read_text(encoding="utf-8"))
+        return load_outcome(result.read_text(encoding="utf-8"), result.parent, limits)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise parse_error("parser_crashed", detail=type(error).__name__) from error

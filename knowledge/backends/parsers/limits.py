@@ -29,6 +29,9 @@ class ParseLimits:
     max_expansion_ratio: float = 200.0
     ratio_free_bytes: int = 64 * _MB
     max_archive_entries: int = 20_000
+    max_figures: int = 500
+    max_figure_bytes: int = 16 * _MB
+    max_figures_bytes: int = 64 * _MB
 
 
 def bind_process(limits: ParseLimits) -> None:

@@ -1,15 +1,22 @@
-"""Markdown: the decoded original is the stored text, blocks are located in it by source lines."""
+"""Markdown: the decoded original is the stored text, blocks are located in it by source lines.
+
+Only pictures that the text itself carries as ``data:`` URIs leave it: ``(image)`` stands in their place.
+"""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from knowledge.backends.parsers.encoding import decode_text
+from knowledge.backends.parsers.figures import Picture, placed_figures
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.numbering import is_caption
 from knowledge.structure import heading_text
 from knowledge.types import Block, BlockKind, ParsedDocument
@@ -18,6 +25,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<body>.*?\n)??(?:---|\.\.\.)[ \t]*(?:
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(?P<quote>[\"']?)(?P<title>.+?)(?P=quote)[ \t]*$", re.M)
 _ONLY_IMAGES = re.compile(r"(?:\s*\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?)+\s*")
 _HTML_IMAGE = re.compile(r"<img\b|<svg\b|<figure\b", re.I)
+_EMBEDDED = re.compile(r"!\[(?P<alt>[^\]]*)\]\(<?(?P<uri>data:image/[^)>\s]*)>?(?:\s+\"[^\"]*\")?\)", re.I)
 _KINDS = {
     "bullet_list_open": BlockKind.LIST,
     "ordered_list_open": BlockKind.LIST,
@@ -34,19 +42,49 @@ class MarkdownParser:
     formats: tuple[str, ...] = ("md",)
 
     def __init__(self, limits: ParseLimits) -> None:
-        """Accept the limits that every parser gets; text needs none beyond the process's own."""
+        self._limits = limits
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
         decoded = decode_text(path.read_bytes())
-        blocks = markdown_blocks(decoded.text)
+        intake = PictureIntake(self._limits)
+        text, pictures = _without_embedded(decoded.text, intake)
+        blocks = markdown_blocks(text)
         return ParsedDocument(
             format="md",
-            markdown=decoded.text,
+            markdown=text,
             blocks=blocks,
-            title=_title(decoded.text, blocks),
+            figures=placed_figures(text, blocks, list(_placed(blocks, pictures))),
+            title=_title(text, blocks),
+            notices=intake.notices(),
             metadata={"encoding": decoded.encoding},
         )
+
+
+def _without_embedded(text: str, intake: PictureIntake) -> tuple[str, list[tuple[int, Picture]]]:
+    """Take the pictures out of the text; return the text and each picture with the place of its mark."""
+    parts: list[str] = []
+    pictures: list[tuple[int, Picture]] = []
+    length = end = 0
+    for match in _EMBEDDED.finditer(text):
+        before = text[end : match.start()]
+        length += len(before)
+        data = data_uri_bytes(match["uri"])
+        if data is not None and (picture := intake.take(data, alt_text=match["alt"])):
+            pictures.append((length, picture))
+        mark = f"![{match['alt']}](image)"
+        parts += [before, mark]
+        length += len(mark)
+        end = match.end()
+    return "".join([*parts, text[end:]]), pictures
+
+
+def _placed(blocks: tuple[Block, ...], pictures: list[tuple[int, Picture]]) -> Iterator[tuple[Block, Picture]]:
+    starts = [block.start for block in blocks]
+    for offset, picture in pictures:
+        index = bisect_right(starts, offset) - 1
+        if index >= 0 and offset < blocks[index].end:
+            yield blocks[index], picture
 
 
 def markdown_blocks(text: str) -> tuple[Block, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -9,20 +10,24 @@ from knowledge.types import Notice, PageQuality
 
 _MAX_GARBLED_SHARE = 0.3
 _CID = "(cid:"
+# What UTF-8 bytes of Japanese text become when they are read as CP932, and as Latin-1.
+_MISREAD = re.compile(r"[縺繧繝荳蜿譁逕縲]|[ãâåæäçèéï][^\x00-\x7f\u3000-\u9fff]{1,2}")
+_MAX_MISREAD_SHARE = 0.15
 
 
 def is_garbled(text: str) -> bool:
-    """Tell whether a text layer is mostly characters without meaning: private use, replacement, control, (cid:…).
+    """Tell whether a text layer has no meaning: private use, replacement or control characters, (cid:…), mojibake.
 
-    >>> is_garbled("(cid:12)(cid:7)(cid:99)"), is_garbled("議事録です。")
-    (True, False)
+    >>> is_garbled("(cid:12)(cid:7)(cid:99)"), is_garbled("譁\u2573蟄怜喧縺代※縺\u2584ｋ"), is_garbled("議事録です。")
+    (True, True, False)
     """
     visible = [char for char in text if not char.isspace()]
     if not visible:
         return False
     codes = text.count(_CID) * 8
     bad = sum(1 for char in visible if char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn", "Cs"))
-    return bad + codes > _MAX_GARBLED_SHARE * len(visible)
+    misread = len(_MISREAD.findall(text))
+    return bad + codes > _MAX_GARBLED_SHARE * len(visible) or misread > _MAX_MISREAD_SHARE * len(visible)
 
 
 def ocr_notices(pages: Sequence[PageQuality]) -> tuple[Notice, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -15,8 +15,11 @@ from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pages import is_garbled, ocr_notices
 from knowledge.backends.parsers.pdf_headings import HeadingJudge, normal, without_running_lines
 from knowledge.backends.parsers.pdf_layout import Layout, TextBlock
-from knowledge.backends.parsers.pdf_lines import Line, Page, read_page
+from knowledge.backends.parsers.pdf_lines import read_page
+from knowledge.backends.parsers.pdf_page import Line, Page
+from knowledge.backends.parsers.pdf_pictures import PagePicture, PictureExtractor, without_decoration
 from knowledge.backends.parsers.pdf_tables import PdfTable, find_tables
+from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
 from knowledge.numbering import heading_number
 from knowledge.types import BlockKind, PageQuality, ParsedDocument
@@ -42,7 +45,7 @@ class PdfParser:
         try:
             if len(document) > self._limits.max_pages:
                 raise parse_error("too_many_pages", size=len(document), limit=self._limits.max_pages)
-            pages = list(_read_pages(document))
+            pages = list(_read_pages(document, PictureExtractor(self._limits)))
             outline = _outline(document)
             title = single_line(document.get_metadata_value("Title"))
         finally:
@@ -50,17 +53,20 @@ class PdfParser:
         qualities = [_quality(page) for page in pages]
         readable = [page for page, quality in zip(pages, qualities, strict=True) if not quality.needs_ocr]
         builder = MarkdownBuilder()
-        blocks = list(_with_settled_levels(_blocks(path, readable, outline)))
+        intake = PictureIntake(self._limits)
+        blocks = list(_with_settled_levels(_blocks(path, readable, outline, intake)))
         for block in blocks:
-            builder.add(block.kind, block.text, level=block.level, page=block.page)
+            pictures = [block.picture] if block.picture else []
+            builder.add(block.kind, block.text, level=block.level, page=block.page, pictures=pictures, glue=block.glue)
         return ParsedDocument(
             format="pdf",
             markdown=builder.markdown(),
             blocks=builder.blocks,
+            figures=builder.figures(),
             title=_title(title, blocks),
             pages_count=len(pages),
             pages=tuple(qualities),
-            notices=ocr_notices(qualities),
+            notices=(*ocr_notices(qualities), *intake.notices()),
         )
 
 
@@ -77,14 +83,14 @@ def _open_error(error: pypdfium2.PdfiumError) -> ParseError:
     return corrupted("pdf", "PDFium")
 
 
-def _read_pages(document: pypdfium2.PdfDocument) -> Iterator[Page]:
+def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) -> Iterator[Page]:
     for index in range(len(document)):
         try:
             page = document[index]
         except pypdfium2.PdfiumError as error:
             raise corrupted("pdf", f"page {index + 1}") from error
         try:
-            yield read_page(page, index + 1)
+            yield read_page(page, index + 1, extractor)
         finally:
             page.close()
 
@@ -112,32 +118,68 @@ def _quality(page: Page) -> PageQuality:
     )
 
 
-def _blocks(path: Path, pages: list[Page], outline: dict[tuple[int, str], int]) -> Iterator[TextBlock]:
+def _blocks(
+    path: Path, pages: list[Page], outline: dict[tuple[int, str], int], intake: PictureIntake
+) -> Iterator[TextBlock]:
     tables = find_tables(path, pages)
     lines_by_page = without_running_lines(pages)
+    pictures_by_page = without_decoration([page.pictures for page in pages])
     body = [
         [line for line in lines if not any(table.holds(line) for table in tables.get(page.number, ()))]
         for page, lines in zip(pages, lines_by_page, strict=True)
     ]
     layout = Layout(body, HeadingJudge(list(chain.from_iterable(body)), outline))
-    for page, lines in zip(pages, lines_by_page, strict=True):
-        yield from _page_blocks(page.number, lines, tables.get(page.number, ()), layout)
+    found: list[TextBlock] = []
+    for page, lines, pictures in zip(pages, lines_by_page, pictures_by_page, strict=True):
+        figures = _figures(page.number, lines, pictures, intake)
+        found.extend(_page_blocks(page.number, lines, tables.get(page.number, ()), figures, layout))
+    yield from layout.with_continuations(found)
 
 
-def _page_blocks(number: int, lines: Sequence[Line], tables: Sequence[PdfTable], layout: Layout) -> Iterator[TextBlock]:
-    """Yield a page's blocks, each table in the place of the first of its lines."""
+def _figures(
+    number: int, lines: Sequence[Line], pictures: Sequence[PagePicture], intake: PictureIntake
+) -> dict[int, list[TextBlock]]:
+    """Map the index of the line that a picture stands before, or one past the last, to its block."""
+    found: dict[int, list[TextBlock]] = {}
+    for placed in pictures:
+        picture = intake.take(placed.data)
+        if picture is not None:
+            block = TextBlock(kind=BlockKind.FIGURE, text="![](image)", page=number, picture=picture)
+            found.setdefault(_line_below(lines, placed), []).append(block)
+    return found
+
+
+def _line_below(lines: Sequence[Line], placed: PagePicture) -> int:
+    middle = (placed.top + placed.bottom) / 2
+    for index, line in enumerate(lines):
+        if line.top >= middle and line.left < placed.right and line.right > placed.left:
+            return index
+    return len(lines)
+
+
+def _page_blocks(
+    number: int,
+    lines: Sequence[Line],
+    tables: Sequence[PdfTable],
+    figures: Mapping[int, list[TextBlock]],
+    layout: Layout,
+) -> Iterator[TextBlock]:
+    """Yield a page's blocks, each figure before the line below it, each table in the place of its first line."""
     waiting = list(tables)
     run: list[Line] = []
-    for line in lines:
+    for index, line in enumerate(lines):
         table = next((found for found in tables if found.holds(line)), None)
+        if index in figures or (table is not None and table in waiting):
+            yield from layout.blocks(run)
+            run = []
+            yield from figures.get(index, ())
         if table is None:
             run.append(line)
         elif table in waiting:
-            yield from layout.blocks(run)
-            run = []
             waiting.remove(table)
             yield TextBlock(kind=BlockKind.TABLE, text=table.markdown, page=number)
     yield from layout.blocks(run)
+    yield from figures.get(len(lines), ())
 
 
 def _with_settled_levels(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from knowledge.backends.parsers.pdf_lines import Line, Page
+from knowledge.backends.parsers.pdf_page import Line, Page
 from knowledge.numbering import is_caption, numbered_level
 
 _MARGIN_SHARE = 0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import unicodedata
 from collections import Counter
@@ -9,8 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from knowledge.backends.parsers.figures import Picture
 from knowledge.backends.parsers.pdf_headings import HeadingJudge
-from knowledge.backends.parsers.pdf_lines import Line
+from knowledge.backends.parsers.pdf_page import Line
 from knowledge.numbering import heading_number, is_caption
 from knowledge.types import BlockKind
 
@@ -20,18 +22,30 @@ _SYMBOL_BULLET = re.compile(r"[\uf000-\uf0ff]\s*")
 _ITEM = re.compile(r"(?:[-*•・●○◆■□▪◦※►➢–]|\(?[0-9]{1,2}[.)]|[①-⑳]|\([0-9a-zA-Zア-ン]{1,2}\)|[a-zA-Zア-ン][.)])\s*\S")
 _LEADER = re.compile(r"[.．・…‥]{4,}\s*[0-9]{1,4}$")
 _SENTENCE_END = ("。", "！", "？", ".", "!", "?", ":", "：")
+_CLOSERS = "」』）)】〕》〉］”’\"'"
 _DEFAULT_PITCH = 1.5
+# In font sizes: how near to the right edge a full line ends, and how far a new paragraph is indented.
+_NEAR_EDGE = 1.6
+_INDENT = 0.6
+# Fewer characters are a label.
+_MIN_FULL_LINE = 10
 _LOOSER = 1.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBlock:
-    """A block of a page before it is written as Markdown."""
+    """A block of a page before it is written as Markdown.
+
+    ``lines`` are those of a paragraph. ``glue`` joins it to the block before, whose paragraph it goes on with.
+    """
 
     kind: BlockKind
     text: str
     page: int
     level: int | None = None
+    picture: Picture | None = None
+    lines: tuple[Line, ...] = ()
+    glue: str | None = None
 
 
 class Layout:
@@ -99,7 +113,30 @@ class Layout:
         else:
             text = self._join(group)
             kind = BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH
-            yield TextBlock(kind=kind, text=text, page=page)
+            yield TextBlock(kind=kind, text=text, page=page, lines=tuple(group))
+
+    def with_continuations(self, blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+        """Mark the paragraphs that go on with the one before over the end of a page or column."""
+        before: TextBlock | None = None
+        for block in blocks:
+            if before is not None and self._goes_on(before, block):
+                above, line = before.lines[-1], block.lines[0]
+                block = dataclasses.replace(block, glue="" if above.ends_in_hyphen else _between(above.text, line.text))
+            yield block
+            before = block
+
+    def _goes_on(self, before: TextBlock, block: TextBlock) -> bool:
+        if not (before.kind is block.kind is BlockKind.PARAGRAPH and before.lines and block.lines):
+            return False
+        above, line = before.lines[-1], block.lines[0]
+        next_page = line.page == above.page + 1
+        next_column = line.page == above.page and line.bottom < above.top and len(before.lines) > 1
+        filled = self._edges[above] - above.right <= _NEAR_EDGE * above.size
+        indented = line.left - min(other.left for other in block.lines) > _INDENT * line.size
+        ended = above.text.rstrip(_CLOSERS).endswith(_SENTENCE_END)
+        if not (next_page or next_column) or not filled or len(above.text) < _MIN_FULL_LINE:
+            return False
+        return not indented and not ended and above.size == line.size
 
     def _items(self, group: list[Line]) -> Iterator[TextBlock]:
         """Yield the text before the first item as a paragraph and the items as one list, wrapped lines re-joined."""
@@ -120,9 +157,14 @@ class Layout:
             elif self._ends_early(above, line) or _LEADER.search(above.text):
                 separator = "\n"
             else:
-                separator = "" if _WIDE.match(text[-1]) or _WIDE.match(line.text[0]) else " "
+                separator = _between(text, line.text)
             text += separator + line.text
         return text
+
+
+def _between(above: str, below: str) -> str:
+    """Return what joins two lines: nothing beside a Japanese character, else a blank."""
+    return "" if _WIDE.match(above[-1]) or _WIDE.match(below[0]) else " "
 
 
 def _right_edges(lines: Sequence[Line]) -> dict[Line, float]:
@@ -131,7 +173,9 @@ def _right_edges(lines: Sequence[Line]) -> dict[Line, float]:
     for line in lines:
         reach = 6 * line.size
         edges[line] = max(
-            other.right for other in lines if other.size == line.size and abs(other.left - line.left) <= reach
+            other.right
+            for other in lines
+            if (other.size, other.column) == (line.size, line.column) and abs(other.left - line.left) <= reach
         )
     return edges
 

@@ -7,10 +7,13 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 import pypdfium2
 import pypdfium2.raw as pdfium_c
+
+from knowledge.backends.parsers.pdf_columns import in_columns
+from knowledge.backends.parsers.pdf_page import Line, Page, Part
+from knowledge.backends.parsers.pdf_pictures import PictureExtractor
 
 _LINE_ENDS = frozenset({10, 13})
 # PDFium marks a hyphen that only breaks a word at a line's end with U+FFFE (older versions U+0002).
@@ -24,44 +27,12 @@ _MIN_BOX_HEIGHT = 8.0
 _BACKGROUND_SHARE = 0.9
 _MEASURED_CHARACTERS = 8
 _BOLD_WEIGHT = 600
+# In font sizes: no blank between words is as wide, the gutter between two columns is.
+_WIDE_GAP = 1.2
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One line of text. ``size`` is the font size in points, most of its characters'; distances are in points from
-    the page's top left corner."""
-
-    text: str
-    size: float
-    left: float
-    right: float
-    top: float
-    bottom: float
-    page: int
-    bold: bool = False
-    ends_in_hyphen: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A page's lines and size in points, how many pictures and drawn paths it has, and whether those may be a grid."""
-
-    number: int
-    width: float
-    height: float
-    lines: tuple[Line, ...]
-    images: int
-    paths: int
-    ruled: bool
-
-    @property
-    def text(self) -> str:
-        """The text of all lines."""
-        return "\n".join(line.text for line in self.lines)
-
-
-def read_page(page: pypdfium2.PdfPage, number: int) -> Page:
+def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor) -> Page:
     """Read one pypdfium2 page; the caller closes it."""
     width, height = page.get_size()
     objects = list(page.get_objects(max_depth=_MAX_FORM_DEPTH))
@@ -71,16 +42,18 @@ def read_page(page: pypdfium2.PdfPage, number: int) -> Page:
         lines = _LineCollector(text_page, number, height).lines()
     finally:
         text_page.close()
+    vertical = _is_vertical(lines)
     read = Page(
         number=number,
         width=width,
         height=height,
-        lines=tuple(lines),
+        lines=tuple(lines if vertical else in_columns(lines)),
         images=kinds[pdfium_c.FPDF_PAGEOBJ_IMAGE],
         paths=kinds[pdfium_c.FPDF_PAGEOBJ_PATH],
         ruled=_is_ruled(objects, width * height),
+        pictures=extractor.pictures(objects, width=width, height=height),
     )
-    return _turned(read) if _is_vertical(lines) else read
+    return _turned(read) if vertical else read
 
 
 def _is_vertical(lines: list[Line]) -> bool:
@@ -98,7 +71,15 @@ def _turned(page: Page) -> Page:
         for line in page.lines
     )
     ordered = tuple(sorted(turned, key=lambda line: (line.top, line.left)))
-    return dataclasses.replace(page, width=page.height, height=page.width, lines=ordered, ruled=False)
+    pictures = tuple(
+        dataclasses.replace(
+            found, left=found.top, right=found.bottom, top=page.width - found.right, bottom=page.width - found.left
+        )
+        for found in page.pictures
+    )
+    return dataclasses.replace(
+        page, width=page.height, height=page.width, lines=ordered, ruled=False, pictures=pictures
+    )
 
 
 def _is_ruled(objects: list[pypdfium2.PdfObject], page_area: float) -> bool:
@@ -145,6 +126,8 @@ class _LineCollector:
         self._hyphen = False
         self._scale = 0.0
         self._last_visible = 0
+        self._after_blank = False
+        self._gaps: list[tuple[int, float, float]] = []
 
     def lines(self) -> list[Line]:
         for index in range(self._count):
@@ -163,13 +146,40 @@ class _LineCollector:
         self._chars.append(char)
         self._hyphen = False
         if char.isspace():
+            self._after_blank = bool(self._sizes)
             return
+        if self._after_blank:
+            self._note_gap(index)
         self._last_visible = index
         if self._sizes.total() < _MEASURED_CHARACTERS:
             self._scale = self._scale or self._text_scale(index)
             self._sizes[round(pdfium_c.FPDFText_GetFontSize(self._page, index), 1)] += 1
             self._bold += pdfium_c.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
             self._widen(index)
+
+    def _note_gap(self, index: int) -> None:
+        """Remember where a wide gap before this character lies, and where it is in the line."""
+        self._after_blank = False
+        right = self._edges_of(self._last_visible)[1]
+        left = self._edges_of(index)[0]
+        if left - right > _WIDE_GAP * max(self._sizes) * self._scale:
+            self._gaps.append((len(self._chars) - 1, right, left))
+
+    def _edges_of(self, index: int) -> tuple[float, float]:
+        pdfium_c.FPDFText_GetCharBox(self._page, index, self._left, self._right, self._bottom, self._top)
+        return self._left.value, self._right.value
+
+    def _parts(self, left: float, right: float) -> tuple[Part, ...]:
+        if not self._gaps:
+            return ()
+        starts = [0, *(at for at, _, _ in self._gaps)]
+        ends = [*starts[1:], len(self._chars)]
+        lefts = [left, *(edge for _, _, edge in self._gaps)]
+        rights = [*(edge for _, edge, _ in self._gaps), right]
+        texts = (_paired("".join(self._chars[start:end])).strip() for start, end in zip(starts, ends, strict=True))
+        return tuple(
+            Part(text=text, left=begin, right=end) for text, begin, end in zip(texts, lefts, rights, strict=True)
+        )
 
     def _widen(self, index: int) -> None:
         """Widen the line's box by a character's."""
@@ -203,6 +213,7 @@ class _LineCollector:
                     page=self._number,
                     bold=self._bold * 2 > self._sizes.total(),
                     ends_in_hyphen=self._hyphen,
+                    parts=self._parts(left, right),
                 )
             )
         self._reset()

@@ -10,7 +10,7 @@ import pdfplumber
 from pdfminer.pdfexceptions import PDFException
 from pdfplumber.utils.exceptions import PdfminerException
 
-from knowledge.backends.parsers.pdf_lines import Line, Page
+from knowledge.backends.parsers.pdf_page import Line, Page
 from knowledge.backends.parsers.render import render_table
 
 _MAX_PATHS = 3000

@@ -15,7 +15,9 @@ from pptx.slide import Slide
 
 from knowledge.backends.parsers.errors import corrupted, parse_error
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pages import ocr_notices
+from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.numbering import is_caption
 from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
@@ -53,16 +55,18 @@ class PptxParser:
             raise parse_error("too_many_pages", size=len(slides), limit=self._limits.max_pages)
         builder = MarkdownBuilder()
         shown = list(_shown(slides))
-        pages = [_SlideReader(builder, slide, number).read() for number, slide in shown]
+        pictures = PictureIntake(self._limits)
+        pages = [_SlideReader(builder, pictures, slide, number).read() for number, slide in shown]
         hidden = len(slides) - len(pages)
         return ParsedDocument(
             format="pptx",
             markdown=builder.markdown(),
             blocks=builder.blocks,
+            figures=builder.figures(),
             title=_title(presentation, shown),
             pages_count=len(slides),
             pages=tuple(pages),
-            notices=(*ocr_notices(pages), *_hidden_notices(hidden)),
+            notices=(*ocr_notices(pages), *_hidden_notices(hidden), *pictures.notices()),
         )
 
 
@@ -92,8 +96,9 @@ def _hidden_notices(hidden: int) -> tuple[Notice, ...]:
 
 
 class _SlideReader:
-    def __init__(self, builder: MarkdownBuilder, slide: Slide, number: int) -> None:
+    def __init__(self, builder: MarkdownBuilder, pictures: PictureIntake, slide: Slide, number: int) -> None:
         self._builder = builder
+        self._intake = pictures
         self._slide = slide
         self._number = number
         self._characters = 0
@@ -120,14 +125,28 @@ class _SlideReader:
         if getattr(shape, "has_table", False) and shape.has_table:
             self._content(BlockKind.TABLE, render_table(_table_rows(shape.table)))
         elif getattr(shape, "has_chart", False) and shape.has_chart:
-            self._content(BlockKind.FIGURE, f"![{_chart_text(shape.chart)}](chart)")
-        elif shape.shape_type in (MSO_SHAPE_TYPE.DIAGRAM, MSO_SHAPE_TYPE.IGX_GRAPHIC):
-            self._content(BlockKind.FIGURE, f"![{_diagram_text(self._slide.part, shape)}](diagram)")
+            self._content(BlockKind.FIGURE, f"![{drawing_text(shape.chart.part.blob)}](chart)")
+        elif next(shape.element.iter(f"{_DIAGRAM}relIds"), None) is not None:  # in a placeholder it has no shape type
+            words = " / ".join(map(drawing_text, self._parts_of(shape, f"{_DIAGRAM}relIds", "dm")))
+            self._content(BlockKind.FIGURE, f"![{words}](diagram)")
         elif shape.shape_type == MSO_SHAPE_TYPE.PICTURE or _is_picture_placeholder(shape):
-            self._pictures += 1
-            self._add(BlockKind.FIGURE, f"![{single_line(_alt_text(shape))}](image)")
+            self._picture(shape)
         elif getattr(shape, "has_text_frame", False) and shape.has_text_frame:
             self._text(shape)
+
+    def _picture(self, shape: PptxObject) -> None:
+        self._pictures += 1
+        alt = _alt_text(shape)
+        taken = [self._intake.take(blob, alt_text=alt) for blob in self._parts_of(shape, f"{_DRAWING}blip", "embed")]
+        text = f"![{single_line(alt)}](image)"
+        pictures = [picture for picture in taken if picture]
+        self._builder.add(BlockKind.FIGURE, text, page=self._number, pictures=pictures)
+
+    def _parts_of(self, shape: PptxObject, tag: str, attribute: str) -> list[bytes]:
+        """Return the parts that a shape refers to; links out of the document are never followed."""
+        part = self._slide.part
+        ids = (element.get(f"{_RELATIONS}{attribute}") for element in shape.element.iter(tag))
+        return [part.related_part(key).blob for key in ids if key in part.rels and not part.rels[key].is_external]
 
     def _content(self, kind: BlockKind, text: str) -> None:
         self._characters += len("".join(text.split()))
@@ -194,23 +213,6 @@ def _table_rows(table: PptxObject) -> list[list[str]]:
         ["" if cell.is_spanned else "\n".join(map(_paragraph_text, cell.text_frame.paragraphs)) for cell in row.cells]
         for row in table.rows
     ]
-
-
-def _chart_text(chart: PptxObject) -> str:
-    title = chart.chart_title.text_frame.text if chart.has_title and chart.chart_title.has_text_frame else ""
-    names = [str(series.name) for plot in chart.plots for series in plot.series]
-    return single_line(" ".join([title, *names]))
-
-
-def _diagram_text(part: PptxObject, shape: PptxObject) -> str:
-    """Join the texts of a SmartArt diagram, which stand in a part of their own."""
-    reference = next(shape.element.iter(f"{_DIAGRAM}relIds"), None)
-    relation = reference.get(f"{_RELATIONS}dm") if reference is not None else None
-    if relation is None or relation not in part.rels or part.rels[relation].is_external:
-        return ""
-    root = etree.fromstring(part.related_part(relation).blob, etree.XMLParser(resolve_entities=False))
-    paragraphs = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in root.iter(f"{_DRAWING}p"))
-    return single_line(" / ".join(text for text in paragraphs if text.strip()))
 
 
 def _alt_text(shape: PptxObject) -> str:

@@ -6,7 +6,8 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-from knowledge.types import Block, BlockKind
+from knowledge.backends.parsers.figures import Picture, placed_figures
+from knowledge.types import Block, BlockKind, ParsedFigure
 
 # What PostgreSQL (NUL) and UTF-8 (lone surrogates) refuse, and controls that mean nothing in text.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -32,6 +33,7 @@ class MarkdownBuilder:
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[Block] = []
+        self._pictures: list[tuple[Block, Picture]] = []
 
     def add(
         self,
@@ -42,8 +44,14 @@ class MarkdownBuilder:
         page: int | None = None,
         sheet: str | None = None,
         cell: str | None = None,
+        pictures: Sequence[Picture] = (),
+        glue: str | None = None,
     ) -> None:
-        """Append one block; blank text is left out. Headings get their ``#`` marks here."""
+        """Append one block; blank text is left out. Headings get their ``#`` marks here.
+
+        ``glue`` stands between this block and the one before it instead of a blank line: a paragraph that goes on
+        over a page break is two blocks of one paragraph.
+        """
         body = single_line(text) if kind is BlockKind.HEADING else textwrap.dedent(clean_text(text)).strip()
         if not body:
             return
@@ -51,12 +59,12 @@ class MarkdownBuilder:
             level = min(max(level or 1, 1), 6)
             body = f"{'#' * level} {body}"
         if self._parts:
-            self._append("\n\n")
+            self._append("\n\n" if glue is None else glue)
         start = self._length
         self._append(body)
-        self._blocks.append(
-            Block(kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell)
-        )
+        block = Block(kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell)
+        self._blocks.append(block)
+        self._pictures.extend((block, picture) for picture in pictures)
 
     def _append(self, text: str) -> None:
         self._parts.append(text)
@@ -70,6 +78,10 @@ class MarkdownBuilder:
     def markdown(self) -> str:
         """Return the whole text, ending in one newline unless it is empty."""
         return "".join([*self._parts, "\n"]) if self._parts else ""
+
+    def figures(self) -> tuple[ParsedFigure, ...]:
+        """Return the pictures of the blocks added so far, each with its caption."""
+        return placed_figures(self.markdown(), self._blocks, self._pictures)
 
 
 def table_cell(text: str) -> str:

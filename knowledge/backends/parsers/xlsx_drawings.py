@@ -1,4 +1,4 @@
-"""Text boxes and pictures that float over a sheet; design documents put titles and flow charts there."""
+"""Text boxes, pictures and charts that float over a sheet; design documents put titles and flow charts there."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from knowledge.backends.parsers.figures import Picture
 from knowledge.backends.parsers.ooxml import Element, package_relations, parse_part
+from knowledge.backends.parsers.ooxml_drawings import drawing_text
+from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import single_line
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_MAX_PART_BYTES = 32 << 20
 
 # Numbered circles that point at places of a form say nothing on their own.
 _CALLOUT = re.compile(r"[0-9０-９]{1,2}")
@@ -18,35 +23,70 @@ _CALLOUT = re.compile(r"[0-9０-９]{1,2}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """A shape's text, or a picture's alternative text, and the cell under its top left corner, from 1."""
+    """A shape's text, or the words of a figure, and the cell under its top left corner, from 1.
+
+    ``figure`` is ``image``, ``chart`` or ``diagram``, and None for text.
+    """
 
     row: int
     column: int
     text: str
-    picture: bool
+    figure: str | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
-def read_shapes(archive: zipfile.ZipFile, sheet_path: str) -> list[Shape]:
-    """List the shapes with text and the pictures of a sheet from top to bottom."""
+def read_shapes(archive: zipfile.ZipFile, sheet_path: str, intake: PictureIntake) -> list[Shape]:
+    """List the shapes with text, the pictures and the charts of a sheet from top to bottom."""
     drawing = package_relations(archive, sheet_path).get("drawing")
     if drawing is None or drawing not in archive.NameToInfo:
         return []
-    shapes = [shape for anchor in parse_part(archive, drawing) for shape in _anchored(anchor)]
+    reader = _DrawingReader(archive, package_relations(archive, drawing), intake)
+    shapes = [shape for anchor in parse_part(archive, drawing) for shape in reader.anchored(anchor)]
     return sorted(shapes, key=lambda shape: (shape.row, shape.column))
 
 
-def _anchored(anchor: Element) -> Iterator[Shape]:
-    corner = next(anchor.iterchildren("{*}from"), None)
-    if corner is None:
-        return
-    row = int(corner.findtext("{*}row", "0")) + 1
-    column = int(corner.findtext("{*}col", "0")) + 1
-    for body in anchor.iter("{*}txBody"):
-        paragraphs = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in body.iter(f"{_DRAWING}p"))
-        text = "\n".join(line.strip() for line in paragraphs if line.strip())
-        if text and not _CALLOUT.fullmatch(text):
-            yield Shape(row=row, column=column, text=text, picture=False)
-    for picture in anchor.iter("{*}pic"):
-        properties = next(picture.iter("{*}cNvPr"), None)
-        alt = properties.get("descr", "") if properties is not None else ""
-        yield Shape(row=row, column=column, text=single_line(alt), picture=True)
+class _DrawingReader:
+    def __init__(self, archive: zipfile.ZipFile, relations: dict[str, str], intake: PictureIntake) -> None:
+        self._archive = archive
+        self._relations = relations
+        self._intake = intake
+
+    def anchored(self, anchor: Element) -> Iterator[Shape]:
+        """Yield what is anchored at one cell."""
+        corner = next(anchor.iterchildren("{*}from"), None)
+        if corner is None:
+            return
+        row = int(corner.findtext("{*}row", "0")) + 1
+        column = int(corner.findtext("{*}col", "0")) + 1
+        for body in anchor.iter("{*}txBody"):
+            lines = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in body.iter(f"{_DRAWING}p"))
+            text = "\n".join(line.strip() for line in lines if line.strip())
+            if text and not _CALLOUT.fullmatch(text):
+                yield Shape(row=row, column=column, text=text)
+        for picture in anchor.iter("{*}pic"):
+            alt = _alt_text(picture)
+            yield Shape(row=row, column=column, text=alt, figure="image", pictures=self._pictures(picture, alt))
+        for frame in anchor.iter("{*}graphicFrame"):
+            yield from self._frame(frame, row, column)
+
+    def _pictures(self, picture: Element, alt: str) -> tuple[Picture, ...]:
+        parts = (self._part(blip.get(f"{_RELATIONS}embed")) for blip in picture.iter(f"{_DRAWING}blip"))
+        taken = [self._intake.take(part, alt_text=alt) for part in parts if part is not None]
+        return tuple(found for found in taken if found is not None)
+
+    def _frame(self, frame: Element, row: int, column: int) -> Iterator[Shape]:
+        for kind, tag, attribute in (("chart", "{*}chart", "id"), ("diagram", "{*}relIds", "dm")):
+            for element in frame.iter(tag):
+                part = self._part(element.get(f"{_RELATIONS}{attribute}"))
+                words = [_alt_text(frame), drawing_text(part) if part else ""]
+                yield Shape(row=row, column=column, text=" / ".join(filter(None, words)), figure=kind)
+
+    def _part(self, relation: str | None) -> bytes | None:
+        path = self._relations.get(relation or "")
+        info = self._archive.NameToInfo.get(path or "")
+        return self._archive.read(info) if info is not None and info.file_size <= _MAX_PART_BYTES else None
+
+
+def _alt_text(element: Element) -> str:
+    properties = next(element.iter("{*}cNvPr"), None)
+    return single_line(properties.get("descr", "")) if properties is not None else ""

@@ -16,6 +16,7 @@ from lxml import etree
 
 from knowledge.backends.parsers.errors import corrupted, parse_error
 from knowledge.backends.parsers.ooxml import Element, package_relations, parse_part
+from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.xlsx_drawings import Shape, read_shapes
 from knowledge.backends.parsers.xlsx_format import NumberFormats
 
@@ -41,11 +42,13 @@ class Sheet:
 class WorkbookReader:
     """Reads the visible sheets of an .xlsx or .xlsm file, one after the other."""
 
-    def __init__(self, path: Path, *, max_cells: int) -> None:
+    def __init__(self, path: Path, pictures: PictureIntake, *, max_cells: int) -> None:
         self._path = path
+        self._pictures = pictures
         self._max_cells = max_cells
         self._cells_seen = 0
         self.hidden_sheets = 0
+        self.comments = 0
 
     def sheets(self) -> Iterator[Sheet]:
         """Yield visible sheets in workbook order.
@@ -73,7 +76,8 @@ class WorkbookReader:
             if target and "worksheets" in target and target in archive.NameToInfo:
                 with archive.open(target) as stream:
                     sheet = self._sheet(stream, element.get("name", ""), strings, formats)
-                sheet.shapes = read_shapes(archive, target)
+                sheet.shapes = read_shapes(archive, target, self._pictures)
+                self.comments += _comment_count(archive, target)
                 yield sheet
 
     def _sheet(self, stream: IO[bytes], name: str, strings: list[str], formats: NumberFormats) -> Sheet:
@@ -105,6 +109,14 @@ class WorkbookReader:
             text = _cell_text(cell, strings, formats) if visible else ""
             if text.strip():
                 sheet.cells[position[0], column] = text.strip()
+
+
+def _comment_count(archive: zipfile.ZipFile, sheet_path: str) -> int:
+    """Count a sheet's comments; threaded ones have a plain twin each, for older programs."""
+    path = package_relations(archive, sheet_path).get("comments")
+    if path is None or path not in archive.NameToInfo:
+        return 0
+    return sum(1 for _ in parse_part(archive, path).iter("{*}comment"))
 
 
 def _cell_text(cell: Element, strings: list[str], formats: NumberFormats) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,13 +34,19 @@ OPTIONS = st.builds(
 )
 
 
+def embed(texts: Sequence[str]) -> np.ndarray:
+    """A model of which nothing is known but that it gives unit vectors: cuts fall anywhere."""
+    angles = np.array([sum(map(ord, text)) for text in texts], dtype=np.float32)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
 @given(DOCUMENTS, OPTIONS)
 @settings(max_examples=100, deadline=None)
 def test_chunks_are_verbatim_within_size_and_cover_all_blocks(markdown: str, options: ChunkOptions) -> None:
     blocks = markdown_blocks(markdown)
     sections = build_sections(markdown, blocks)
 
-    chunks = chunk_document(markdown, blocks, sections, options, count_tokens)
+    chunks = chunk_document(markdown, blocks, sections, options, count_tokens, embed=embed)
 
     assert_chunks(markdown, blocks, chunks, options)
 

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True)
 class PdfPage:
-    """A page of A4 size in points. ``texts`` are (x, y from the bottom, size, text), ``rules`` are (x1, y1, x2, y2)."""
+    """A page of A4 size in points. ``texts`` are (x, y from the bottom, size, text), ``rules`` are (x1, y1, x2, y2).
+
+    ``pictures`` are (x, y, width, height, shade): 40 by 40 grey pixels.
+    """
 
     texts: list[tuple[float, float, float, str]] = field(default_factory=list)
     rules: list[tuple[float, float, float, float]] = field(default_factory=list)
     image: bool = False
+    pictures: list[tuple[float, float, float, float, int]] = field(default_factory=list)
 
     def content(self) -> bytes:
         parts = [
@@ -20,6 +24,9 @@ class PdfPage:
         parts += [f"{x1} {y1} m {x2} {y2} l S" for x1, y1, x2, y2 in self.rules]
         if self.image:
             parts.append("q 400 0 0 600 80 100 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q")
+        for x, y, width, height, shade in self.pictures:
+            pixels = chr(shade) * 1600
+            parts.append(f"q {width} 0 0 {height} {x} {y} cm BI /W 40 /H 40 /BPC 8 /CS /G ID {pixels} EI Q")
         return "\n".join(parts).encode("latin-1")
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import docx
 import pytest
 from docx.document import Document
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
@@ -196,3 +198,75 @@ def test_the_header_row_of_deleted_table_rows_is_gone(tmp_path: Path, parse: Par
 
     assert "旧" not in parse(save(source, tmp_path)).markdown
     assert table.rows[1]._tr.find(qn("w:trPr")) is not None
+
+
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def attach(source: Document, kind: str, xml: str) -> None:
+    """Relate a part such as footnotes.xml to the document."""
+    name = PackURI(f"/word/{kind}.xml")
+    content_type = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{kind}+xml"
+    part = Part(name, content_type, f"<w:{kind} {nsdecls('w')}>{xml}</w:{kind}>".encode(), source.part.package)
+    source.part.relate_to(part, f"{RELATIONS}/{kind}")
+
+
+def note(kind: str, number: int, text: str) -> str:
+    return f'<w:{kind} w:id="{number}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:{kind}>'
+
+
+def add_mark(paragraph: docx.text.paragraph.Paragraph, kind: str, number: int) -> None:
+    paragraph._p.append(parse_xml(f'<w:r {nsdecls("w")}><w:{kind}Reference w:id="{number}"/></w:r>'))
+
+
+def test_footnotes_end_their_section_and_endnotes_the_document(tmp_path: Path, parse: Parse) -> None:
+    source = docx.Document()
+    source.add_heading("目的", level=1)
+    first = source.add_paragraph("予約を受け付ける")
+    add_mark(first, "footnote", 2)
+    add_mark(first, "endnote", 3)
+    source.add_paragraph("窓口でも受け付ける。")
+    source.add_heading("範囲", level=1)
+    cell = source.add_table(rows=1, cols=2).rows[0].cells[1].paragraphs[0]
+    cell.add_run("会計")
+    add_mark(cell, "footnote", 4)
+    source.add_paragraph("以上とする。")
+    attach(source, "footnotes", note("footnote", 2, "電話を除く。") + note("footnote", 4, "別に定める。"))
+    attach(source, "endnotes", note("endnote", 3, "条例による。"))
+
+    assert texts(parse(save(source, tmp_path))) == [
+        "# 目的",
+        "予約を受け付ける[^2][^e3]",
+        "窓口でも受け付ける。",
+        "[^2]: 電話を除く。",
+        "# 範囲",
+        "| 会計[^4] |\n| --- |",
+        "以上とする。",
+        "[^4]: 別に定める。",
+        "[^e3]: 条例による。",
+    ]
+
+
+def test_comments_and_changes_are_counted_and_kept_out(tmp_path: Path, parse: Parse) -> None:
+    source = docx.Document()
+    paragraph = source.add_paragraph("応答は")._p
+    paragraph.append(parse_xml(f"<w:del {nsdecls('w')}><w:r><w:delText>3秒</w:delText></w:r></w:del>"))
+    paragraph.append(parse_xml(f"<w:ins {nsdecls('w')}><w:r><w:t>2秒</w:t></w:r></w:ins>"))
+    attach(source, "comments", note("comment", 0, "根拠は何か。"))
+
+    document = parse(save(source, tmp_path))
+
+    assert document.markdown == "応答は2秒\n"
+    assert [(notice.code, notice.en[:3]) for notice in document.notices] == [
+        ("comments_left_out", "1 c"),
+        ("tracked_changes", "2 t"),
+    ]
+
+
+def test_headers_and_footers_are_no_text(tmp_path: Path, parse: Parse) -> None:
+    source = docx.Document()
+    source.add_paragraph("本文")
+    source.sections[0].header.paragraphs[0].text = "社外秘"
+    source.sections[0].footer.paragraphs[0].text = "1 ページ"
+
+    assert parse(save(source, tmp_path)).markdown == "本文\n"

@@ -33,12 +33,12 @@ def test_pages_and_notices_survive_the_way_back(tmp_path: Path) -> None:
     document = parse_file(path, filename="a.pdf", limits=ParseLimits())
 
     assert document.notices
-    assert load_outcome(dump_document(document)) == document
+    assert load_outcome(dump_document(document, tmp_path), tmp_path, ParseLimits()) == document
 
 
-def test_errors_survive_the_way_back() -> None:
+def test_errors_survive_the_way_back(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
-        load_outcome(dump_error(parse_error("encrypted")))
+        load_outcome(dump_error(parse_error("encrypted")), tmp_path, ParseLimits())
 
     assert (caught.value.code, caught.value.ja) == ("encrypted", parse_error("encrypted").ja)
 

@@ -107,7 +107,15 @@ def test_a_page_of_private_use_characters_is_garbled_and_not_indexed(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("(cid:1490)(cid:2)(cid:33)", True), ("\ufffd\ufffd文", True), ("• 箇条書き", False)]
+    ("text", "expected"),
+    [
+        ("(cid:1490)(cid:2)(cid:33)", True),
+        ("\ufffd\ufffd文", True),
+        ("• 箇条書き", False),
+        ("設計書の要件を定義する。".encode().decode("cp932", "replace"), True),
+        ("設計書の要件を定義する。".encode().decode("cp1252", "replace"), True),
+        ("Ça va très bien à l’été, déjà créée.", False),
+    ],
 )
 def test_garbled_text_is_recognised(text: str, expected: bool) -> None:
     assert is_garbled(text) is expected
@@ -127,3 +135,78 @@ def test_a_truncated_pdf_is_corrupted_or_read_but_never_crashes(tmp_path: Path, 
     with pytest.raises(ParseError) as caught:
         parse(path)
     assert caught.value.code == "corrupted"
+
+
+LEFT = [
+    "受付の手順は左の段に書かれてい",
+    "るとおりとする。窓口では申請書",
+    "を確認して番号を渡す。その番号",
+    "は画面に表示するものとする。",
+]
+RIGHT = [
+    "審査の手順は右の段に書かれてい",
+    "るとおりとする。担当者は書類を",
+    "確認して結果を記録する。その結",
+    "果は翌日に通知するものとする。",
+]
+
+
+def side_by_side(left: list[str], right: list[str]) -> list[tuple[float, float, float, str]]:
+    """Draw two columns row by row, as some writers do."""
+    rows = zip(left, right, strict=True)
+    return [cell for row, pair in enumerate(rows) for cell in _row(740 - 18 * row, *pair)]
+
+
+def _row(y: float, left: str, right: str) -> list[tuple[float, float, float, str]]:
+    return [(60, y, 11, left), (320, y, 11, right)]
+
+
+def test_two_columns_drawn_row_by_row_are_read_one_after_the_other(tmp_path: Path, parse: Parse) -> None:
+    title = (60, 790, 16, "図書館の業務")
+    end = (60, 600, 11, "以上の手順は毎年度の初めに見直し、改めたときは館内に掲示して利用者に知らせる。")
+
+    document = parse(write(tmp_path, [PdfPage(texts=[title, *side_by_side(LEFT, RIGHT), end])]))
+
+    assert texts(document) == ["# 図書館の業務", "".join(LEFT), "".join(RIGHT), end[3]]
+
+
+def test_rows_of_a_table_without_rules_stay_rows(tmp_path: Path, parse: Parse) -> None:
+    names = ["性能", "可用性の目標", "移行", "運用時間"]
+    values = ["2秒以内に応答する", "99.9%", "夜間に行う", "9時から17時まで"]
+
+    document = parse(write(tmp_path, [PdfPage(texts=side_by_side(names, values))]))
+
+    for name, value in zip(names, values, strict=True):
+        assert f"{name} {value}" in document.markdown
+
+
+def test_a_paragraph_over_a_page_break_is_one_in_the_text_and_knows_both_pages(tmp_path: Path, parse: Parse) -> None:
+    pages = [
+        PdfPage(texts=[(60, 780, 16, "1. 目的"), BODY[0], BODY[1]]),
+        PdfPage(texts=[(60, 780, 10, "夜間の処理は別に定める。"), (60, 700, 10, "窓口は平日に開く。")]),
+    ]
+
+    document = parse(write(tmp_path, pages))
+
+    assert_valid(document)
+    assert f"{BODY[0][3]}{BODY[1][3]}夜間の処理は別に定める。\n\n窓口は平日に開く。\n" in document.markdown
+    assert [block.page for block in document.blocks] == [1, 1, 2, 2]
+
+
+def test_a_finished_paragraph_does_not_reach_over_the_page_break(tmp_path: Path, parse: Parse) -> None:
+    pages = [PdfPage(texts=list(BODY)), PdfPage(texts=[(60, 780, 10, "窓口は平日に開く。")])]
+
+    assert parse(write(tmp_path, pages)).markdown.endswith("別に定める。\n\n窓口は平日に開く。\n")
+
+
+def test_vertical_lines_are_read_from_the_right(tmp_path: Path, parse: Parse) -> None:
+    columns = ["第一条本規程は図書館の予約に", "ついて必要な事項を定める。", "第二条予約は窓口で受ける。"]
+    drawn = [
+        (500 - 20 * number, 760 - 12 * place, 11, char)
+        for number, column in enumerate(columns)
+        for place, char in enumerate(column)
+    ]
+
+    document = parse(write(tmp_path, [PdfPage(texts=drawn)]))
+
+    assert "".join(document.markdown.split()).replace("#", "") == "".join(columns)

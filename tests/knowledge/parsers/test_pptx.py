@@ -6,9 +6,12 @@ import zlib
 from pathlib import Path
 
 from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.presentation import Presentation as PresentationType
 from pptx.util import Cm
 
+from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.types import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 
@@ -92,3 +95,33 @@ def test_shapes_are_read_from_the_top_and_from_the_left(tmp_path: Path, parse: P
         slide.shapes.add_textbox(Cm(left), Cm(top), Cm(5), Cm(1)).text_frame.text = text
 
     assert texts(parse(save(source, tmp_path)))[1:] == ["一", "二", "三"]
+
+
+def test_the_words_of_charts_and_diagrams_are_text(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    slide = source.slides.add_slide(source.slide_layouts[5])
+    slide.shapes.title.text = "件数"
+    data = CategoryChartData()
+    data.categories = ["4月", "5月"]
+    data.add_series("予約", (10, 20))
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, Cm(3), Cm(8), Cm(6), data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "月ごとの予約"
+
+    assert texts(parse(save(source, tmp_path)), BlockKind.FIGURE) == ["![月ごとの予約 / 予約 / 4月 / 5月](chart)"]
+
+
+def test_the_words_of_a_smart_art_part_are_joined() -> None:
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    points = "".join(f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p>" for text in ("受付", "審査", "", "通知"))
+
+    assert drawing_text(f'<dataModel xmlns:a="{drawing}">{points}</dataModel>'.encode()) == "受付 / 審査 / 通知"
+    assert drawing_text(b"<broken") == ""
+
+
+def test_a_diagram_in_a_placeholder_is_read(shared_data: Path, parse: Parse) -> None:
+    (path,) = (shared_data / "documents").glob("GIF研修*.pptx")
+
+    document = parse(path)
+
+    assert any("データを扱う前提としてデータを何に使うのか" in text for text in texts(document, BlockKind.FIGURE))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
 from openpyxl.workbook import Workbook
 
 from knowledge.backends.parsers.errors import ParseError
@@ -171,3 +173,43 @@ def add_text_box(path: Path, *, row: int, text: str) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
+
+
+def test_a_number_of_one_part_makes_a_heading_but_not_in_a_list(tmp_path: Path, parse: Parse) -> None:
+    rows = [["1. 概要"], ["1.1. 1枚の場合"], ["定める。"], [], ["1. 受付"], ["2. 審査"], [], ["2. 画面：一覧を示す"]]
+    source = workbook_of([*rows, [], ["2．", "入力"], ["値を入れる。"]], title="設計")
+
+    document = parse(save(source, tmp_path))
+
+    sections = build_sections(document.markdown, document.blocks)
+    assert [(section.level, section.title) for section in sections] == [
+        (2, "設計"),
+        (3, "1. 概要"),
+        (4, "1.1. 1枚の場合"),
+        (3, "2． 入力"),
+    ]
+
+
+def test_cell_comments_are_counted_and_kept_out(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["応答時間"]])
+    source["一覧"]["A1"].comment = Comment("根拠を確認する", "査読者")
+
+    document = parse(save(source, tmp_path))
+
+    assert "根拠" not in document.markdown
+    assert [notice.code for notice in document.notices] == ["comments_left_out"]
+
+
+def test_the_words_of_a_chart_stand_where_it_floats(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["月", "件数"], ["4月", 10], ["5月", 20]])
+    sheet = source["一覧"]
+    chart = BarChart()
+    chart.title = "月ごとの予約"
+    chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
+    sheet.add_chart(chart, "D2")
+
+    document = parse(save(source, tmp_path))
+
+    (figure,) = [block for block in document.blocks if block.kind is BlockKind.FIGURE]
+    assert document.markdown[figure.start : figure.end].startswith("![月ごとの予約")
+    assert figure.cell == "D2"

@@ -7,6 +7,7 @@ from django.db import connection
 
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
+from knowledge.backends.active_embedder import get_embedder
 from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.models import EmbeddingSet
 from knowledge.search import legs
@@ -66,14 +67,15 @@ def test_vectors_of_another_model_are_never_compared() -> None:
 
 def test_lexical_search_answers_when_the_model_server_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     away = OpenAICompatibleEmbedder(base_url="http://127.0.0.1:9/v1", model="away", sleep=lambda _seconds: None)
-    monkeypatch.setattr(legs, "active_embedding_set", lambda: EmbeddingSet.objects.get(is_active=True))
-    monkeypatch.setattr(legs, "get_embedder", lambda: away)
+    monkeypatch.setattr(legs, "embedder_of", lambda _embedding_set: away)
     result, codes = ask(SearchMode.HYBRID)
     assert result.hits[0].content.startswith("応答時間")
     assert "vector_unavailable" in codes
 
 
-def test_scores_of_a_model_nobody_measured_are_not_passed_off_as_calibrated() -> None:
+def test_scores_of_a_model_nobody_measured_are_not_passed_off_as_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = get_embedder()
+    monkeypatch.setattr(legs, "embedder_of", lambda _embedding_set: embedder)
     EmbeddingSet.objects.update(model="nobody measured it")
     _result, codes = ask(SearchMode.HYBRID)
     assert "uncalibrated_scores" in codes

@@ -101,7 +101,7 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
 ) -> None:
     with_vectors(100 if share == "a tenth" else 1000, slug="few")
     with_vectors(900 if share == "a tenth" else 10, slug="many", path="b.md")
-    permitted = permitted_chunks(local_operator(), SearchFilter(collections=("few",)))
+    permitted = permitted_chunks(local_operator(), SearchFilter(collections=("few",)), active_embedding_set())
     embedding_set, queries = active_embedding_set(), unit_vectors(10, seed=7)
     exact = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
     monkeypatch.setattr(vector_leg, "EXACT_UP_TO", 0)
@@ -115,7 +115,8 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
 @pytest.mark.django_db
 def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) -> None:
     with_vectors(1000)
-    embedding_set, permitted = active_embedding_set(), permitted_chunks(local_operator(), SearchFilter())
+    embedding_set = active_embedding_set()
+    permitted = permitted_chunks(local_operator(), SearchFilter(), embedding_set)
     monkeypatch.setattr(vector_leg, "EXACT_UP_TO", 0)
     monkeypatch.setattr(vector_leg, "_APPROXIMATE", "EXPLAIN " + vector_leg._APPROXIMATE)
     monkeypatch.setattr(vector_leg, "_hits", lambda sql, params: explain(sql, params))

@@ -1,0 +1,215 @@
+"""Embedding sets: their progress, and each step of their life as a button that asks the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from hub.access.principals import Principal, Scope
+from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.evaluation.cases import RETRIEVAL
+from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from knowledge.backends.embedders.registry import KNOWN_BACKENDS
+from knowledge.models import Collection, EmbeddingSet, EmbeddingSetStatus
+from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.services.embedding_sets import SetDraft, SetState
+from knowledge.types import ChunkOptions
+
+RUNS_SHOWN = 10
+
+
+class SetForm(forms.Form):
+    """What a new set is to be."""
+
+    name = forms.CharField(label=_("Name"), max_length=100, widget=UnfoldAdminTextInputWidget)
+    backend = forms.ChoiceField(
+        label=_("Backend"), choices=[(name, name) for name in KNOWN_BACKENDS], widget=UnfoldAdminSelectWidget
+    )
+    model = forms.CharField(
+        label=_("Model"),
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("Empty: the backend's own."),
+    )
+    base_url = forms.CharField(
+        label=_("URL of the backend"),
+        required=False,
+        max_length=300,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("For openai only. EMBEDDING_API_KEY is sent to EMBEDDING_BASE_URL alone."),
+    )
+    chunk_size = forms.IntegerField(
+        label=_("Chunk size (tokens)"),
+        required=False,
+        min_value=1,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text=_("Empty: documents are cut as for the active set."),
+    )
+    chunk_overlap = forms.IntegerField(
+        label=_("Overlap (tokens)"), required=False, min_value=0, widget=UnfoldAdminIntegerFieldWidget
+    )
+
+    def draft(self) -> SetDraft:
+        """Give what was entered as the service takes it."""
+        asked = self.cleaned_data
+        size, overlap = asked["chunk_size"], asked["chunk_overlap"]
+        options = ChunkOptions(size=size, overlap=min(50, size // 2) if overlap is None else overlap) if size else None
+        return SetDraft(
+            name=asked["name"],
+            backend=asked["backend"],
+            model=asked["model"],
+            base_url=asked["base_url"],
+            chunk_options=options,
+        )
+
+
+@admin.register(EmbeddingSet)
+class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
+    """One page with every set; superusers act, curators look."""
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+    def get_urls(self) -> list[URLPattern]:
+        """Put the page with its actions in the place of Django's list."""
+        view = self.admin_site.admin_view
+        actions = {"build": _build, "switch": _switch, "drop": _drop, "compare": _compare}
+        own = [
+            path("progress/", view(progress), name="knowledge_embeddingset_progress"),
+            path("create/", view(create), name="knowledge_embeddingset_create"),
+            path("rollback/", view(_roll_back), name="knowledge_embeddingset_rollback"),
+        ]
+        own += [
+            path(f"<int:pk>/{name}/", view(action), name=f"knowledge_embeddingset_{name}")
+            for name, action in actions.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Show every set with its state; who may not look is told so."""
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        return _page(request, SetForm())
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """All that is to say of a set stands on the page of all."""
+        return _back()
+
+
+def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
+    principal = principal_of(request)
+    states = embedding_sets.list_sets(principal)
+    return render_page(
+        request,
+        "admin/knowledge/embeddingset/sets.html",
+        title=_("Embedding sets"),
+        states=states,
+        building=EmbeddingSetStatus.BUILDING,
+        ready=EmbeddingSetStatus.READY,
+        dropped=EmbeddingSetStatus.DROPPED,
+        datasets=EvaluationDataset.objects.filter(cases__kind=RETRIEVAL).distinct(),
+        runs=EvaluationRun.objects.filter(kind=RETRIEVAL, baseline__isnull=False).select_related("baseline", "dataset")[
+            :RUNS_SHOWN
+        ],
+        may_act=principal.is_superuser,
+        form=form,
+    )
+
+
+@require_GET
+@never_cache
+def progress(request: HttpRequest) -> JsonResponse:
+    """Answer {number: {status, label, progress, reason, done}} for the sets in ``of``."""
+    asked = request.GET.get("of", "").split(",")
+    states = embedding_sets.list_sets(principal_of(request), with_dropped=False)
+    return JsonResponse(
+        {str(state.embedding_set.pk): _facts(state) for state in states if str(state.embedding_set.pk) in asked}
+    )
+
+
+def _facts(state: SetState) -> dict[str, object]:
+    row, progress = state.embedding_set, state.progress
+    return {
+        "status": row.status,
+        "label": row.get_status_display(),
+        "progress": progress.percent if progress else 0,
+        "eta_s": progress.eta_s if progress else None,
+        "reason": row.status_reason,
+        "done": row.status != EmbeddingSetStatus.BUILDING or bool(row.status_reason),
+    }
+
+
+def create(request: HttpRequest) -> HttpResponseBase:
+    """Make a set, or show the form again with what is wrong."""
+    form = SetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with errors_as_messages(request):
+            made = embedding_sets.create_set(principal=principal_of(request), draft=form.draft())
+            messages.success(request, _('The embedding set "{name}" was made. Build it next.').format(name=made.name))
+            return _back()
+    return _page(request, form)
+
+
+def _back() -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:knowledge_embeddingset_changelist"))
+
+
+def _name_of(pk: int) -> str:
+    return EmbeddingSet.objects.filter(pk=pk).values_list("name", flat=True).first() or str(pk)
+
+
+@require_POST
+def _build(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    with errors_as_messages(request):
+        row = embedding_sets.start_build(principal=principal_of(request), name=_name_of(pk))
+        messages.success(request, _('"{name}" is being built.').format(name=row.name))
+    return _back()
+
+
+@require_POST
+def _switch(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    with errors_as_messages(request):
+        row = embedding_sets.switch_to(principal=principal_of(request), name=_name_of(pk))
+        messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
+    return _back()
+
+
+@require_POST
+def _roll_back(request: HttpRequest) -> HttpResponseRedirect:
+    with errors_as_messages(request):
+        row = embedding_sets.roll_back(principal=principal_of(request))
+        messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
+    return _back()
+
+
+@require_POST
+def _drop(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    with errors_as_messages(request):
+        row = embedding_sets.drop_set(principal=principal_of(request), name=_name_of(pk))
+        messages.success(request, _('"{name}" was dropped; its vectors are being cleared away.').format(name=row.name))
+    return _back()
+
+
+@require_POST
+def _compare(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    with errors_as_messages(request):
+        run = retrieval_evaluation.compare_sets(
+            principal=principal_of(request), dataset=request.POST.get("dataset", ""), candidate=_name_of(pk)
+        )
+        messages.success(request, _("Compared: {run}.").format(run=run.public_id))
+    return _back()

@@ -1,0 +1,86 @@
+"""Storing the pictures that a parser found, and removing bytes that nobody uses any more."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Collection, Sequence
+from functools import partial
+from pathlib import Path
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from knowledge.backends.blob_locks import lock_bytes
+from knowledge.backends.storage import get_blob_store
+from knowledge.models import Blob, DocumentVersion, Figure
+from knowledge.types import ParsedFigure
+
+
+def store_figures(version: DocumentVersion, figures: Sequence[ParsedFigure]) -> None:
+    """Write a version's pictures and their bytes in place of what an earlier try wrote; needs an open transaction.
+
+    Ids come from version and position, so that working again gives the same ones; a description that a model made
+    stays with the same bytes.
+    """
+    hashes = [hashlib.sha256(figure.data).hexdigest() for figure in figures]
+    before = {row.blob_id: row for row in Figure.objects.filter(version=version)}
+    for sha256 in sorted({*hashes, *before}):  # always in this order, so that two stages never wait for each other
+        lock_bytes(sha256)
+    _store_bytes(dict(zip(hashes, figures, strict=True)))
+    Figure.objects.filter(version=version).delete()
+    Figure.objects.bulk_create(
+        _row(version, index, figure, sha256, before.get(sha256))
+        for index, (figure, sha256) in enumerate(zip(figures, hashes, strict=True))
+    )
+    _remove_unused(before.keys() - set(hashes))
+
+
+def _store_bytes(figures: dict[str, ParsedFigure]) -> None:
+    known = set(Blob.objects.filter(pk__in=figures).values_list("pk", flat=True))
+    store = get_blob_store()
+    with tempfile.TemporaryDirectory(prefix="hub-figures-") as folder:
+        for sha256, figure in figures.items():
+            if sha256 not in known:
+                path = Path(folder, "figure")
+                path.write_bytes(figure.data)
+                store.put(sha256, path)
+                Blob.objects.create(sha256=sha256, size_bytes=len(figure.data))
+
+
+def _row(version: DocumentVersion, index: int, figure: ParsedFigure, sha256: str, before: Figure | None) -> Figure:
+    name = f"{version.public_id}|figure|{index}"
+    return Figure(
+        public_id="fig_" + hashlib.sha256(name.encode()).hexdigest()[:24],
+        version=version,
+        index=index,
+        blob_id=sha256,
+        media_type=figure.media_type,
+        caption=figure.caption,
+        alt_text=figure.alt_text,
+        page=figure.page,
+        cell=figure.cell,
+        start_offset=figure.start,
+        end_offset=figure.end,
+        description=before.description if before else "",
+        description_model=before.description_model if before else "",
+    )
+
+
+def _remove_unused(hashes: Collection[str]) -> None:
+    """Remove blobs that no version and no figure uses; their files go after the commit. Their bytes are locked."""
+    used_by_version = Exists(DocumentVersion.objects.filter(blob=OuterRef("pk")))
+    used_by_figure = Exists(Figure.objects.filter(blob=OuterRef("pk")))
+    unused = Blob.objects.filter(~used_by_version, ~used_by_figure, pk__in=hashes)
+    names = list(unused.values_list("pk", flat=True))
+    Blob.objects.filter(pk__in=names).delete()
+    for sha256 in names:
+        transaction.on_commit(partial(_delete_bytes, sha256))
+
+
+def _delete_bytes(sha256: str) -> None:
+    """Remove bytes from the store unless somebody stored them again meanwhile."""
+    with transaction.atomic():
+        lock_bytes(sha256)
+        if not Blob.objects.filter(pk=sha256).exists():
+            get_blob_store().delete(sha256)

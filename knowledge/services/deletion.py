@@ -1,0 +1,125 @@
+"""Deleting a document completely: its rows, what other apps keep of it, answers that show it, and its bytes."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from django.db import transaction
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, QuerySet, Value
+from django.db.models.functions import Now
+
+from hub.access.models import IdempotencyRecord
+from hub.access.principals import Principal
+from hub.core.lease import lease_duration
+from knowledge.backends.blob_locks import lock_bytes
+from knowledge.backends.storage import StorageUnavailable, get_blob_store
+from knowledge.ingest.stages import remove_chunks
+from knowledge.models import Blob, DeletionReceipt, Document, DocumentVersion, Figure
+from knowledge.models.documents import IN_WORK
+
+logger = logging.getLogger(__name__)
+
+Eraser = Callable[[Document], Mapping[str, int]]
+_erasers: list[Eraser] = []
+
+
+def erase_with(eraser: Eraser) -> None:
+    """Have ``eraser`` called for each document that is deleted, in the same transaction and before its rows go.
+
+    It erases what its app keeps of the document's text, and gives the counts that the receipt states. This is how
+    apps above this one take part without being known here.
+    """
+    if eraser not in _erasers:
+        _erasers.append(eraser)
+
+
+def stop_work(document: Document) -> None:
+    """Take the lease from whoever works on the document, and let nobody take it for half a minute.
+
+    Workers lock rows in another order than deletion does; called before its transaction, neither waits for the other.
+    """
+    document.versions.filter(status__in=IN_WORK).update(lease_token="", lease_expires_at=Now() + lease_duration())
+
+
+def content_hashes(document: Document) -> set[str]:
+    """The names of all bytes that the document has: its files' and its figures'."""
+    files = document.versions.values_list("blob_id", flat=True)
+    figures = Figure.objects.filter(version__document=document).values_list("blob_id", flat=True)
+    return {*files, *figures}
+
+
+def remove_document(principal: Principal, document: Document) -> DeletionReceipt:
+    """Remove a locked document inside the caller's transaction and write the receipt; unused bytes go after it."""
+    hashes = sorted(content_hashes(document))
+    for sha256 in hashes:
+        lock_bytes(sha256)
+    counts: Counter[str] = Counter()
+    for eraser in _erasers:
+        counts.update(eraser(document))
+    counts["figures"] = Figure.objects.filter(version__document=document).count()
+    versions = list(document.versions.all())
+    chunks = sum(remove_chunks(version) for version in versions)
+    _forget_answers(document.public_id)
+    document_id, collection_slug = document.public_id, document.collection.slug
+    document.delete()
+    blobs = _remove_unused_blobs(hashes)
+    return DeletionReceipt.objects.create(
+        document_id=document_id,
+        collection_slug=collection_slug,
+        counts={"versions": len(versions), "chunks": chunks, "blobs": blobs, **+counts},
+        principal=principal.name,
+    )
+
+
+def unused_blobs() -> QuerySet[Blob]:
+    """Blobs that are neither a version's file nor a figure."""
+    files = DocumentVersion.objects.filter(blob=OuterRef("pk"))
+    return Blob.objects.filter(~Exists(files), ~Exists(Figure.objects.filter(blob=OuterRef("pk"))))
+
+
+def _remove_unused_blobs(hashes: list[str]) -> int:
+    unused = unused_blobs().filter(pk__in=hashes)
+    orphans = list(unused.values_list("pk", flat=True))
+    unused.delete()
+    for sha256 in orphans:
+        transaction.on_commit(partial(_delete_bytes_or_log, sha256))
+    return len(orphans)
+
+
+def _forget_answers(document_id: str) -> None:
+    """Forget kept answers to writes (Idempotency-Key) that show the document: a repeat must not show it again."""
+    place = Func(
+        Value(document_id.encode()),
+        F("body"),
+        template="position(%(expressions)s)",
+        arg_joiner=" IN ",
+        output_field=IntegerField(),
+    )
+    IdempotencyRecord.objects.annotate(place=place).filter(place__gt=0).delete()
+
+
+def _delete_bytes_or_log(sha256: str) -> None:
+    """After the commit the deletion stands: a store that is down now is tried again by ``remove_stray_bytes``."""
+    try:
+        delete_bytes(sha256)
+    except StorageUnavailable as error:
+        logger.warning("bytes %s stay until the store answers: %s", sha256, error)
+
+
+def delete_bytes(sha256: str) -> bool:
+    """Remove bytes from the store unless somebody has a row for them, or is storing them now."""
+    with transaction.atomic():
+        lock_bytes(sha256)
+        if Blob.objects.filter(pk=sha256).exists():
+            return False
+        get_blob_store().delete(sha256)
+    return True
+
+
+def remove_stray_bytes() -> int:
+    """Remove stored bytes without a row, left where a process died between commit and removal; gives their number."""
+    known = set(Blob.objects.values_list("pk", flat=True).iterator())
+    return sum(delete_bytes(sha256) for sha256 in get_blob_store().iter_names() if sha256 not in known)

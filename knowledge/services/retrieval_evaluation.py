@@ -1,0 +1,223 @@
+"""How well embedding sets find what people marked as relevant: cases, runs, and one set against another."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.evaluation.cases import RETRIEVAL, read_retrieval_cases
+from hub.evaluation.metrics import bootstrap_mean, ndcg_at, recall_at, reciprocal_rank_at
+from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
+from knowledge.models import EmbeddingSet, EmbeddingSetStatus
+from knowledge.search.hybrid import search
+from knowledge.services.embedding_sets import check_curator, find_set
+from knowledge.types import Hit, SearchFilter, SearchMode, SearchQuery
+
+TOP = 10
+# More than TOP, for several passages of one document are one document.
+HITS_READ = 50
+BAD_LINES_SHOWN = 5
+FLIPS_KEPT = 200
+MEASURES = {"ndcg@10": ndcg_at, "recall@10": recall_at, "mrr@10": reciprocal_rank_at}
+
+Scores = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedCases:
+    """How many cases were new, and how many replaced an older answer to the same question."""
+
+    created: int
+    replaced: int
+
+
+def get_dataset(code: str) -> EvaluationDataset:
+    """Find a dataset by its code. Raises NotFound naming those there are."""
+    found = EvaluationDataset.objects.filter(code=code).first()
+    if found is None:
+        known = ", ".join(EvaluationDataset.objects.values_list("code", flat=True)) or "-"
+        raise NotFound(_('There is no evaluation dataset "{dataset}". Known: {known}.'), dataset=code, known=known)
+    return found
+
+
+def import_retrieval_cases(
+    *, principal: Principal, dataset: str, lines: Iterable[str], name: str = ""
+) -> tuple[EvaluationDataset, ImportedCases]:
+    """Add retrieval cases from JSON Lines to a dataset, which is made if need be. All of them, or none.
+
+    Importing the same question again replaces its answer. Raises InvalidInput naming the lines that can't be read.
+    """
+    check_curator(principal)
+    cases, bad = read_retrieval_cases(lines)
+    if bad or not cases:
+        shown = "; ".join(f"{line.number}: {line.reason}" for line in bad[:BAD_LINES_SHOWN])
+        raise InvalidInput(
+            _("{count} lines are no retrieval cases, of {total}. {shown}"),
+            code="bad_cases",
+            count=len(bad),
+            total=len(bad) + len(cases),
+            shown=shown,
+        )
+    with transaction.atomic():
+        found, _made = EvaluationDataset.objects.get_or_create(code=dataset, defaults={"name": name or dataset})
+        created = 0
+        for case in cases:
+            _row, is_new = EvaluationCase.objects.update_or_create(
+                dataset=found,
+                kind=RETRIEVAL,
+                digest=case.digest,
+                defaults={"input": case.input, "expected": case.expected, "weight": case.weight},
+            )
+            created += is_new
+        record_event(
+            principal=principal, action="EVALUATION_IMPORT", resource=f"dataset:{found.code}", cases=len(cases)
+        )
+    return found, ImportedCases(created=created, replaced=len(cases) - created)
+
+
+def compare_sets(
+    *, principal: Principal, dataset: str, candidate: str, baseline: str = "", mode: SearchMode = SearchMode.HYBRID
+) -> EvaluationRun:
+    """Ask a dataset's questions of two sets and store a run for each; gives the candidate's, with its baseline's.
+
+    ``baseline`` is the active set unless named. What the caller may not search is not found. Raises NotFound;
+    Conflict when a set is not built, or the dataset has no retrieval cases.
+    """
+    check_curator(principal)
+    principal.require(Scope.SEARCH)
+    found = get_dataset(dataset)
+    cases = list(found.cases.filter(kind=RETRIEVAL))
+    if not cases:
+        raise Conflict(_('The dataset "{dataset}" has no retrieval cases.'), code="no_cases", dataset=dataset)
+    sets = [_built_set(baseline), _built_set(candidate)]
+    old, new = ([_score(principal, case, one, mode) for case in cases] for one in sets)
+    before, after = (_by_case(cases, scores) for scores in (old, new))
+    with transaction.atomic():
+        first = _store(principal, found, sets[0], mode, before, metrics=_means(cases, before))
+        metrics = _means(cases, after) | _difference(cases, before, after)
+        run = _store(principal, found, sets[1], mode, after, metrics=metrics)
+        run.baseline, run.flips = first, _flips(cases, before, after)
+        run.save(update_fields=["baseline", "flips"])
+        record_event(
+            principal=principal,
+            action="EMBEDDING_SET_COMPARE",
+            resource=f"embedding_set:{sets[1].name}"[:200],
+            baseline=sets[0].name,
+            dataset=found.code,
+            run=run.public_id,
+        )
+    return run
+
+
+def _built_set(name: str) -> EmbeddingSet:
+    """A set that has been complete once; its latest passages may be a few seconds away."""
+    found = find_set(name) if name else EmbeddingSet.objects.select_related("policy").filter(is_active=True).first()
+    if found is None or not (found.is_active or found.built_at) or found.status == EmbeddingSetStatus.DROPPED:
+        raise Conflict(
+            _('The embedding set "{name}" is not built yet.'), code="embedding_set_incomplete", name=name or "-"
+        )
+    return found
+
+
+def _score(principal: Principal, case: EvaluationCase, embedding_set: EmbeddingSet, mode: SearchMode) -> list[float]:
+    collection = case.input.get("collection")
+    query = SearchQuery(
+        text=case.input["query"],
+        mode=mode,
+        limit=HITS_READ,
+        with_context=False,
+        filter=SearchFilter(collections=(collection,) if collection else ()),
+    )
+    hits = search(principal, query, embedding_set=embedding_set).hits
+    ranked, gold = rank_gold(hits, case.expected["relevant"])
+    return [measure(ranked, gold, TOP) for measure in MEASURES.values()]
+
+
+def rank_gold(hits: Sequence[Hit], relevant: Sequence[Mapping[str, str]]) -> tuple[list[str], set[str]]:
+    """Translate hits into a ranking of gold names: (names in rank order, all gold names).
+
+    A document is found by any of its passages and counts once, at the best one's rank. A quote is found by a passage
+    of its document that holds it, white space and widths aside; passages without any new gold keep their ranks.
+    """
+    gold = {f"gold {number}": item for number, item in enumerate(relevant)}
+    by_passage = any("text" in item for item in relevant)
+    ranked: list[str] = []
+    for hit in hits:
+        new = [name for name, item in gold.items() if name not in ranked and _answers(hit, item)]
+        if new:
+            ranked += new
+        elif by_passage:
+            ranked.append(hit.chunk_id)
+        elif hit.document_id not in ranked and not any(_answers(hit, item) for item in relevant):
+            ranked.append(hit.document_id)
+    return ranked, set(gold)
+
+
+def _answers(hit: Hit, item: Mapping[str, str]) -> bool:
+    same_document = item["document"] in (hit.document_id, hit.document_path)
+    return same_document and _folded(item.get("text", "")) in _folded(hit.content)
+
+
+def _folded(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _by_case(cases: Sequence[EvaluationCase], scores: Sequence[Sequence[float]]) -> Scores:
+    return {str(case.pk): dict(zip(MEASURES, row, strict=True)) for case, row in zip(cases, scores, strict=True)}
+
+
+def _means(cases: Sequence[EvaluationCase], scores: Scores) -> dict[str, object]:
+    weights = [case.weight for case in cases]
+    means = {
+        name: bootstrap_mean([scores[str(case.pk)][name] for case in cases], weights).as_dict() for name in MEASURES
+    }
+    return {"cases": len(cases), **means}
+
+
+def _difference(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> dict[str, object]:
+    """``delta`` of each measure, case by case; ``improved`` when nDCG is higher beyond chance, null when unsure."""
+    weights = [case.weight for case in cases]
+    delta = {}
+    for name in MEASURES:
+        differences = [after[str(case.pk)][name] - before[str(case.pk)][name] for case in cases]
+        delta[name] = bootstrap_mean(differences, weights)
+    ndcg = delta["ndcg@10"]
+    improved = True if ndcg.low > 0 else (False if ndcg.high < 0 else None)
+    return {"delta": {name: interval.as_dict() for name, interval in delta.items()}, "improved": improved}
+
+
+def _flips(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> list[dict[str, object]]:
+    """The cases whose recall changed, those that lost first."""
+    changed = []
+    for case in cases:
+        old, new = before[str(case.pk)]["recall@10"], after[str(case.pk)]["recall@10"]
+        if old != new:
+            changed.append({"case": case.pk, "query": case.input["query"], "before": old, "after": new})
+    return sorted(changed, key=lambda flip: flip["after"] - flip["before"])[:FLIPS_KEPT]
+
+
+def _store(
+    principal: Principal,
+    dataset: EvaluationDataset,
+    embedding_set: EmbeddingSet,
+    mode: SearchMode,
+    scores: Scores,
+    *,
+    metrics: dict[str, object],
+) -> EvaluationRun:
+    return EvaluationRun.objects.create(
+        dataset=dataset,
+        kind=RETRIEVAL,
+        subject=embedding_set.name,
+        parameters={"mode": mode.value, "model": embedding_set.model, "policy": str(embedding_set.policy)},
+        metrics=metrics,
+        scores=scores,
+        principal=principal.name,
+    )

@@ -1,0 +1,120 @@
+"""REST calls about watched sources and the work under way."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+from urllib.parse import quote
+
+from django.http import HttpResponse
+from ninja import Field, Query, Router, Schema, Status
+
+from hub.rest.auth import HubRequest
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from hub.rest.responses import accepted, created
+from hub.rest.schemas import Page, PageQuery
+from knowledge.models import Source
+from knowledge.services import jobs, sources
+from knowledge.services.collections import DEFAULT_COLLECTION
+from knowledge.source_schemas import JobOut, SourceOut, document_job, source_job, source_out
+from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+
+router = Router(tags=["sources"])
+
+
+class ChunkingIn(Schema):
+    strategy: ChunkStrategy = ChunkStrategy.SECTION
+    size: int = 512
+    overlap: int = 50
+    unit: SizeUnit = SizeUnit.TOKENS
+
+    def options(self) -> ChunkOptions:
+        return ChunkOptions(strategy=self.strategy, size=self.size, overlap=self.overlap, unit=self.unit)
+
+
+class SourceIn(Schema):
+    name: str
+    kind: str = Field("folder", description="folder or s3")
+    location: str = Field(description="an absolute folder, or s3://bucket/prefix")
+    collection: str = DEFAULT_COLLECTION
+    chunking: ChunkingIn | None = Field(None, description="default: as the embedding set does")
+    enabled: bool = True
+    scan_every_minutes: int = Field(15, ge=1)
+
+
+class SourcePatch(Schema):
+    """What is named changes; the rest stays. ``chunking: null`` is the embedding set's way."""
+
+    location: str = ""
+    chunking: ChunkingIn | None = None
+    enabled: bool = True
+    scan_every_minutes: int = Field(15, ge=1)
+
+
+@router.get("/sources", response=Page[SourceOut])
+def list_sources(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[SourceOut]:
+    """The sources of the collections that the caller curates, by name."""
+    visible = sources.visible_sources(request.principal)
+    scope = cursor_scope("sources")
+    return paginate_keyset(visible, limit=page.limit, cursor=page.cursor, scope=scope, order="name").map(source_out)
+
+
+@router.post("/sources", response={201: SourceOut})
+def create_source(request: HubRequest, fields: SourceIn) -> HttpResponse:
+    """Watch a folder or bucket (administrators); the first scan starts at once."""
+    source = sources.create_source(
+        principal=request.principal,
+        name=fields.name,
+        kind=fields.kind,
+        location=fields.location,
+        collection=fields.collection,
+        chunk_options=fields.chunking.options() if fields.chunking else None,
+        enabled=fields.enabled,
+        scan_every_minutes=fields.scan_every_minutes,
+    )
+    return created(request, location=_address(source), body=source_out(source))
+
+
+def _address(source: Source) -> str:
+    return f"/api/v1/sources/{quote(source.name, safe='')}"
+
+
+@router.get("/sources/{name}", response=SourceOut)
+def get_source(request: HubRequest, name: str) -> SourceOut:
+    """One source and the report of its last scan."""
+    return source_out(sources.get_source(request.principal, name))
+
+
+@router.patch("/sources/{name}", response=SourceOut)
+def update_source(request: HubRequest, name: str, fields: SourcePatch) -> SourceOut:
+    """Change what is named (administrators); the documents follow their source to a new location."""
+    changes = fields.model_dump(exclude_unset=True, exclude={"chunking"})
+    if "chunking" in fields.model_fields_set:
+        changes["chunk_options"] = fields.chunking.options() if fields.chunking else None
+    source = sources.update_source(principal=request.principal, name=name, **cast(sources.SourceChanges, changes))
+    return source_out(source)
+
+
+@router.delete("/sources/{name}", response={204: None})
+def delete_source(request: HubRequest, name: str) -> Status[None]:
+    """Watch it no longer (administrators); its documents stay."""
+    sources.delete_source(principal=request.principal, name=name)
+    return Status(204, None)
+
+
+@router.post("/sources/{name}/scan", response={202: SourceOut})
+def scan_source(request: HubRequest, name: str) -> HttpResponse:
+    """Scan a source now; poll Location for its report."""
+    source: Source = sources.request_scan(principal=request.principal, name=name)
+    return accepted(request, location=_address(source), body=source_out(source))
+
+
+@router.get("/jobs", response=Page[JobOut])
+def list_jobs(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[JobOut]:
+    """Scans and documents that are worked on or wait for it: scans first, then documents, the newest first."""
+    in_work = jobs.versions_in_work(request.principal)
+    documents = paginate_keyset(in_work, limit=page.limit, cursor=page.cursor, scope=cursor_scope("jobs"))
+    listed = documents.map(document_job)
+    if page.cursor is not None:
+        return listed
+    scans = [source_job(source) for source in jobs.scans_in_work(request.principal)]
+    return KeysetPage(items=[*scans, *listed.items], next_cursor=listed.next_cursor)

@@ -1,0 +1,119 @@
+"""The shapes of watched sources and of the work under way."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import get_language
+from pydantic import BaseModel, Field
+
+from knowledge.models import DocumentVersion, Source
+
+
+class ChunkingOut(BaseModel):
+    strategy: str
+    size: int
+    overlap: int
+    unit: str
+
+
+class ScanFailureOut(BaseModel):
+    path: str
+    reason: str
+
+
+class ScanReportOut(BaseModel):
+    """What the last scan did, in numbers of files; of one under way, what it has done so far."""
+
+    state: str = Field(description="running, completed or failed")
+    reason: str | None = Field(description="why the scan as a whole failed; nothing was retired then")
+    new: int
+    changed: int
+    unchanged: int
+    removed: int
+    failed: int
+    failures: list[ScanFailureOut] = Field(description="the first 100 files that were not taken in, and why")
+    seconds: float
+
+
+class SourceOut(BaseModel):
+    name: str
+    kind: str = Field(description="folder or s3")
+    location: str
+    collection: str
+    chunking: ChunkingOut | None = Field(description="null: as the embedding set does by default")
+    enabled: bool
+    scan_every_minutes: int
+    scanned_at: datetime | None = Field(description="end of the last scan; null: one is due now")
+    report: ScanReportOut | None
+
+
+class JobOut(BaseModel):
+    """Something that is worked on, or waits for it."""
+
+    kind: str = Field(description="document or source")
+    id: str = Field(description="of the document, or the source's name")
+    title: str
+    collection: str
+    status: str
+    progress: int | None = Field(description="0 to 100; null where it can't be told")
+    attempts: int | None
+    since: datetime | None = Field(description="when it was queued")
+
+
+def source_out(source: Source) -> SourceOut:
+    """Expects collection and policy to be selected."""
+    policy = source.policy
+    return SourceOut(
+        name=source.name,
+        kind=source.kind,
+        location=source.location,
+        collection=source.collection.slug,
+        chunking=ChunkingOut(strategy=policy.strategy, size=policy.size, overlap=policy.overlap, unit=policy.unit)
+        if policy
+        else None,
+        enabled=source.enabled,
+        scan_every_minutes=source.scan_every_minutes,
+        scanned_at=source.scanned_at,
+        report=scan_report_out(source.report),
+    )
+
+
+def scan_report_out(facts: dict[str, Any]) -> ScanReportOut | None:
+    """A stored report in the active language; None before the first scan."""
+    if "state" not in facts:
+        return None
+    reason = "reason_en" if (get_language() or "").startswith("en") else "reason_ja"
+    return ScanReportOut(
+        **{name: facts[name] for name in ("state", "new", "changed", "unchanged", "removed", "failed", "seconds")},
+        reason=facts.get(reason) or None,
+        failures=[ScanFailureOut(path=failure["path"], reason=failure[reason]) for failure in facts["failures"]],
+    )
+
+
+def source_job(source: Source) -> JobOut:
+    return JobOut(
+        kind="source",
+        id=source.name,
+        title=source.name,
+        collection=source.collection.slug,
+        status=source.report.get("state", "queued") if source.scanned_at else "queued",
+        progress=None,
+        attempts=None,
+        since=source.scanned_at,
+    )
+
+
+def document_job(version: DocumentVersion) -> JobOut:
+    """Expects document__collection to be selected."""
+    return JobOut(
+        kind="document",
+        id=version.document.public_id,
+        title=version.document.title,
+        collection=version.document.collection.slug,
+        status=version.status,
+        progress=version.progress,
+        attempts=version.attempts,
+        since=version.queued_at,
+    )

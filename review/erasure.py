@@ -1,0 +1,97 @@
+"""Erasing what reviews keep of a deleted document's text. Verdicts, counts, severities and places stay.
+
+Messages, titles of sections and suggestions name words of the document as quotes do, so they go as well; what a
+finding was about is still told by its rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TypeVar
+
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from hub.core import bus
+from knowledge.models import Document
+from review.models import UNFINISHED, Finding, Review, ReviewStatus, Suggestion
+from review.rules import UnknownRuleError, get_rule
+from review.types import Text, Verdict
+
+KEPT_DATA = ("topic", "class")
+"""Keys of a finding's data whose values are codes of ours, never words of the document."""
+
+ERASED = Text(ja="（文書の削除に伴い、本文の引用を消去しました）", en="(quotes were erased with the document)")
+DELETED = "the document was deleted"
+BATCH = 500
+
+Item = TypeVar("Item")
+
+
+def erase_reviews_of(document: Document) -> Mapping[str, int]:
+    """Erase the text that reviews of a document keep, and stop those that run; counts reviews and findings.
+
+    To be called in the transaction that deletes the document.
+    """
+    reviews = Review.objects.filter(document_id_text=document.public_id)
+    _stop(reviews)
+    findings = Finding.objects.filter(result__review__in=reviews.values("pk"))
+    for batch in _batches(findings.order_by("pk").iterator(chunk_size=BATCH)):
+        for finding in batch:
+            _erase_finding(finding)
+        Finding.objects.bulk_update(batch, ERASED_FIELDS)
+    Suggestion.objects.filter(finding__in=findings.values("pk")).update(
+        content_ja=ERASED.ja, content_en=ERASED.en, rationale_ja="", rationale_en="", example=""
+    )
+    return {"reviews": reviews.count(), "findings": findings.count()}
+
+
+def _stop(reviews: QuerySet[Review]) -> None:
+    """Whoever works on a review loses the lease first, and so writes nothing more after the erasure."""
+    unfinished = list(reviews.filter(status__in=UNFINISHED).select_for_update().values_list("pk", "public_id"))
+    reviews.filter(pk__in=[pk for pk, _public_id in unfinished]).update(
+        status=ReviewStatus.FAILED,
+        verdict=Verdict.ERROR,
+        error=DELETED,
+        lease_token="",
+        lease_expires_at=None,
+        finished_at=Now(),
+    )
+    for _pk, public_id in unfinished:
+        bus.publish(f"review:{public_id}", {"review_id": public_id, "status": "failed", "progress": 100})
+
+
+ERASED_FIELDS = (
+    "message_ja",
+    "message_en",
+    "location",
+    "evidence",
+    "searched",
+    "data",
+    "confidence_basis_ja",
+    "confidence_basis_en",
+)
+
+
+def _erase_finding(finding: Finding) -> None:
+    title = _title_of(finding.rule_id)
+    finding.message_ja, finding.message_en = f"{title.ja}{ERASED.ja}", f"{title.en} {ERASED.en}"
+    finding.location = {**finding.location, "section_path": []}
+    finding.evidence, finding.searched = [], []
+    finding.data = {name: finding.data[name] for name in KEPT_DATA if name in finding.data}
+    finding.confidence_basis_ja = finding.confidence_basis_en = ""
+
+
+def _title_of(rule_id: str) -> Text:
+    """What a rule is about; a rule that is gone is told by its id."""
+    try:
+        return get_rule(rule_id).title
+    except UnknownRuleError:
+        return Text(ja=rule_id, en=rule_id)
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    waiting = iter(items)
+    while batch := list(islice(waiting, BATCH)):
+        yield batch

@@ -1,0 +1,554 @@
+"""Watched sources: what a scan takes in, retires, leaves alone and reports; who may watch what."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import boto3
+import pytest
+from django.db.models.functions import Now
+from django.utils import timezone, translation
+from moto.server import ThreadedMotoServer
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.lease import claim
+from knowledge import scheduled
+from knowledge.backends.sources import registry
+from knowledge.backends.sources.private_copies import prune_private_folders, temp_dir
+from knowledge.models import ChunkVector, Document, DocumentVersion, Source
+from knowledge.search.hybrid import search
+from knowledge.services import folders, scans, sources
+from knowledge.services.documents import create_document, reindex_document
+from knowledge.services.folders import FolderReport, index_folder
+from knowledge.services.reading import count_documents
+from knowledge.services.workers import work_through
+from knowledge.source_schemas import scan_report_out
+from knowledge.types import ChunkOptions, SearchQuery
+from tests.factories import CollectionFactory, principal_with, upload_text
+
+pytestmark = pytest.mark.django_db
+
+SMALL = ChunkOptions(size=120, overlap=10)
+LARGE = ChunkOptions(size=400, overlap=40)
+real = folders.hash_file
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    root = tmp_path / "共有"
+    (root / "規程").mkdir(parents=True)
+    (root / "規程" / "文書管理.md").write_text("# 文書管理規程\n\n文書は 5 年間保存する。\n", encoding="utf-8")
+    (root / "用語.md").write_text("# 用語\n\nサーバーとは計算機をいう。\n", encoding="utf-8")
+    (root / "議事録.txt").write_text("出席者は田中と鈴木である。\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def source(folder) -> Source:
+    return watch(folder)
+
+
+def watch(folder: Path, *, name: str = "共有フォルダー", **more) -> Source:
+    return sources.create_source(
+        principal=local_operator(), name=name, location=str(folder), **{"collection": "default", **more}
+    )
+
+
+def run(source: Source) -> tuple[int, int, int, int, int]:
+    """Scan now, to the end; gives new, changed, unchanged, removed, failed."""
+    Source.objects.filter(pk=source.pk).update(scanned_at=None)
+    while scans.scan(source.pk):
+        pass
+    source.refresh_from_db()
+    return tuple(source.report[name] for name in ("new", "changed", "unchanged", "removed", "failed"))
+
+
+def state(source: Source) -> str:
+    return source.report["state"]
+
+
+def live_paths() -> set[str]:
+    return set(Document.objects.live().values_list("path", flat=True))
+
+
+def work_off() -> None:
+    work_through(list(DocumentVersion.objects.values_list("pk", flat=True)))
+
+
+def test_the_first_scan_takes_everything_in_and_the_second_finds_nothing_to_do(source):
+    assert run(source) == (3, 0, 0, 0, 0)
+    assert state(source) == "completed"
+    assert run(source) == (0, 0, 3, 0, 0)
+    assert DocumentVersion.objects.count() == 3
+    assert source.scanned_at is not None
+
+
+def test_the_cost_of_a_scan_without_changes_does_not_grow_with_the_number_of_files(
+    source, folder, django_assert_num_queries
+):
+    run(source)
+    with django_assert_num_queries(12):
+        run(source)
+    for number in range(30):
+        (folder / f"{number}.md").write_text(f"# 第 {number} 号\n\n本文。\n", encoding="utf-8")
+    run(source)
+    with django_assert_num_queries(12):
+        run(source)
+
+
+def test_a_changed_file_is_a_new_version_and_only_that_one_is_read(source, folder, monkeypatch):
+    run(source)
+    read = []
+    monkeypatch.setattr(folders, "hash_file", lambda path: (read.append(path.name), real(path))[1])
+    (folder / "用語.md").write_text("# 用語\n\nサーバーとは計算機と網をいう。\n", encoding="utf-8")
+    assert run(source) == (0, 1, 2, 0, 0)
+    assert read == ["用語.md"]
+
+
+def test_a_file_that_is_gone_is_found_by_no_search_and_no_count_and_its_versions_stay(source, folder):
+    run(source)
+    work_off()
+    before = count_documents(local_operator())
+    (folder / "用語.md").unlink()
+    assert run(source) == (0, 0, 2, 1, 0)
+    assert count_documents(local_operator()) == (before[0] - 1, before[1] - 1)
+    found = search(local_operator(), SearchQuery(text="サーバーとは計算機"))
+    assert "用語.md" not in {hit.document_path for hit in found.hits}
+    retired = Document.objects.get(path="用語.md")
+    assert retired.latest_version.content.markdown.startswith("# 用語")
+    assert not ChunkVector.objects.filter(chunk__version__document=retired).exists()
+
+
+def test_a_document_that_is_retired_while_it_is_worked_on_does_not_come_back_into_the_index(source, folder):
+    run(source)
+    (folder / "用語.md").unlink()
+    run(source)
+    work_off()
+    assert Document.objects.get(path="用語.md").latest_version.status == "retired"
+    assert not ChunkVector.objects.filter(chunk__version__document__path="用語.md").exists()
+
+
+def test_only_documents_of_this_root_are_retired(source, folder, tmp_path):
+    other = tmp_path / "別"
+    other.mkdir()
+    (other / "別の文書.md").write_text("# 別\n\n本文。\n", encoding="utf-8")
+    run(watch(other, name="別"))
+    upload_text(local_operator(), tmp_path, "# 手で登録\n\n本文。\n", name="手動.md")
+    run(source)
+    for path in folder.rglob("*.md"):
+        path.unlink()
+    assert run(source) == (0, 0, 1, 2, 0)
+    assert live_paths() == {"議事録.txt", "別の文書.md", "手動.md"}
+
+
+def test_a_root_that_is_gone_fails_visibly_and_retires_nothing(source, folder):
+    run(source)
+    folder.rename(folder.with_name("移動"))
+    run(source)
+    assert state(source) == "failed"
+    assert str(folder) in source.report["reason_ja"]
+    assert source.report["reason_ja"] != source.report["reason_en"]
+    assert len(live_paths()) == 3
+    assert source.scanned_at is not None  # it is tried again at its time, not without a pause
+
+
+def test_an_empty_folder_on_another_disk_retires_nothing(source, folder):
+    run(source)
+    unmounted = {**source.report, "identity": "0"}
+    Source.objects.filter(pk=source.pk).update(report=unmounted)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.unlink()
+    run(source)
+    assert state(source) == "failed"
+    assert len(live_paths()) == 3
+
+
+def test_a_folder_that_was_emptied_in_place_retires_its_documents(source, folder):
+    run(source)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        path.unlink()
+    assert run(source) == (0, 0, 0, 3, 0)
+
+
+def test_a_folder_inside_that_can_not_be_looked_into_is_named_and_nothing_is_retired(source, folder):
+    run(source)
+    (folder / "用語.md").unlink()
+    _make_too_deep(folder / "深い")
+    numbers = run(source)
+    assert numbers[3:] == (0, 1)
+    assert source.report["failures"][0]["path"].startswith("深い/")
+    assert len(live_paths()) == 3
+
+
+def _make_too_deep(root: Path) -> None:
+    """A folder whose path is longer than the system takes: even root can't list it by its path."""
+    root.mkdir()
+    here = os.open(root, os.O_RDONLY)
+    for _level in range(20):
+        os.mkdir("あ" * 80, dir_fd=here)
+        below = os.open("あ" * 80, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+
+
+def test_files_that_can_not_be_taken_in_are_named_with_reasons_and_the_others_go_on(source, folder, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_max_upload_bytes": 1024})
+    (folder / "大.md").write_text("大" * 1000, encoding="utf-8")
+    (folder / "改\n行.md").write_text("# 改行\n", encoding="utf-8")
+    os.close(os.open(os.fsencode(folder) + b"/\xff\xfe.md", os.O_CREAT | os.O_WRONLY))
+    assert run(source) == (3, 0, 0, 0, 3)
+    reasons = {failure["path"]: failure["reason_ja"] for failure in source.report["failures"]}
+    assert {"大.md", "改\n行.md", "\\xff\\xfe.md"} == set(reasons)
+    assert all(reasons.values())
+    with translation.override("en"):
+        assert {failure.path for failure in scan_report_out(source.report).failures} == set(reasons)
+
+
+def test_decomposed_file_names_stay_one_document_and_a_second_spelling_is_refused(source, folder):
+    (folder / "か\u3099いよう.md").write_text("# 概要\n\n本文。\n", encoding="utf-8")
+    assert run(source) == (4, 0, 0, 0, 0)
+    assert run(source) == (0, 0, 4, 0, 0)
+    (folder / "がいよう.md").write_text("# 別の概要\n\n本文。\n", encoding="utf-8")
+    assert run(source)[3:] == (0, 1)
+    assert "がいよう.md" in live_paths()
+
+
+def test_documents_of_others_and_of_other_sources_are_left_alone(source, folder, tmp_path):
+    user = principal_with(Role.CURATOR, Source.objects.get().collection)
+    upload_text(user, tmp_path, "# 私の用語\n\n本文。\n", name="用語.md")
+    other = tmp_path / "別"
+    other.mkdir()
+    (other / "議事録.txt").write_text("別の議事録。\n", encoding="utf-8")
+    run(watch(other, name="別"))
+    assert run(source) == (1, 0, 0, 0, 2)
+    assert Document.objects.get(path="用語.md").owner_id == user.user_id
+    assert Document.objects.get(path="議事録.txt").source_root == str(other)
+
+
+def test_a_killed_scan_is_gone_on_with_and_ends_the_same(source, monkeypatch):
+    calls = []
+
+    def create_one_then_die(**arguments):
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return create_document(**arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "create_document", create_one_then_die)
+        with pytest.raises(KeyboardInterrupt):
+            scans.scan(source.pk)
+    assert len(live_paths()) == 1
+    assert scans.scan(source.pk) is False  # the dead scan's lease still holds
+    assert scans.due_sources() == []
+    Source.objects.filter(pk=source.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
+    assert scans.due_sources() == [source.pk]
+    assert scans.scan(source.pk) is False
+    source.refresh_from_db()
+    assert state(source) == "completed"
+    assert (source.report["new"], source.report["unchanged"]) == (2, 1)
+    assert run(source) == (0, 0, 3, 0, 0)
+
+
+def test_two_scans_of_one_source_never_run_at_once(source):
+    lease = claim(Source.objects.all(), source.pk)
+    assert lease is not None
+    assert scans.scan(source.pk) is False
+    assert live_paths() == set()
+    lease.release()
+    assert run(source) == (3, 0, 0, 0, 0)
+
+
+def test_a_scan_that_lost_its_lease_writes_nothing_more(source, monkeypatch):
+    def hash_and_lose(path):
+        Source.objects.filter(pk=source.pk).update(lease_token="another")
+        return real(path)
+
+    monkeypatch.setattr(folders, "hash_file", hash_and_lose)
+    assert scans.scan(source.pk) is False
+    assert live_paths() == set()
+
+
+def test_a_long_scan_is_done_in_pieces_that_add_up(source, folder):
+    (folder / "改\n行.md").write_text("# 改行\n", encoding="utf-8")
+    pieces = 1
+    while scans.scan(source.pk, slice_s=0):
+        pieces += 1
+        source.refresh_from_db()
+        assert state(source) == "running"
+    source.refresh_from_db()
+    assert pieces == 4
+    assert state(source) == "completed"
+    assert [source.report[name] for name in ("new", "unchanged", "failed")] == [3, 0, 1]
+
+
+def test_a_source_is_due_at_its_time_and_when_somebody_asks(source, django_capture_on_commit_callbacks):
+    assert scans.due_sources() == [source.pk]
+    run(source)
+    assert scans.due_sources() == []
+    assert scans.scan(source.pk) is False
+    Source.objects.filter(pk=source.pk).update(scanned_at=Now() - timedelta(minutes=16))
+    assert scans.due_sources() == [source.pk]
+    run(source)
+    with django_capture_on_commit_callbacks() as callbacks:
+        sources.request_scan(principal=local_operator(), name=source.name)
+    assert len(callbacks) == 1
+    assert scans.due_sources() == [source.pk]
+    sources.update_source(principal=local_operator(), name=source.name, enabled=False)
+    assert scans.due_sources() == []
+    with pytest.raises(Conflict):
+        sources.request_scan(principal=local_operator(), name=source.name)
+
+
+def test_beat_queues_due_sources_and_the_task_scans_them(source, queue):
+    assert scheduled.scan_due_sources() == 1
+    scheduled.scan_source(source_id=source.pk)
+    assert len(live_paths()) == 3
+    assert scheduled.scan_due_sources() == 0
+
+
+def test_an_unforeseen_error_ends_in_the_report_and_is_raised(source, monkeypatch):
+    def fail(_self, _heartbeat):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("knowledge.backends.sources.folder.FolderReader.list_files", fail)
+    with pytest.raises(ZeroDivisionError):
+        scans.scan(source.pk)
+    source.refresh_from_db()
+    assert state(source) == "failed"
+    assert "ZeroDivisionError" in source.report["reason_en"]
+
+
+def test_a_changed_chunk_policy_cuts_again_and_search_keeps_the_old_passages_until_then(folder):
+    source = watch(folder, chunk_options=SMALL)
+    run(source)
+    work_off()
+    sources.update_source(principal=local_operator(), name=source.name, chunk_options=LARGE)
+    assert run(source) == (0, 3, 0, 0, 0)
+    assert count_documents(local_operator())[0] == 3
+    document = Document.objects.get(path="用語.md")
+    assert (document.latest_version.number, document.current_version.number) == (2, 1)
+    assert document.latest_version.policy.size == 400
+    assert document.latest_version.blob_id == document.current_version.blob_id
+    assert run(source) == (0, 0, 3, 0, 0)
+
+
+def test_a_source_that_goes_back_to_the_default_chunking_is_cut_by_it(folder):
+    source = watch(folder, chunk_options=SMALL)
+    run(source)
+    sources.update_source(principal=local_operator(), name=source.name, chunk_options=None)
+    assert run(source) == (0, 3, 0, 0, 0)
+    assert not DocumentVersion.objects.get(document__path="用語.md", number=2).has_own_policy
+    assert run(source) == (0, 0, 3, 0, 0)
+
+
+def test_a_document_whose_chunking_a_person_chose_keeps_it(folder):
+    source = watch(folder, chunk_options=SMALL)
+    run(source)
+    chosen = Document.objects.get(path="用語.md")
+    reindex_document(
+        principal=local_operator(), document_id=chosen.public_id, chunk_options=ChunkOptions(size=300, overlap=0)
+    )
+    sources.update_source(principal=local_operator(), name=source.name, chunk_options=LARGE)
+    assert run(source) == (0, 2, 1, 0, 0)
+    (folder / "用語.md").write_text("# 用語\n\n改めた。\n", encoding="utf-8")
+    assert run(source) == (0, 1, 2, 0, 0)
+    chosen.refresh_from_db()
+    assert chosen.latest_version.policy.size == 300
+
+
+def test_documents_follow_their_source_to_a_new_location(source, folder):
+    run(source)
+    moved = folder.rename(folder.with_name("新しい共有"))
+    (moved / "用語.md").unlink()
+    sources.update_source(principal=local_operator(), name=source.name, location=str(moved))
+    assert run(source) == (0, 0, 2, 1, 0)
+    assert DocumentVersion.objects.count() == 3
+
+
+def test_what_changed_is_in_the_audit_trail_and_a_scan_without_changes_is_not(source):
+    run(source)
+    run(source)
+    event = AuditEvent.objects.get(action="SOURCE_SCANNED")
+    assert (event.resource, event.details["new"]) == ("source:共有フォルダー", 3)
+
+
+@pytest.mark.parametrize("location", ["relative/folder", "", "s3://bucket/x", "\x00"])
+def test_a_location_that_is_no_absolute_folder_is_refused(location):
+    with pytest.raises(InvalidInput):
+        sources.create_source(principal=local_operator(), name="x", location=location, collection="default")
+
+
+@pytest.mark.parametrize("location", ["", "bucket", "s3://", "s3://UPPER", "http://bucket/x"])
+def test_a_location_that_is_no_bucket_is_refused(location):
+    with pytest.raises(InvalidInput, match="s3://"):
+        sources.create_source(principal=local_operator(), name="x", kind="s3", location=location, collection="default")
+
+
+def test_the_hubs_own_data_is_never_a_source(settings):
+    for folder in (settings.HUB_DATA_DIR, settings.HUB_DATA_DIR / "blobs", settings.HUB_DATA_DIR.parent, Path("/")):
+        with pytest.raises(InvalidInput, match=str(settings.HUB_DATA_DIR)):
+            watch(folder)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a/b", "a\nb", "x" * 101])
+def test_names_that_can_not_stand_in_a_url_are_refused(folder, name):
+    with pytest.raises(InvalidInput, match="name"):
+        watch(folder, name=name)
+
+
+def test_a_second_source_of_the_same_name_or_place_is_a_conflict(source, folder, tmp_path):
+    with pytest.raises(Conflict):
+        watch(tmp_path)
+    with pytest.raises(Conflict):
+        watch(folder, name="もう一つ")
+
+
+def test_only_an_administrator_says_what_is_watched_and_a_curator_sees_and_scans_it(folder):
+    collection = CollectionFactory()
+    curator = principal_with(Role.CURATOR, collection)
+    with pytest.raises(Forbidden):
+        sources.create_source(principal=curator, name="x", location="/etc", collection=collection.slug)
+    administrator = principal_with(Role.ADMINISTRATOR, collection)
+    with pytest.raises(Forbidden):
+        sources.create_source(principal=administrator, name="x", location="/etc", collection=collection.slug)
+    source = watch(folder, collection=collection.slug)
+    assert sources.request_scan(principal=curator, name=source.name).pk == source.pk
+    with pytest.raises(Forbidden):
+        sources.update_source(principal=curator, name=source.name, location="/etc")
+    with pytest.raises(Forbidden):
+        sources.delete_source(principal=curator, name=source.name)
+    with pytest.raises(NotFound):
+        sources.get_source(principal_with(Role.CURATOR, CollectionFactory()), source.name)
+
+
+def test_a_deleted_source_leaves_its_documents(source):
+    run(source)
+    sources.delete_source(principal=local_operator(), name=source.name)
+    assert len(live_paths()) == 3
+
+
+def test_leftovers_of_killed_scans_are_removed_after_a_day():
+    old, new = temp_dir() / "source-old", temp_dir() / "source-new"
+    for path in (old, new):
+        (path / "x").mkdir(parents=True)
+    day_old = timezone.now().timestamp() - 90_000
+    os.utime(old, (day_old, day_old))
+    assert prune_private_folders(timezone.now()) == 1
+    assert new.exists()
+    new.joinpath("x").rmdir()
+    new.rmdir()
+
+
+def test_the_command_goes_on_with_what_a_killed_run_left_in_work(folder):
+    plan = folders.Plan(
+        principal=local_operator(),
+        reader=folders.FolderReader(folder),
+        collection="default",
+        chunk_options=SMALL,
+        incremental=True,
+    )
+    folders.Pass(plan, FolderReport()).run()
+    assert set(DocumentVersion.objects.values_list("status", flat=True)) == {"stored"}
+    report = index_folder(
+        principal=local_operator(), folder=folder, collection="default", chunk_options=SMALL, incremental=True
+    )
+    assert report.unchanged == 3
+    assert set(DocumentVersion.objects.values_list("status", flat=True)) == {"ready"}
+
+
+@pytest.fixture(scope="module")
+def s3_endpoint():
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def bucket(s3_endpoint, settings, monkeypatch):
+    """A bucket with two documents below a prefix and one beside it."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    settings.CONFIG = settings.CONFIG.model_copy(update={"s3_endpoint_url": s3_endpoint, "aws_region": "us-east-1"})
+    registry._s3_client.cache_clear()
+    bucket = boto3.resource("s3", endpoint_url=s3_endpoint, region_name="us-east-1").create_bucket(Bucket="shiryo")
+    bucket.objects.delete()
+    for key in ("文書/規程/保存.md", "文書/用語.md", "文書/.隠し.md", "文書/空/", "別/外.md"):
+        bucket.put_object(Key=key, Body=f"# {key}\n\n保存する文書である。\n".encode())
+    yield bucket
+    registry._s3_client.cache_clear()
+
+
+@pytest.fixture
+def s3_source(bucket) -> Source:
+    return sources.create_source(
+        principal=local_operator(), name="倉庫", kind="s3", location="s3://shiryo/文書", collection="default"
+    )
+
+
+def test_objects_below_the_prefix_are_documents_and_a_second_scan_reads_none(s3_source):
+    assert run(s3_source) == (2, 0, 0, 0, 0)
+    assert live_paths() == {"規程/保存.md", "用語.md"}
+    assert Document.objects.first().source_root == "s3://shiryo/文書/"
+    assert run(s3_source) == (0, 0, 2, 0, 0)
+    work_off()
+    assert Document.objects.get(path="用語.md").current_version.content.markdown.startswith("# 文書/用語.md")
+    assert list(temp_dir().glob("source-*")) == []
+
+
+def test_changed_and_removed_objects_are_followed(s3_source, bucket):
+    run(s3_source)
+    bucket.put_object(Key="文書/用語.md", Body="# 改めた用語\n".encode())
+    bucket.Object("文書/規程/保存.md").delete()
+    assert run(s3_source) == (0, 1, 0, 1, 0)
+
+
+def test_an_object_above_the_limit_is_refused_from_the_listing_alone(s3_source, bucket, settings, monkeypatch):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_max_upload_bytes": 1024})
+    bucket.put_object(Key="文書/大.bin", Body=b"x" * 5000)
+    asked = []
+    fetch = registry._s3_client().get_object
+    monkeypatch.setattr(
+        registry._s3_client(), "get_object", lambda **given: (asked.append(given["Key"]), fetch(**given))[1]
+    )
+    assert run(s3_source) == (2, 0, 0, 0, 1)
+    assert "文書/大.bin" not in asked
+
+
+def test_a_bucket_that_is_gone_fails_visibly_and_retires_nothing(s3_source, bucket):
+    run(s3_source)
+    bucket.objects.delete()
+    bucket.delete()
+    run(s3_source)
+    assert state(s3_source) == "failed"
+    assert "shiryo" in s3_source.report["reason_ja"]
+    assert len(live_paths()) == 2
+
+
+def test_an_empty_bucket_of_another_server_retires_nothing(s3_source, bucket):
+    run(s3_source)
+    Source.objects.filter(pk=s3_source.pk).update(report={**s3_source.report, "identity": "https://other.example"})
+    bucket.objects.delete()
+    run(s3_source)
+    assert state(s3_source) == "failed"
+    assert len(live_paths()) == 2
+
+
+def test_an_object_that_goes_between_listing_and_reading_fails_alone(s3_source, bucket, monkeypatch):
+    client = registry._s3_client()
+    fetch = client.get_object
+
+    def remove_first(**given):
+        bucket.Object("文書/用語.md").delete()
+        return fetch(**given)
+
+    monkeypatch.setattr(client, "get_object", remove_first)
+    assert run(s3_source) == (1, 0, 0, 0, 1)
+    assert s3_source.report["failures"][0]["path"] == "用語.md"

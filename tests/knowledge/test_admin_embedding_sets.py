@@ -1,0 +1,68 @@
+"""The page of embedding sets: who sees it, who may act, and that its buttons ask the services."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from hub.access.principals import Role
+from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.models import Collection, EmbeddingSet
+from tests.hub.admin.support import client_of, grant, make_user
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
+LIST = "admin:knowledge_embeddingset_changelist"
+
+
+@pytest.fixture(autouse=True)
+def first_set(db: None) -> EmbeddingSet:
+    return active_embedding_set()
+
+
+def new_set(**more: str) -> dict[str, str]:
+    return {"name": "小さく切る", "backend": "bundled", "chunk_size": "100", **more}
+
+
+def test_superusers_make_build_and_drop_a_set() -> None:
+    client = client_of(make_user("root", is_superuser=True))
+    client.post(reverse("admin:knowledge_embeddingset_create"), new_set())
+    made = EmbeddingSet.objects.get(name="小さく切る")
+    page = client.get(reverse(LIST)).content.decode()
+    assert "小さく切る" in page
+    assert "section 100/50 tokens" in page
+    assert reverse("admin:knowledge_embeddingset_switch", args=[made.pk]) not in page
+    client.post(reverse("admin:knowledge_embeddingset_build", args=[made.pk]))
+    made.refresh_from_db()
+    assert made.build_started_at is not None
+    progress = client.get(reverse("admin:knowledge_embeddingset_progress"), {"of": str(made.pk)}).json()
+    assert progress[str(made.pk)]["status"] == "building"
+    client.post(reverse("admin:knowledge_embeddingset_drop", args=[made.pk]))
+    made.refresh_from_db()
+    assert made.status == "dropped"
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_what_a_service_refuses_is_told(language: str, first_set: EmbeddingSet) -> None:
+    client = client_of(make_user("root", is_superuser=True), language=language)
+    page = client.post(reverse("admin:knowledge_embeddingset_create"), new_set(chunk_size="9999"), follow=True)
+    assert "9999" in page.content.decode()
+    refused = client.post(reverse("admin:knowledge_embeddingset_drop", args=[first_set.pk]), follow=True)
+    assert first_set.name in str(next(iter(refused.context["messages"])))
+    assert client.post(reverse("admin:knowledge_embeddingset_rollback"), follow=True).status_code == 200
+    first_set.refresh_from_db()
+    assert first_set.is_active
+
+
+def test_curators_look_and_may_not_act() -> None:
+    curator = make_user("curator")
+    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    client = client_of(curator)
+    page = client.get(reverse(LIST)).content.decode()
+    assert "multilingual-e5-small" in page
+    assert "<form" not in page.split("hub-sets")[1]
+    client.post(reverse("admin:knowledge_embeddingset_create"), new_set())
+    assert EmbeddingSet.objects.count() == 1
+
+
+def test_staff_without_a_role_see_nothing() -> None:
+    assert client_of(make_user("nobody")).get(reverse(LIST)).status_code == 403
