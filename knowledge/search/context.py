@@ -59,7 +59,7 @@ def _readable_chunk(principal: Principal, chunk_id: str) -> Chunk:
         else with_documents(Chunk.objects.filter(public_id=chunk_id, version__in=versions)).first()
     )
     if found is None:
-        raise NotFound(_("There is no passage {id}."), id=chunk_id[:60])
+        raise NotFound(_("There is no passage {id}."), code="chunk_not_found", id=chunk_id[:60])
     return found
 
 
