@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from benchmarks.retrieval.library import Question, QuestionSet, load_set, read_sets
+from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set, read_sets
 from hub.access.principals import local_operator
 from knowledge.backends.active_embedder import active_embedding_set, get_embedder
 from knowledge.backends.analysis import analyse_query

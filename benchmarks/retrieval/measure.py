@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.db import connection
 
-from benchmarks.retrieval.library import Question, load_set, read_sets
+from benchmarks.retrieval.question_sets import Question, load_set, read_sets
 from hub.access.principals import local_operator
 from hub.evaluation.metrics import evaluate
 from knowledge.backends.active_embedder import active_embedding_set, get_embedder

@@ -13,7 +13,7 @@ from knowledge.models import EmbeddingSet
 from knowledge.search import legs
 from knowledge.search.hybrid import search
 from knowledge.types import SearchMode, SearchQuery, SearchResult
-from tests.knowledge.search.library import Library
+from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db
 

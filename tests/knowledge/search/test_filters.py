@@ -8,7 +8,7 @@ from hub.access.principals import local_operator
 from knowledge.models import DocumentType
 from knowledge.search.hybrid import search
 from knowledge.types import SearchFilter, SearchMode, SearchQuery
-from tests.knowledge.search.library import Library, Passage
+from tests.knowledge.search.shelf import Library, Passage
 
 pytestmark = pytest.mark.django_db
 SECTIONS = (

@@ -12,7 +12,7 @@ from hub.core.errors import InvalidInput
 from knowledge.models import Document, LexicalPosting
 from knowledge.search.hybrid import search, vector_search
 from knowledge.types import SearchFilter, SearchMode, SearchOrder, SearchQuery, SearchResult
-from tests.knowledge.search.library import Library, Passage
+from tests.knowledge.search.shelf import Library, Passage
 
 pytestmark = pytest.mark.django_db
 PASSAGES = (

@@ -11,7 +11,7 @@ from knowledge.models import CollectionGrant, Document
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search
 from knowledge.types import SearchFilter, SearchMode, SearchQuery, SearchResult
-from tests.knowledge.search.library import Library, person
+from tests.knowledge.search.shelf import Library, person
 
 pytestmark = pytest.mark.django_db
 MODES = pytest.mark.parametrize("mode", list(SearchMode))

@@ -12,7 +12,7 @@ from django.db.models import Count, Sum
 
 from knowledge.backends.postings import delete_postings, prune_terms, recount_statistics, write_postings
 from knowledge.models import Chunk, LexicalField, LexicalPosting, LexicalStatistics, LexicalTerm
-from tests.knowledge.search.library import Library
+from tests.knowledge.search.shelf import Library
 
 TEXTS = ("要件FR-001は性能要件である。", "性能は3秒以内とする。性能試験で確かめる。", "!?")
 

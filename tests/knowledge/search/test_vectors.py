@@ -15,7 +15,7 @@ from knowledge.search import vector as vector_leg
 from knowledge.search.scope import permitted_chunks
 from knowledge.search.vector import cosines_of, nearest_chunks
 from knowledge.types import SearchFilter
-from tests.knowledge.search.library import Library
+from tests.knowledge.search.shelf import Library
 
 
 def unit_vectors(count: int, *, seed: int = 0) -> NDArray[np.float32]:
