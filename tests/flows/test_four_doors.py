@@ -119,6 +119,46 @@ def test_a_document_comes_in_through_every_door(hub, tmp_path, upload: Callable[
     assert document["title"] == f"手順 {upload.__name__}"
 
 
+REAL_DOCUMENTS = [
+    (upload_by_mcp, "436_*.docx", "section_path"),
+    (upload_by_command_line, "438-1_*.xlsx", "cell"),
+    (upload_by_admin, "GIF研修シリーズDSS_L04*.pptx", "page"),
+    (upload_by_rest, "451-1-1_*.pdf", "page"),
+]
+
+
+@pytest.mark.parametrize(("upload", "pattern", "place"), REAL_DOCUMENTS)
+def test_a_real_document_is_found_by_its_own_words_through_every_door(
+    hub, test_data, tmp_path, upload: Callable[[HubProcess, Path], str], pattern: str, place: str
+):
+    (source,) = test_data.joinpath("documents").glob(pattern)
+    path = tmp_path / f"実{source.name}"
+    path.write_bytes(source.read_bytes())
+    (document,) = hub.wait_until_finished(upload(hub, path))
+    chunks = hub.call("GET", f"/documents/{document['document_id']}/chunks", params={"limit": 200}).json()["items"]
+    wanted = max(chunks, key=lambda chunk: len(set(chunk["content"])))
+    words = " ".join(re.findall(r"[\wー]{3,}", wanted["content"])[:12])
+    asked = {"query": words, "limit": 10, "collection": "default"}
+    answers = {
+        "rest": hub.call(
+            "POST", "/search", json={"query": words, "limit": 10, "filter": {"collection": "default"}}
+        ).json(),
+        "mcp http": call_tool(hub, "http", "auto", "search", {**asked, "with_context": False}),
+        "mcp http legacy": call_tool(hub, "http", "legacy", "search", {**asked, "with_context": False}),
+        "mcp stdio": call_tool(hub, "stdio", "legacy", "search", {**asked, "with_context": False}),
+        "command line": json.loads(
+            hub.manage("search", words, "--limit", "10", "--collection", "default", "--json").stdout
+        ),
+    }
+    for door, answer in answers.items():
+        found = next((hit for hit in answer["results"] if hit["content"] == wanted["content"]), None)
+        assert found, door
+        assert found[place] == wanted[place], door
+        assert found[place], door
+    page = signed_in(hub).get(f"{hub.url}/admin/search/", params={"q": words, "limit": 10}, timeout=30).text
+    assert path.name in page
+
+
 @pytest.fixture(scope="module")
 def searched(hub) -> dict[str, Any]:
     """What REST finds: the others must find the same."""
