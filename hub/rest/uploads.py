@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -98,9 +99,12 @@ def _copy(chunks: Iterable[bytes], target: BinaryIO) -> tuple[int, str]:
 
 
 def prune_temp_files(now: datetime) -> int:
-    """Remove what crashed processes left in the temporary folder a day ago or earlier; returns how many files."""
+    """Remove what crashed processes left in the temporary folder a day ago or earlier; returns how many entries."""
     oldest = (now - STALE_AFTER).timestamp()
-    stale = [path for path in temp_dir().iterdir() if path.is_file() and path.stat().st_mtime < oldest]
+    stale = [path for path in temp_dir().iterdir() if path.stat().st_mtime < oldest]
     for path in stale:
-        path.unlink(missing_ok=True)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)  # another worker may be at it
+        else:
+            path.unlink(missing_ok=True)
     return len(stale)

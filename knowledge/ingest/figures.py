@@ -11,6 +11,7 @@ from pathlib import Path
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from hub.rest.uploads import temp_dir
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
 from knowledge.models import Blob, DocumentVersion, Figure
@@ -39,7 +40,7 @@ def store_figures(version: DocumentVersion, figures: Sequence[ParsedFigure]) -> 
 def _store_bytes(figures: dict[str, ParsedFigure]) -> None:
     known = set(Blob.objects.filter(pk__in=figures).values_list("pk", flat=True))
     store = get_blob_store()
-    with tempfile.TemporaryDirectory(prefix="hub-figures-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hub-figures-", dir=temp_dir()) as folder:
         for sha256, figure in figures.items():
             if sha256 not in known:
                 path = Path(folder, "figure")

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from hub.core import bus
 from hub.core.lease import Lease
+from hub.rest.uploads import temp_dir
 from knowledge.backends.active_embedder import (
     active_embedding_set,
     embedder_of,
@@ -46,7 +47,9 @@ EMBED_SLICE_S = 20.0
 def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     """Read the stored bytes in a child process and store Markdown and structure."""
     with get_blob_store().local_path(version.blob_id) as path:
-        parsed = parse_isolated(path, filename=version.filename, limits=_limits(), heartbeat=lease.renew)
+        parsed = parse_isolated(
+            path, filename=version.filename, limits=_limits(), heartbeat=lease.renew, scratch=temp_dir()
+        )
     with transaction.atomic():
         lease.lock()
         content = store_content(version, parsed)

@@ -35,16 +35,17 @@ def parse_isolated(
     filename: str,
     limits: ParseLimits,
     heartbeat: Callable[[], None] | None = None,
+    scratch: Path | None = None,
 ) -> ParsedDocument:
     """Parse a file in a child process with its own session, an empty environment and a private folder.
 
     ``heartbeat`` is called about once a second while the child works; what it raises ends the child and reaches the
-    caller.
+    caller. The private folder is made in ``scratch`` (default: the system's) and removed afterwards.
 
     :raises ParseError: with the file's own problem, or ``timeout``, ``out_of_memory``, ``output_too_large``,
         ``parser_crashed``.
     """
-    with tempfile.TemporaryDirectory(prefix="hub-parse-") as folder:
+    with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=scratch) as folder:
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
         request.write_text(
             json.dumps({"path": str(path.resolve()), "filename": filename, "limits": dataclasses.asdict(limits)}),

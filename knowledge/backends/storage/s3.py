@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.translation import gettext_lazy as _
 
+from hub.rest.uploads import temp_dir
 from knowledge.backends.storage.errors import BlobMissing, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class S3BlobStore:
 
     @contextlib.contextmanager
     def local_path(self, sha256: str) -> Iterator[Path]:
-        with tempfile.TemporaryDirectory(prefix="hub-blob-") as folder:
+        with tempfile.TemporaryDirectory(prefix="hub-blob-", dir=temp_dir()) as folder:
             path = Path(folder) / sha256
             with self._translating(sha256):
                 self._client.download_file(self._bucket, PREFIX + sha256, str(path))

@@ -103,5 +103,10 @@ def test_leftovers_of_a_crash_are_removed_after_a_day():
         path.write_bytes(TEXT)
         os.utime(path, (now.timestamp() - age_s, now.timestamp() - age_s))
 
-    assert prune_temp_files(now) == 1
+    folder = temp_dir() / "hub-parse-old"
+    folder.mkdir()
+    (folder / "result.json").write_bytes(TEXT)
+    os.utime(folder, (now.timestamp() - 90_000, now.timestamp() - 90_000))
+
+    assert prune_temp_files(now) == 2
     assert [path.name for path in temp_dir().iterdir()] == ["fresh"]
