@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import get_language
 from pydantic import BaseModel, Field
 
+from hub.core.languages import in_language
 from knowledge.models import DocumentVersion, Source
 
 
@@ -84,7 +84,7 @@ def scan_report_out(facts: dict[str, Any]) -> ScanReportOut | None:
     """A stored report in the active language; None before the first scan."""
     if "state" not in facts:
         return None
-    reason = "reason_en" if (get_language() or "").startswith("en") else "reason_ja"
+    reason = in_language("reason_ja", "reason_en")
     return ScanReportOut(
         **{name: facts[name] for name in ("state", "new", "changed", "unchanged", "removed", "failed", "seconds")},
         reason=facts.get(reason) or None,

@@ -9,11 +9,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.ids import new_id
+from hub.core.languages import in_language
 from knowledge.models import Document, DocumentVersion
 
 
@@ -61,7 +61,7 @@ class CheckList(models.Model):
         ordering = ["code"]
 
     def __str__(self) -> str:
-        return self.name_en if (get_language() or "").startswith("en") else self.name_ja
+        return in_language(self.name_ja, self.name_en)
 
 
 class CheckItem(models.Model):
@@ -112,7 +112,7 @@ class CheckItemVersion(models.Model):
 
     @property
     def name(self) -> str:
-        return self.name_en if (get_language() or "").startswith("en") else self.name_ja
+        return in_language(self.name_ja, self.name_en)
 
 
 class CheckListVersion(models.Model):
@@ -278,7 +278,7 @@ class Finding(models.Model):
 
     @property
     def message(self) -> str:
-        return self.message_en if (get_language() or "").startswith("en") else self.message_ja
+        return in_language(self.message_ja, self.message_en)
 
 
 class Suggestion(models.Model):

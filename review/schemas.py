@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import get_language
 from pydantic import BaseModel, Field
 
+from hub.core.languages import in_language
 from review.models import CheckItemVersion, CheckList, CheckListVersion, CheckResult, Finding, Review, Suggestion
 from review.types import Verdict
 
@@ -166,14 +166,10 @@ class ReviewRowOut(BaseModel):
     finished_at: datetime | None
 
 
-def _in_language(ja: str, en: str) -> str:
-    return en if (get_language() or "").startswith("en") else ja
-
-
 def checklist_out(checklist: CheckList) -> ChecklistOut:
     return ChecklistOut(
         code=checklist.code,
-        name=_in_language(checklist.name_ja, checklist.name_en),
+        name=in_language(checklist.name_ja, checklist.name_en),
         document_types=checklist.document_types,
         ontology_domain=checklist.ontology_domain,
     )
@@ -195,8 +191,8 @@ def check_item_out(checklist: CheckList, item: CheckItemVersion) -> CheckItemOut
         version=item.number,
         checklist=checklist.code,
         category=item.item.category,
-        name=_in_language(item.name_ja, item.name_en),
-        description=_in_language(item.description_ja, item.description_en),
+        name=in_language(item.name_ja, item.name_en),
+        description=in_language(item.description_ja, item.description_en),
         check_type=item.check_type,
         strategy=item.strategy,
         document_types=checklist.document_types,
@@ -260,12 +256,12 @@ def _result_out(result: CheckResult) -> ResultOut:
     return ResultOut(
         check_item_id=item.item.code,
         check_item_version=item.number,
-        name=_in_language(item.name_ja, item.name_en),
+        name=in_language(item.name_ja, item.name_en),
         verdict=result.verdict,
         score=result.score,
         method=result.method,
         strategy_used=result.strategy_used,
-        strategy_selection_reason=_in_language(result.strategy_reason_ja, result.strategy_reason_en),
+        strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
         evidence=ResultEvidenceOut(ontology_refs=topics),
         notices=result.notices,
         execution_time_ms=result.execution_time_ms,
@@ -273,7 +269,7 @@ def _result_out(result: CheckResult) -> ResultOut:
 
 
 def _finding_out(result: CheckResult, finding: Finding, *, with_evidence: bool) -> FindingOut:
-    basis = _in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
+    basis = in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
     return FindingOut(
         id=finding.public_id,
         fingerprint=finding.fingerprint,
@@ -296,8 +292,8 @@ def _suggestion_out(suggestion: Suggestion) -> SuggestionOut:
     return SuggestionOut(
         id=suggestion.public_id,
         finding_id=suggestion.finding.public_id,
-        content=_in_language(suggestion.content_ja, suggestion.content_en),
-        rationale=_in_language(suggestion.rationale_ja, suggestion.rationale_en),
+        content=in_language(suggestion.content_ja, suggestion.content_en),
+        rationale=in_language(suggestion.rationale_ja, suggestion.rationale_en),
         confidence=suggestion.confidence,
         example=suggestion.example or None,
         references=suggestion.references,

@@ -11,7 +11,6 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -19,6 +18,7 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import HubError
+from hub.core.languages import in_language
 from knowledge.admin.highlight import highlight
 from knowledge.models import Collection
 from knowledge.search.hybrid import search
@@ -113,7 +113,7 @@ def _shown(rank: int, hit: Hit, query: str) -> ShownHit:
 
 
 def _in_language(notice: Notice) -> str:
-    return notice.en if (get_language() or "").startswith("en") else notice.ja
+    return in_language(notice.ja, notice.en)
 
 
 def _page_link(request: HttpRequest, offset: int | None) -> str | None:

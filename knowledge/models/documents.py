@@ -10,11 +10,11 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Role, Scope, roles_with
 from hub.core.ids import new_id
+from hub.core.languages import in_language
 
 SLUG = RegexValidator(r"^[a-z0-9][a-z0-9_-]{0,62}$", _("1 to 63 lower-case letters, digits, - and _."))
 
@@ -119,7 +119,7 @@ class DocumentType(models.Model):
         ordering = ["code"]
 
     def __str__(self) -> str:
-        return self.name_en if (get_language() or "").startswith("en") else self.name_ja
+        return in_language(self.name_ja, self.name_en)
 
 
 class Blob(models.Model):
@@ -254,8 +254,7 @@ class DocumentVersion(models.Model):
     @property
     def status_reason(self) -> str | None:
         """Why the version stands where it stands, in the active language; None when there is nothing to say."""
-        english = (get_language() or "").startswith("en")
-        return (self.status_reason_en if english else self.status_reason_ja) or None
+        return in_language(self.status_reason_ja, self.status_reason_en) or None
 
 
 class VersionContent(models.Model):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
+
+from hub.core.languages import in_language
 
 
 class OntologyStatus(models.TextChoices):
@@ -78,4 +79,4 @@ class OntologyClass(models.Model):
         constraints = [models.UniqueConstraint(fields=["ontology", "code"], name="one_class_per_code")]
 
     def __str__(self) -> str:
-        return self.label_en if (get_language() or "").startswith("en") else self.label_ja
+        return in_language(self.label_ja, self.label_en)

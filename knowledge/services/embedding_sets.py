@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Now
-from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.languages import in_language
 from hub.core.queue import enqueue_on_commit
 from knowledge.backends.active_embedder import active_embedding_set, lock_publications, make_embedder
 from knowledge.backends.embedders.base import Embedder, EmbeddingError
@@ -123,7 +123,7 @@ def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
 
 
 def _words(error: EmbeddingError) -> str:
-    return error.en if (get_language() or "").startswith("en") else error.ja
+    return in_language(error.ja, error.en)
 
 
 def _policy(options: ChunkOptions | None, current: ChunkPolicy, embedder: Embedder) -> ChunkPolicy:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from django.utils import translation
 
 from hub.core.errors import HubError
+from hub.core.languages import in_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Problem:
 
     @property
     def reason(self) -> str:
-        return self.en if (translation.get_language() or "").startswith("en") else self.ja
+        return in_language(self.ja, self.en)
 
 
 @dataclass(slots=True)
@@ -41,10 +42,10 @@ class FolderReport:
     def note(self, path: str, error: HubError) -> None:
         """Add a problem."""
         shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self.problems.append(Problem(shown, in_language("ja", error), in_language("en", error)))
+        self.problems.append(Problem(shown, said_in("ja", error), said_in("en", error)))
 
 
-def in_language(code: str, error: HubError) -> str:
+def said_in(code: str, error: HubError) -> str:
     """Say an error in a language other than the active one."""
     with translation.override(code):
         return str(error)

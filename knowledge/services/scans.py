@@ -22,7 +22,7 @@ from hub.core.lease import Lease, LeaseLost, claim, free
 from knowledge.backends.sources import open_source
 from knowledge.models import Source
 from knowledge.services.folders import Pass, Plan
-from knowledge.services.scan_reports import FolderReport, in_language
+from knowledge.services.scan_reports import FolderReport, said_in
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class _Scan:
         except LeaseLost:
             raise
         except HubError as error:
-            self._finish("failed", ja=in_language("ja", error), en=in_language("en", error))
+            self._finish("failed", ja=said_in("ja", error), en=said_in("en", error))
             return False
         except Exception as error:
             name = type(error).__name__
