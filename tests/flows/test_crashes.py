@@ -30,15 +30,16 @@ def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
 
 def processes_below(pid: int, words: str) -> list[int]:
     """The children of a hub whose command line has ``words``."""
-    listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-ewwo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
     return [int(row[0]) for row in rows if int(row[1]) == pid and words in row[2]]
 
 
 def kill_worker(hub: HubProcess) -> None:
     """SIGKILL the worker and its pool, as the kernel does when memory runs out."""
-    workers = processes_below(hub.process.pid, "hub.celery worker")
-    assert workers
+    deadline = time.monotonic() + 20
+    while not (workers := processes_below(hub.process.pid, "hub.celery worker")):
+        assert time.monotonic() < deadline, subprocess.run(["ps", "-ewwo", "pid,ppid,args"], capture_output=True).stdout
     for pid in workers:
         os.killpg(pid, signal.SIGKILL)
 
@@ -87,7 +88,7 @@ def test_the_hub_comes_back_after_its_servers_were_killed_and_keeps_its_data(own
 
 
 def _kill_servers(hub: HubProcess) -> None:
-    listing = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines()[1:]:
         pid, arguments = line.split(None, 1)
         if str(hub.data_dir) in arguments and ("/postgres -D" in arguments or "valkey" in arguments.split()[0]):
@@ -109,7 +110,7 @@ def test_it_stops_within_ten_seconds_leaves_no_process_and_starts_again_with_its
     document_id = own_hub.upload(path)["document_id"]
     own_hub.wait_until_finished(document_id)
     assert own_hub.stop() < 10
-    listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True).stdout
     assert str(own_hub.data_dir) not in listing
     again = start_hub(own_hub.data_dir, "--no-sample")
     try:
