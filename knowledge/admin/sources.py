@@ -17,6 +17,7 @@ from hub.admin_site.badges import badge, two_lines
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from knowledge.models import Collection, Source
+from knowledge.schemas.sources import ScanReportOut, scan_report_out
 from knowledge.services.sources import (
     SourceChanges,
     create_source,
@@ -25,7 +26,6 @@ from knowledge.services.sources import (
     update_source,
     visible_sources,
 )
-from knowledge.source_schemas import ScanReportOut, scan_report_out
 
 STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed")}
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")

@@ -20,13 +20,13 @@ from knowledge import scheduled
 from knowledge.backends.sources import registry
 from knowledge.backends.sources.private_copies import prune_private_folders, temp_dir
 from knowledge.models import ChunkVector, Document, DocumentVersion, Source
+from knowledge.schemas.sources import scan_report_out
 from knowledge.search.hybrid import search
 from knowledge.services import folders, scans, sources
 from knowledge.services.documents import create_document, reindex_document
 from knowledge.services.folders import FolderReport, index_folder
 from knowledge.services.reading import count_documents
 from knowledge.services.workers import work_through
-from knowledge.source_schemas import scan_report_out
 from knowledge.types import ChunkOptions, SearchQuery
 from tests.factories import CollectionFactory, principal_with, upload_text
 

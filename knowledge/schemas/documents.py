@@ -1,4 +1,4 @@
-"""The shapes that callers rely on: the same facts through REST, MCP and the command line."""
+"""Shapes of documents, their structure and collections in answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from hub.access.principals import Classification
 from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion, Figure
 from knowledge.structure import figures_without_picture
-from knowledge.types import Block, BlockKind, Hit, SearchResult, Section
+from knowledge.types import Block, BlockKind, Section
 
 
 class DocumentOut(BaseModel):
@@ -137,35 +137,6 @@ class DeletionReceiptOut(BaseModel):
     counts: dict[str, int]
     deleted_by: str
     deleted_at: datetime
-
-
-class HitOut(BaseModel):
-    chunk_id: str
-    document_id: str
-    document_path: str
-    collection: str
-    version: int
-    title: str
-    content: str
-    score: float | None = Field(description="0 to 1, calibrated; null for context")
-    chunk_index: int | None
-    section_path: list[str]
-    page: int | None
-    cell: str | None
-    start_offset: int
-    end_offset: int
-    is_context: bool
-    is_full_document: bool
-    metadata: dict[str, Any]
-    legs: dict[str, dict[str, float | int | None]] | None = None
-
-
-class SearchOut(BaseModel):
-    results: list[HitOut]
-    total_found: int = Field(description="candidates at or above the threshold, before the limit")
-    next_cursor: str | None
-    notices: list[dict[str, str]]
-    timings_ms: dict[str, float]
 
 
 class CountOut(BaseModel):
@@ -345,39 +316,4 @@ def _figure_out(block: Block, row: Figure | None, *, caption: str | None = None)
         alt_text=(row.alt_text or None) if row else None,
         media_type=row.media_type if row else None,
         description=(row.description or None) if row else None,
-    )
-
-
-def hit_out(hit: Hit) -> HitOut:
-    legs = {name: {"rank": leg.rank, "raw": leg.raw} for name, leg in hit.legs.items()} if hit.legs else None
-    return HitOut(
-        chunk_id=hit.chunk_id,
-        document_id=hit.document_id,
-        document_path=hit.document_path,
-        collection=hit.collection,
-        version=hit.version,
-        title=hit.title,
-        content=hit.content,
-        score=hit.score,
-        chunk_index=hit.chunk_index,
-        section_path=list(hit.section_path),
-        page=hit.page,
-        cell=hit.cell,
-        start_offset=hit.start_offset,
-        end_offset=hit.end_offset,
-        is_context=hit.is_context,
-        is_full_document=hit.is_full_document,
-        metadata=dict(hit.metadata),
-        legs=legs,
-    )
-
-
-def search_out(result: SearchResult, *, next_cursor: str | None) -> SearchOut:
-    """``next_cursor`` is made by the door from ``result.next_offset``."""
-    return SearchOut(
-        results=[hit_out(hit) for hit in result.hits],
-        total_found=result.total_found,
-        next_cursor=next_cursor,
-        notices=[notice.as_dict() for notice in result.notices],
-        timings_ms=dict(result.timings_ms),
     )

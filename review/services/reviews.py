@@ -1,4 +1,4 @@
-"""What may be done with check masters and reviews: every door calls these, with the caller's principal."""
+"""What may be done with reviews: every door calls these, with the caller's principal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from knowledge.services.workers import POLL_S, work_through, worker_is_alive
 from review import runs
 from review.models import (
     UNFINISHED,
-    CheckItemVersion,
     CheckList,
-    CheckListEntry,
     CheckListVersion,
     CheckResult,
     Finding,
@@ -33,9 +31,12 @@ from review.models import (
     ReviewStatus,
     Strategy,
 )
+from review.services.masters import get_checklist
 from review.tasks import execute_review
 
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
+
+
 JUDGES = ("auto", "server", "sampling", "rules")
 
 
@@ -53,47 +54,6 @@ class ReviewOptions:
     parallel: bool = True
 
 
-def list_checklists(principal: Principal) -> QuerySet[CheckList]:
-    """All check lists, by code."""
-    principal.require(Scope.READ)
-    return CheckList.objects.order_by("code")
-
-
-def list_checklist_versions(principal: Principal, code: str) -> QuerySet[CheckListVersion]:
-    """A check list's versions, newest first."""
-    principal.require(Scope.READ)
-    return CheckListVersion.objects.filter(checklist=_checklist(code)).order_by("-number")
-
-
-def list_check_items(
-    principal: Principal, *, checklist: str = "", document_type: str = "", check_type: str = "", code: str = ""
-) -> list[tuple[CheckList, CheckItemVersion]]:
-    """The item versions in force, with their check list, in the lists' order."""
-    principal.require(Scope.READ)
-    versions = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).select_related("checklist")
-    if checklist:
-        versions = versions.filter(checklist=_checklist(checklist))
-    if document_type:
-        versions = versions.filter(checklist__document_types__contains=[document_type])
-    entries = CheckListEntry.objects.select_related("item_version__item").order_by("position")
-    if check_type:
-        entries = entries.filter(item_version__check_type=check_type)
-    if code:
-        entries = entries.filter(item_version__item__code=code)
-    found = versions.order_by("checklist__code").prefetch_related(Prefetch("entries", queryset=entries))
-    return [(version.checklist, entry.item_version) for version in found for entry in version.entries.all()]
-
-
-def _checklist(code: str) -> CheckList:
-    checklist = CheckList.objects.filter(code=code).first()
-    if checklist is None:
-        known = ", ".join(CheckList.objects.values_list("code", flat=True))
-        raise NotFound(
-            _('There is no check list "{given}". Known: {known}.'), code="checklist_not_found", given=code, known=known
-        )
-    return checklist
-
-
 def start_review(
     *, principal: Principal, document_id: str, checklist: str = "", options: ReviewOptions | None = None
 ) -> Review:
@@ -104,7 +64,7 @@ def start_review(
     options = options or ReviewOptions()
     principal.require(Scope.REVIEW)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
-    chosen = _checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
+    chosen = get_checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
     master = chosen.versions.filter(status=MasterStatus.APPROVED).order_by("-number").first()
     if master is None:
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)

@@ -13,9 +13,9 @@ from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import Page, PageQuery
 from knowledge.models import Source
+from knowledge.schemas.sources import JobOut, SourceOut, document_job, source_job, source_out
 from knowledge.services import jobs, sources
 from knowledge.services.collections import DEFAULT_COLLECTION
-from knowledge.source_schemas import JobOut, SourceOut, document_job, source_job, source_out
 from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router(tags=["sources"])

@@ -1,4 +1,4 @@
-"""REST calls about documents, collections, search. Each handler translates, makes one call, translates back."""
+"""REST calls about documents."""
 
 from __future__ import annotations
 
@@ -11,34 +11,25 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
 
-from hub.access.principals import Classification
 from hub.core.errors import InvalidInput
 from hub.rest.auth import HubRequest
-from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor, paginate_keyset
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
 from hub.rest.schemas import Page, PageQuery
 from hub.rest.uploads import received_file
 from knowledge import schemas
-from knowledge.models import Collection
-from knowledge.search.context import get_chunk, neighbours
-from knowledge.search.hybrid import search as search_documents
 from knowledge.services import collections as collection_services
 from knowledge.services import documents as document_services
 from knowledge.services import editing, reading
 from knowledge.services.figures import figure_filename, open_figure
-from knowledge.source_api import router as sources_router
 from knowledge.types import (
     ChunkOptions,
     ChunkStrategy,
-    SearchFilter,
-    SearchMode,
-    SearchOrder,
-    SearchQuery,
     SizeUnit,
 )
 
-router = Router(tags=["knowledge"])
-router.add_router("", sources_router)
+router = Router()
+
 
 READ_BLOCK = 256 * 1024
 
@@ -82,44 +73,6 @@ class DocumentQuery(Schema):
     document_type: str = ""
     path_prefix: str = ""
     q: str = Field("", description="part of the title or path")
-
-
-class CollectionIn(Schema):
-    slug: str
-    name: str = ""
-    description: str = ""
-    classification: str = "c2"
-    retention_days: int | None = Field(None, ge=1)
-
-
-class CollectionPatch(Schema):
-    name: str | None = None
-    description: str | None = None
-    classification: str | None = None
-    retention_days: int | None = Field(None, ge=1)
-
-
-class FilterIn(Schema):
-    collection: str | list[str] = []
-    document_id: str | list[str] = []
-    document_type: str | list[str] = []
-    section_path: str | list[str] = []
-    language: str | None = None
-    metadata: dict[str, Any] = {}
-
-
-class SearchIn(Schema):
-    query: str
-    mode: SearchMode = SearchMode.HYBRID
-    limit: int = Field(10, ge=1, le=100)
-    threshold: float = Field(0.0, ge=0.0, le=1.0, description="on the calibrated 0 to 1 score")
-    filter: FilterIn = FilterIn()
-    with_context: bool = False
-    context_size: int = Field(1, ge=0, le=5)
-    full_document: bool = False
-    order: SearchOrder = SearchOrder.RELEVANCE
-    detail: bool = Field(False, description="each leg's rank and raw score")
-    cursor: str | None = Field(None, max_length=2000)
 
 
 @router.post("/documents", response={201: schemas.UploadOut, 202: schemas.UploadOut, 200: schemas.UploadOut})
@@ -296,105 +249,3 @@ def delete_document(request: HubRequest, document_id: str) -> schemas.DeletionRe
     """Delete a document with all its versions; answers with the deletion receipt."""
     receipt = document_services.delete_document(principal=request.principal, document_id=document_id)
     return schemas.receipt_out(receipt)
-
-
-@router.get("/collections", response=Page[schemas.CollectionOut])
-def list_collections(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[schemas.CollectionOut]:
-    """The collections the caller may read, by slug."""
-    visible = Collection.objects.visible_to(request.principal)
-    scope = cursor_scope("collections")
-    return paginate_keyset(visible, limit=page.limit, cursor=page.cursor, scope=scope, order="slug").map(
-        schemas.collection_out
-    )
-
-
-@router.post("/collections", response={201: schemas.CollectionOut})
-def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse:
-    """Create a collection; its maker administers it."""
-    collection = collection_services.create_collection(
-        principal=request.principal,
-        slug=fields.slug,
-        name=fields.name,
-        description=fields.description,
-        classification=collection_services.read_classification(fields.classification) or Classification.C2,
-        retention_days=fields.retention_days,
-    )
-    body = schemas.collection_out(collection)
-    return created(request, location=f"/api/v1/collections/{collection.slug}", body=body)
-
-
-@router.get("/collections/{slug}", response=schemas.CollectionOut)
-def get_collection(request: HubRequest, slug: str) -> schemas.CollectionOut:
-    """One collection."""
-    return schemas.collection_out(collection_services.get_collection(request.principal, slug))
-
-
-@router.patch("/collections/{slug}", response=schemas.CollectionOut)
-def update_collection(request: HubRequest, slug: str, fields: CollectionPatch) -> schemas.CollectionOut:
-    """Change what is named; the rest stays."""
-    changes = fields.model_dump(exclude_unset=True)
-    if "classification" in changes:
-        changes["classification"] = collection_services.read_classification(changes["classification"] or "c2")
-    collection = collection_services.update_collection(principal=request.principal, slug=slug, **changes)
-    return schemas.collection_out(collection)
-
-
-@router.delete("/collections/{slug}", response={204: None})
-def delete_collection(request: HubRequest, slug: str) -> Status[None]:
-    """Delete an empty collection."""
-    collection_services.delete_collection(principal=request.principal, slug=slug)
-    return Status(204, None)
-
-
-@router.post("/search", response=schemas.SearchOut)
-def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
-    """Find passages with citations. `next_cursor` continues where the limit or the output budget cut."""
-    scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
-    offset = int(decode_cursor(asked.cursor, scope=scope)["offset"]) if asked.cursor else 0
-    result = search_documents(request.principal, _search_query(asked, offset))
-    following = None if result.next_offset is None else encode_cursor({"offset": result.next_offset}, scope=scope)
-    return schemas.search_out(result, next_cursor=following)
-
-
-def _search_query(asked: SearchIn, offset: int) -> SearchQuery:
-    return SearchQuery(
-        text=asked.query,
-        mode=asked.mode,
-        limit=asked.limit,
-        threshold=asked.threshold,
-        filter=SearchFilter(
-            collections=_several(asked.filter.collection),
-            document_ids=_several(asked.filter.document_id),
-            document_types=_several(asked.filter.document_type),
-            section_path=_several(asked.filter.section_path),
-            language=asked.filter.language,
-            metadata=asked.filter.metadata,
-        ),
-        with_context=asked.with_context,
-        context_size=asked.context_size,
-        full_document=asked.full_document,
-        order=asked.order,
-        detail=asked.detail,
-        offset=offset,
-    )
-
-
-def _several(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
-@router.get("/chunks/{chunk_id}", response=schemas.HitOut)
-def get_chunk_by_id(request: HubRequest, chunk_id: str) -> schemas.HitOut:
-    """One passage with its citation."""
-    return schemas.hit_out(get_chunk(request.principal, chunk_id))
-
-
-@router.get("/chunks/{chunk_id}/neighbors", response=list[schemas.HitOut])
-def get_chunk_neighbors(
-    request: HubRequest,
-    chunk_id: str,
-    before: Annotated[int, Query(ge=0, le=20)] = 1,
-    after: Annotated[int, Query(ge=0, le=20)] = 1,
-) -> list[schemas.HitOut]:
-    """The passages around one, in the document's order."""
-    return [schemas.hit_out(hit) for hit in neighbours(request.principal, chunk_id, before=before, after=after)]

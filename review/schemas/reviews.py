@@ -1,4 +1,4 @@
-"""The shapes of check masters and reviews: the same facts through REST, MCP and the command line."""
+"""Shapes of reviews, results and findings in answers."""
 
 from __future__ import annotations
 
@@ -9,43 +9,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from review.models import CheckItemVersion, CheckList, CheckListVersion, CheckResult, Finding, Review, Suggestion
+from review.models import CheckResult, Finding, Review, Suggestion
 from review.types import Verdict
 
 
 class ChecklistRef(BaseModel):
     code: str
     version: int
-
-
-class ChecklistOut(BaseModel):
-    code: str
-    name: str
-    document_types: list[str]
-    ontology_domain: str
-
-
-class ChecklistVersionOut(BaseModel):
-    code: str
-    version: int
-    status: str
-    created_at: datetime
-    approved_at: datetime | None
-
-
-class CheckItemOut(BaseModel):
-    check_item_id: str
-    version: int
-    checklist: str
-    category: str
-    name: str
-    description: str
-    check_type: str
-    strategy: str
-    document_types: list[str]
-    guideline_reference: str | None
-    priority: str
-    criteria: dict[str, Any]
 
 
 class LocationOut(BaseModel):
@@ -164,42 +134,6 @@ class ReviewRowOut(BaseModel):
     progress: int
     created_at: datetime
     finished_at: datetime | None
-
-
-def checklist_out(checklist: CheckList) -> ChecklistOut:
-    return ChecklistOut(
-        code=checklist.code,
-        name=in_language(checklist.name_ja, checklist.name_en),
-        document_types=checklist.document_types,
-        ontology_domain=checklist.ontology_domain,
-    )
-
-
-def checklist_version_out(version: CheckListVersion, *, code: str) -> ChecklistVersionOut:
-    return ChecklistVersionOut(
-        code=code,
-        version=version.number,
-        status=version.status,
-        created_at=version.created_at,
-        approved_at=version.approved_at,
-    )
-
-
-def check_item_out(checklist: CheckList, item: CheckItemVersion) -> CheckItemOut:
-    return CheckItemOut(
-        check_item_id=item.item.code,
-        version=item.number,
-        checklist=checklist.code,
-        category=item.item.category,
-        name=in_language(item.name_ja, item.name_en),
-        description=in_language(item.description_ja, item.description_en),
-        check_type=item.check_type,
-        strategy=item.strategy,
-        document_types=checklist.document_types,
-        guideline_reference=item.guideline_reference or None,
-        priority=item.priority,
-        criteria=item.criteria,
-    )
 
 
 def review_row_out(review: Review) -> ReviewRowOut:

@@ -1,4 +1,4 @@
-"""REST calls about check masters and reviews. Each handler translates, makes one call, translates back."""
+"""REST calls about reviews."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from review import schemas, services
 from review.models import UNFINISHED, Review
 from review.report import build_report
 
-router = Router(tags=["review"])
+router = Router()
 
 
 class ReviewOptionsIn(Schema):
@@ -44,35 +44,9 @@ class ReviewIn(Schema):
     options: ReviewOptionsIn = ReviewOptionsIn()
 
 
-class CheckItemQuery(Schema):
-    checklist: str = ""
-    document_type: str = ""
-    check_type: str = ""
-
-
 class ReviewQuery(Schema):
     document_id: str = ""
     status: str = ""
-
-
-@router.get("/check-items", response=list[schemas.CheckItemOut])
-def list_check_items(request: HubRequest, filters: Annotated[CheckItemQuery, Query()]) -> list[schemas.CheckItemOut]:
-    """The check items in force."""
-    found = services.list_check_items(request.principal, **filters.model_dump())
-    return [schemas.check_item_out(checklist, item) for checklist, item in found]
-
-
-@router.get("/checklists", response=list[schemas.ChecklistOut])
-def list_checklists(request: HubRequest) -> list[schemas.ChecklistOut]:
-    """All check lists."""
-    return [schemas.checklist_out(checklist) for checklist in services.list_checklists(request.principal)]
-
-
-@router.get("/checklists/{code}/versions", response=list[schemas.ChecklistVersionOut])
-def list_checklist_versions(request: HubRequest, code: str) -> list[schemas.ChecklistVersionOut]:
-    """The versions of a check list, newest first."""
-    versions = services.list_checklist_versions(request.principal, code)
-    return [schemas.checklist_version_out(version, code=code) for version in versions]
 
 
 @router.post("/reviews", response={202: schemas.ReviewOut})

@@ -1,0 +1,14 @@
+"""REST calls about documents, collections, search. Each handler translates, makes one call, translates back."""
+
+from __future__ import annotations
+
+from ninja import Router
+
+from knowledge.api.collections import router as collections_router
+from knowledge.api.documents import router as documents_router
+from knowledge.api.search import router as search_router
+from knowledge.api.sources import router as sources_router
+
+router = Router(tags=["knowledge"])
+for part in (documents_router, collections_router, search_router, sources_router):
+    router.add_router("", part)

@@ -1,0 +1,82 @@
+"""REST calls about collections."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.http import HttpResponse
+from ninja import Field, Query, Router, Schema, Status
+
+from hub.access.principals import Classification
+from hub.rest.auth import HubRequest
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from hub.rest.responses import created
+from hub.rest.schemas import Page, PageQuery
+from knowledge import schemas
+from knowledge.models import Collection
+from knowledge.services import collections as collection_services
+
+router = Router()
+
+
+class CollectionIn(Schema):
+    slug: str
+    name: str = ""
+    description: str = ""
+    classification: str = "c2"
+    retention_days: int | None = Field(None, ge=1)
+
+
+class CollectionPatch(Schema):
+    name: str | None = None
+    description: str | None = None
+    classification: str | None = None
+    retention_days: int | None = Field(None, ge=1)
+
+
+@router.get("/collections", response=Page[schemas.CollectionOut])
+def list_collections(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[schemas.CollectionOut]:
+    """The collections the caller may read, by slug."""
+    visible = Collection.objects.visible_to(request.principal)
+    scope = cursor_scope("collections")
+    return paginate_keyset(visible, limit=page.limit, cursor=page.cursor, scope=scope, order="slug").map(
+        schemas.collection_out
+    )
+
+
+@router.post("/collections", response={201: schemas.CollectionOut})
+def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse:
+    """Create a collection; its maker administers it."""
+    collection = collection_services.create_collection(
+        principal=request.principal,
+        slug=fields.slug,
+        name=fields.name,
+        description=fields.description,
+        classification=collection_services.read_classification(fields.classification) or Classification.C2,
+        retention_days=fields.retention_days,
+    )
+    body = schemas.collection_out(collection)
+    return created(request, location=f"/api/v1/collections/{collection.slug}", body=body)
+
+
+@router.get("/collections/{slug}", response=schemas.CollectionOut)
+def get_collection(request: HubRequest, slug: str) -> schemas.CollectionOut:
+    """One collection."""
+    return schemas.collection_out(collection_services.get_collection(request.principal, slug))
+
+
+@router.patch("/collections/{slug}", response=schemas.CollectionOut)
+def update_collection(request: HubRequest, slug: str, fields: CollectionPatch) -> schemas.CollectionOut:
+    """Change what is named; the rest stays."""
+    changes = fields.model_dump(exclude_unset=True)
+    if "classification" in changes:
+        changes["classification"] = collection_services.read_classification(changes["classification"] or "c2")
+    collection = collection_services.update_collection(principal=request.principal, slug=slug, **changes)
+    return schemas.collection_out(collection)
+
+
+@router.delete("/collections/{slug}", response={204: None})
+def delete_collection(request: HubRequest, slug: str) -> Status[None]:
+    """Delete an empty collection."""
+    collection_services.delete_collection(principal=request.principal, slug=slug)
+    return Status(204, None)

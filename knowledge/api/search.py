@@ -1,0 +1,98 @@
+"""REST calls about search and chunks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from ninja import Field, Query, Router, Schema
+
+from hub.rest.auth import HubRequest
+from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
+from knowledge import schemas
+from knowledge.search.context import get_chunk, neighbours
+from knowledge.search.hybrid import search as search_documents
+from knowledge.types import (
+    SearchFilter,
+    SearchMode,
+    SearchOrder,
+    SearchQuery,
+)
+
+router = Router()
+
+
+class FilterIn(Schema):
+    collection: str | list[str] = []
+    document_id: str | list[str] = []
+    document_type: str | list[str] = []
+    section_path: str | list[str] = []
+    language: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class SearchIn(Schema):
+    query: str
+    mode: SearchMode = SearchMode.HYBRID
+    limit: int = Field(10, ge=1, le=100)
+    threshold: float = Field(0.0, ge=0.0, le=1.0, description="on the calibrated 0 to 1 score")
+    filter: FilterIn = FilterIn()
+    with_context: bool = False
+    context_size: int = Field(1, ge=0, le=5)
+    full_document: bool = False
+    order: SearchOrder = SearchOrder.RELEVANCE
+    detail: bool = Field(False, description="each leg's rank and raw score")
+    cursor: str | None = Field(None, max_length=2000)
+
+
+@router.post("/search", response=schemas.SearchOut)
+def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
+    """Find passages with citations. `next_cursor` continues where the limit or the output budget cut."""
+    scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
+    offset = int(decode_cursor(asked.cursor, scope=scope)["offset"]) if asked.cursor else 0
+    result = search_documents(request.principal, _search_query(asked, offset))
+    following = None if result.next_offset is None else encode_cursor({"offset": result.next_offset}, scope=scope)
+    return schemas.search_out(result, next_cursor=following)
+
+
+def _search_query(asked: SearchIn, offset: int) -> SearchQuery:
+    return SearchQuery(
+        text=asked.query,
+        mode=asked.mode,
+        limit=asked.limit,
+        threshold=asked.threshold,
+        filter=SearchFilter(
+            collections=_several(asked.filter.collection),
+            document_ids=_several(asked.filter.document_id),
+            document_types=_several(asked.filter.document_type),
+            section_path=_several(asked.filter.section_path),
+            language=asked.filter.language,
+            metadata=asked.filter.metadata,
+        ),
+        with_context=asked.with_context,
+        context_size=asked.context_size,
+        full_document=asked.full_document,
+        order=asked.order,
+        detail=asked.detail,
+        offset=offset,
+    )
+
+
+def _several(value: str | list[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@router.get("/chunks/{chunk_id}", response=schemas.HitOut)
+def get_chunk_by_id(request: HubRequest, chunk_id: str) -> schemas.HitOut:
+    """One passage with its citation."""
+    return schemas.hit_out(get_chunk(request.principal, chunk_id))
+
+
+@router.get("/chunks/{chunk_id}/neighbors", response=list[schemas.HitOut])
+def get_chunk_neighbors(
+    request: HubRequest,
+    chunk_id: str,
+    before: Annotated[int, Query(ge=0, le=20)] = 1,
+    after: Annotated[int, Query(ge=0, le=20)] = 1,
+) -> list[schemas.HitOut]:
+    """The passages around one, in the document's order."""
+    return [schemas.hit_out(hit) for hit in neighbours(request.principal, chunk_id, before=before, after=after)]

@@ -1,0 +1,12 @@
+"""REST calls about check masters and reviews. Each handler translates, makes one call, translates back."""
+
+from __future__ import annotations
+
+from ninja import Router
+
+from review.api.masters import router as masters_router
+from review.api.reviews import router as reviews_router
+
+router = Router(tags=["review"])
+for part in (masters_router, reviews_router):
+    router.add_router("", part)

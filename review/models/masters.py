@@ -1,0 +1,144 @@
+"""Check masters: check lists, check items and their versions."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.languages import in_language
+
+
+class Priority(models.TextChoices):
+    CRITICAL = "critical", _("critical")
+    HIGH = "high", _("high")
+    MEDIUM = "medium", _("medium")
+    LOW = "low", _("low")
+
+
+class CheckType(models.TextChoices):
+    TERMINOLOGY = "terminology", _("terminology")
+    STYLE = "style", _("style")
+    COMPLIANCE = "compliance", _("compliance")
+    TRACEABILITY = "traceability", _("traceability")
+    COVERAGE = "coverage", _("coverage")
+    COMPOSITE = "composite", _("composite")
+
+
+class Strategy(models.TextChoices):
+    VECTOR_RAG = "vector_rag", _("vector search")
+    GRAPH_RAG = "graph_rag", _("graph search")
+    ONTOLOGY = "ontology", _("ontology")
+    HYBRID = "hybrid", _("several")
+
+
+class MasterStatus(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    APPROVED = "approved", _("approved")
+    RETIRED = "retired", _("retired")
+
+
+class CheckList(models.Model):
+    """A check master: the check items for some kinds of documents."""
+
+    code = models.SlugField(_("code"), max_length=60, unique=True)
+    name_ja = models.CharField(_("name (ja)"), max_length=200)
+    name_en = models.CharField(_("name (en)"), max_length=200)
+    document_types = ArrayField(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
+    ontology_domain = models.CharField(_("ontology"), max_length=60, blank=True)
+
+    class Meta:
+        verbose_name = _("check list")
+        verbose_name_plural = _("check lists")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return in_language(self.name_ja, self.name_en)
+
+
+class CheckItem(models.Model):
+    """One thing that is checked; its code (BD-B02) is unique in the deployment. Its content is versioned."""
+
+    code = models.CharField(_("code"), max_length=20, unique=True)
+    category = models.CharField(_("category"), max_length=100, blank=True)
+
+    class Meta:
+        verbose_name = _("check item")
+        verbose_name_plural = _("check items")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class CheckItemVersion(models.Model):
+    """What a check item says at one time. Once approved it is never changed: results point at it for ever.
+
+    ``criteria``: {rules: [{rule_id, params}], prompt, expected_format, rubric, threshold, required_elements,
+    patterns, terms}; an item without rules is for a language model only.
+    """
+
+    item = models.ForeignKey(CheckItem, on_delete=models.PROTECT, related_name="versions", verbose_name=_("item"))
+    number = models.PositiveIntegerField(_("version"), default=1)
+    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
+    name_ja = models.CharField(_("name (ja)"), max_length=200)
+    name_en = models.CharField(_("name (en)"), max_length=200)
+    description_ja = models.TextField(_("description (ja)"), blank=True)
+    description_en = models.TextField(_("description (en)"), blank=True)
+    check_type = models.CharField(_("type"), max_length=20, choices=CheckType.choices)
+    strategy = models.CharField(_("strategy"), max_length=20, choices=Strategy.choices)
+    guideline_reference = models.CharField(_("guideline"), max_length=300, blank=True)
+    priority = models.CharField(_("priority"), max_length=10, choices=Priority.choices, default=Priority.MEDIUM)
+    criteria = models.JSONField(_("criteria"), default=dict)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("check item version")
+        verbose_name_plural = _("check item versions")
+        ordering = ["item__code", "-number"]
+        constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_check_item_version_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.item} v{self.number}"
+
+    @property
+    def name(self) -> str:
+        return in_language(self.name_ja, self.name_en)
+
+
+class CheckListVersion(models.Model):
+    """The item versions that make up a check list at one time, in order."""
+
+    checklist = models.ForeignKey(CheckList, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField(_("version"), default=1)
+    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("check list version")
+        verbose_name_plural = _("check list versions")
+        ordering = ["checklist", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["checklist", "number"], name="one_check_list_version_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.checklist.code} v{self.number}"
+
+
+class CheckListEntry(models.Model):
+    checklist_version = models.ForeignKey(CheckListVersion, on_delete=models.CASCADE, related_name="entries")
+    item_version = models.ForeignKey(CheckItemVersion, on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["checklist_version", "item_version"], name="one_entry_per_item_version")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.item_version)
