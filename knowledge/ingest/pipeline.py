@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from hub.core import bus
 from hub.core.errors import HubError
-from hub.core.lease import Lease, LeaseLost, claim, free
+from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.ingest import stages
 from knowledge.models import DocumentStatus, DocumentVersion
@@ -34,7 +34,6 @@ STAGES: dict[str, Stage] = {
 }
 PROGRESS_AT = {DocumentStatus.PARSING: 1, DocumentStatus.CHUNKING: 10, DocumentStatus.EMBEDDING: 20}
 BACKOFF = timedelta(seconds=5)
-REQUEUE_AFTER = timedelta(seconds=60)
 SWEEP_LIMIT = 200
 
 
@@ -160,10 +159,10 @@ def reset(version_id: int) -> None:
 def take_stuck(limit: int = SWEEP_LIMIT) -> list[int]:
     """Find versions in work that nobody works on: their worker died, or their task was lost. Oldest first.
 
-    A version given out is not given out again for a minute, so that a long queue is not filled with copies.
+    A version given out is not given out again for two leases, so that a long queue is not filled with copies.
     """
     crashed = Q(lease_expires_at__lt=Now())
-    lost = Q(lease_expires_at__isnull=True, queued_at__lt=Now() - REQUEUE_AFTER)
+    lost = Q(lease_expires_at__isnull=True, queued_at__lt=Now() - 2 * lease_duration())
     stuck = DocumentVersion.objects.filter(crashed | lost, free(), status__in=IN_WORK).order_by("queued_at")
     with transaction.atomic():
         ids = list(stuck.select_for_update(skip_locked=True).values_list("pk", flat=True)[:limit])
