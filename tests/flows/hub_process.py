@@ -67,7 +67,7 @@ class HubProcess:
         headers |= more.pop("headers", {})
         return requests.request(method, f"{self.url}/api/v1{path}", headers=headers, timeout=60, **more)
 
-    def upload(self, path: Path, **fields: str) -> dict[str, Any]:
+    def upload(self, path: Path, /, **fields: str) -> dict[str, Any]:
         with path.open("rb") as file:
             response = self.call("POST", "/documents", files={"file": (path.name, file)}, data=fields)
         assert response.status_code in {200, 201, 202}, response.text
