@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import zoneinfo
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import quote, urlsplit
@@ -25,7 +26,6 @@ SUPERSEDED = {
     "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
 }
 NOT_YET = {
-    "LLM_PROVIDER": "no language model is used in this release; checks that need one are skipped and say so",
     "ALERT_URLS": "alerts come with a later release",
     "NEO4J_URL": "Cypher queries come with a later release",
     "HUB_MCP_CONFORMANCE": "the conformance fixture comes with a later release",
@@ -83,13 +83,36 @@ class Configuration(BaseSettings):
     embedding_model: str = Field("", description="the model of the backend; empty = the backend's default")
     embedding_base_url: str = Field("", description="with EMBEDDING_BACKEND=openai")
     embedding_api_key: str = Field("", description="with EMBEDDING_BACKEND=openai")
-    llm_provider: Literal["none", "openai", "bedrock"] = Field("none", description="who judges what rules can't")
-    llm_base_url: str = Field("", description="an OpenAI-compatible endpoint")
-    llm_api_key: str = Field("", description="its key")
-    llm_model: str = Field("", description="the strong model")
-    llm_light_model: str = Field("", description="the light model")
+    llm_provider: Literal["none", "openai", "bedrock"] = Field(
+        "none", description="who answers what rules can't: none, openai (any OpenAI-compatible endpoint), bedrock"
+    )
+    llm_base_url: str = Field(
+        "",
+        description="with openai the URL before /chat/completions; with bedrock a VPC endpoint, or empty",
+        pattern=r"^(https?://\S+)?$",
+    )
+    llm_api_key: str = Field("", description="the endpoint's key")
+    llm_model: str = Field("", description="the strong model, which judges and answers")
+    llm_light_model: str = Field("", description="the light model, which screens; empty = the strong one")
     llm_structured_output: Literal["json_schema", "json_object", "grammar"] = Field(
-        "json_schema", description="how a structured answer is asked for"
+        "json_schema", description="how a structured answer is asked for; grammar for llama.cpp and its kin"
+    )
+    llm_timeout_s: float = Field(120, ge=1, le=3600, description="seconds a request may take, retries included")
+    llm_max_output_tokens: int = Field(2048, ge=16, le=100_000, description="the longest answer in tokens")
+    llm_max_concurrency: int = Field(4, ge=1, le=64, description="requests at the same time, per process")
+    llm_price_in: Decimal | None = Field(None, ge=0, description="US$ per million input tokens of LLM_MODEL")
+    llm_price_out: Decimal | None = Field(None, ge=0, description="US$ per million output tokens of LLM_MODEL")
+    llm_light_price_in: Decimal | None = Field(None, ge=0, description="the same of LLM_LIGHT_MODEL")
+    llm_light_price_out: Decimal | None = Field(None, ge=0, description="the same of LLM_LIGHT_MODEL")
+    llm_masking: Literal["auto", "always", "never"] = Field(
+        "auto", description="mask personal data in prompts; auto: unless the model is in the own network"
+    )
+    llm_max_classification: Literal["c1", "c2", "c3"] = Field(
+        "c2", description="the highest classification that is sent to a model outside of the own network"
+    )
+    hub_llm_token_budget: int = Field(500_000, ge=1, description="tokens that one review may spend on language models")
+    hub_llm_cost_budget: Decimal | None = Field(
+        None, ge=0, description="US$ that one review may spend, where prices are set; empty = no limit"
     )
     s3_endpoint_url: str = Field("", description="an S3-compatible endpoint such as MinIO; empty = AWS")
     s3_bucket: str = Field("", description="keep documents in this bucket; empty = local disk")
@@ -126,6 +149,11 @@ class Configuration(BaseSettings):
     @classmethod
     def _split_commas(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("llm_provider", mode="before")
+    @classmethod
+    def _accept_long_name(cls, value: object) -> object:
+        return "openai" if value in {"openai-compatible", "openai_compatible"} else value
 
     @field_validator("hub_data_dir", "source_dir")
     @classmethod
@@ -179,9 +207,26 @@ class Configuration(BaseSettings):
                 problems.append("ALLOWED_HOSTS: * is not allowed in production, name the hosts")
         if self.embedding_backend == "openai" and not (self.embedding_base_url and self.embedding_model):
             problems.append("EMBEDDING_BASE_URL and EMBEDDING_MODEL: needed with EMBEDDING_BACKEND=openai")
+        problems += self._llm_problems()
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+    def _llm_problems(self) -> list[str]:
+        if self.llm_provider == "none":
+            return []
+        problems = [] if self.llm_model else [f"LLM_MODEL: needed with LLM_PROVIDER={self.llm_provider}"]
+        if self.llm_provider == "openai" and not self.llm_base_url:
+            problems.append("LLM_BASE_URL: needed with LLM_PROVIDER=openai, such as https://host/v1")
+        for name, price_in, price_out in (
+            ("LLM_PRICE", self.llm_price_in, self.llm_price_out),
+            ("LLM_LIGHT_PRICE", self.llm_light_price_in, self.llm_light_price_out),
+        ):
+            if (price_in is None) != (price_out is None):
+                problems.append(f"{name}_IN and {name}_OUT: give both or neither")
+        if self.hub_llm_cost_budget is not None and self.llm_price_in is None:
+            problems.append("HUB_LLM_COST_BUDGET: needs LLM_PRICE_IN and LLM_PRICE_OUT")
+        return problems
 
     @property
     def effective_database_url(self) -> str:

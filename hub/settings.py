@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "hub.apps.HubConfig",
     "hub.access.apps.AccessConfig",
     "hub.evaluation.apps.EvaluationConfig",
+    "hub.llm.apps.LlmConfig",
     "knowledge.apps.KnowledgeConfig",
     "review.apps.ReviewConfig",
     "mcp_bridge.apps.McpBridgeConfig",

@@ -69,8 +69,33 @@ def test_superseded_settings_are_named_with_what_replaces_them(monkeypatch):
 
 
 def test_settings_without_effect_yet_say_so(monkeypatch):
-    monkeypatch.setenv("LLM_PROVIDER", "openai")
-    assert any(line.startswith("LLM_PROVIDER has no effect") for line in load_configuration(None).remarks())
+    monkeypatch.setenv("NEO4J_URL", "bolt://graph:7687")
+    assert any(line.startswith("NEO4J_URL has no effect") for line in load_configuration(None).remarks())
+
+
+def test_a_language_model_is_configured_whole_or_not_at_all(monkeypatch):
+    monkeypatch.setenv("LLM_PROVIDER", "openai-compatible")
+    monkeypatch.setenv("LLM_PRICE_IN", "3")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(None)
+    assert {line.split(":")[0] for line in caught.value.problems} == {
+        "LLM_MODEL",
+        "LLM_BASE_URL",
+        "LLM_PRICE_IN and LLM_PRICE_OUT",
+    }
+    monkeypatch.setenv("LLM_MODEL", "strong")
+    monkeypatch.setenv("LLM_BASE_URL", "http://127.0.0.1:8080/v1")
+    monkeypatch.setenv("LLM_PRICE_OUT", "15")
+    config = load_configuration(None)
+    assert (config.llm_provider, config.remarks()) == ("openai", [])
+
+
+def test_a_limit_in_money_needs_prices(monkeypatch):
+    settings = {"LLM_PROVIDER": "bedrock", "LLM_MODEL": "m", "HUB_LLM_COST_BUDGET": "1"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError, match="LLM_PRICE_IN"):
+        load_configuration(None)
 
 
 def test_a_dot_env_file_is_read_and_the_environment_wins(monkeypatch, tmp_path):

@@ -158,6 +158,16 @@ class Masking:
         return self._names[value]
 
 
+def split_before_name(text: str) -> tuple[str, str]:
+    """Cut off the end of a text where a name such as ``[EMAIL-1]`` may have begun and not ended.
+
+    >>> split_before_name("返信は [EMA")
+    ('返信は ', '[EMA')
+    """
+    begun = re.search(r"\[[A-Z_]{0,12}(?:-\d{0,6})?\Z", text)
+    return (text, "") if begun is None else (text[: begun.start()], text[begun.start() :])
+
+
 def mask(text: str) -> str:
     """Mask one text for good, for instance a line of a log."""
     return Masking().mask(text)

@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError
 from hub.core.servers import ensure_queue
+from hub.llm.providers.registry import check_llm, is_configured
 from hub.rest.readiness import BASE_CHECKS
 from knowledge.checks import READINESS_CHECKS
 from knowledge.services.consistency import check_consistency
@@ -71,6 +72,8 @@ def _parts() -> Iterator[dict[str, object]]:
     if not _missing_migrations():
         for name, check in READINESS_CHECKS:
             yield _ask(name, check)
+    if is_configured():
+        yield _ask("language model", check_llm)
 
 
 def _ask(name: str, check: Callable[[], None]) -> dict[str, object]:

@@ -1,0 +1,234 @@
+"""The one way to a language model: masks, limits, records and audits every request.
+
+Call it outside of a transaction: a request takes seconds, and its audit line must stay when the caller's work fails.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core.errors import HubError
+from hub.core.masking import split_before_name
+from hub.llm.budget import Budget, Reservation
+from hub.llm.errors import STREAM_CUT, LlmInvalidAnswer, LlmRefused, LlmTimeout, LlmUnavailable, ReplayMiss
+from hub.llm.json_answers import read_answer
+from hub.llm.ports import Provider
+from hub.llm.preparation import Prepared, Purpose, prepare
+from hub.llm.providers.registry import get_provider
+from hub.llm.recordings import completion_of, find_recorded, record_answer
+from hub.llm.tokens import estimate_text_tokens
+from hub.llm.types import Completion, FinishReason, LlmAnswer, LlmRequest
+from hub.llm.usage import learn_token_rate
+
+
+def ask(
+    principal: Principal,
+    request: LlmRequest,
+    *,
+    purpose: Purpose,
+    budget: Budget | None = None,
+    replay: bool = False,
+    provider: Provider | None = None,
+) -> LlmAnswer:
+    """Ask and wait for a checked answer; the same request is answered from the recordings, without being sent.
+
+    With ``replay`` only from them. ``provider`` is the configured one unless given.
+
+    :raises LlmUnavailable: no model is configured or it is away, LlmTimeout among them; ReplayMiss in a replay.
+    :raises LlmRefused: the provider refused, or the documents' classification is above what it may see.
+    :raises LlmInvalidAnswer: the answer is cut off, too long, or not what the schema asks for.
+    :raises BudgetExceeded: the request could pass the budget; it is not sent.
+    """
+    provider = provider or get_provider()
+    prepared = prepare(provider, request, purpose)
+    if recorded := _recorded(prepared, replay=replay):
+        return recorded
+    with _sending(principal, provider, prepared, budget) as sent:
+        completion = provider.complete(
+            prepared.request, model=prepared.model, max_output_tokens=prepared.max_output_tokens
+        )
+        return sent.finish(completion)
+
+
+def stream(
+    principal: Principal,
+    request: LlmRequest,
+    *,
+    purpose: Purpose,
+    budget: Budget | None = None,
+    replay: bool = False,
+    provider: Provider | None = None,
+) -> Generator[str, None, LlmAnswer]:
+    """Yield the answer's text as it comes, unchecked; the generator's value is the checked answer.
+
+    Raises what `ask` raises; after the first piece LlmUnavailable may have the code ``llm_stream_cut``.
+    """
+    provider = provider or get_provider()
+    prepared = prepare(provider, request, purpose)
+    if recorded := _recorded(prepared, replay=replay):
+        yield recorded.text
+        return recorded
+    with _sending(principal, provider, prepared, budget) as sent:
+        held = ""
+        for piece in provider.stream(
+            prepared.request, model=prepared.model, max_output_tokens=prepared.max_output_tokens
+        ):
+            if isinstance(piece, Completion):
+                yield prepared.masking.restore(held)
+                return sent.finish(piece)
+            whole, held = split_before_name(held + piece)
+            yield prepared.masking.restore(whole)
+    raise LlmUnavailable(_("The language model broke off in the middle of its answer. Ask again."), code=STREAM_CUT)
+
+
+def _recorded(prepared: Prepared, *, replay: bool) -> LlmAnswer | None:
+    row = find_recorded(prepared.key)
+    if row is None:
+        if replay:
+            raise ReplayMiss(
+                _(
+                    "This request to {model} was never answered before, so it can't be replayed. Something that it is "
+                    "made of has changed: document, check item, prompt or model."
+                ),
+                model=prepared.model,
+            )
+        return None
+    answer = _checked(prepared, completion_of(row), (row.tokens_in, row.tokens_out))
+    return replace(answer, from_cache=True, usage_is_estimated=row.usage_is_estimated)
+
+
+def _checked(prepared: Prepared, completion: Completion, tokens: tuple[int, int]) -> LlmAnswer:
+    """Check an answer and put masked values back. :raises LlmInvalidAnswer, LlmRefused: as `ask` says."""
+    if completion.finish_reason is FinishReason.FILTERED:
+        raise LlmRefused(_("The language model's provider withheld the answer (content filter)."), code="llm_filtered")
+    text = prepared.masking.restore(completion.text)
+    if completion.finish_reason is FinishReason.LENGTH:
+        raise LlmInvalidAnswer(
+            _("The language model's answer was cut off at {limit} tokens (LLM_MAX_OUTPUT_TOKENS)."),
+            code="llm_answer_cut",
+            text=text,
+            limit=prepared.max_output_tokens,
+        )
+    schema = prepared.request.schema
+    return LlmAnswer(
+        text=text,
+        model=completion.model,
+        finish_reason=completion.finish_reason,
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
+        cost=prepared.price.cost(*tokens) if prepared.price else None,
+        data=read_answer(text, schema) if schema else None,
+        usage_is_estimated=completion.tokens_in is None or completion.tokens_out is None,
+        masked=prepared.masking.counts,
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sent:
+    """A request under way: what it took, and what is told of it."""
+
+    provider: Provider
+    prepared: Prepared
+    reservation: Reservation
+    facts: dict[str, Any]
+
+    def finish(self, completion: Completion) -> LlmAnswer:
+        """Count, check and record the answer."""
+        prepared = self.prepared
+        tokens = self._tokens(completion)
+        self.reservation.settle(*tokens)
+        self.facts |= {"tokens_in": tokens[0], "tokens_out": tokens[1], "finish_reason": completion.finish_reason.value}
+        answer = _checked(prepared, completion, tokens)
+        record_answer(
+            prepared.key,
+            completion,
+            provider=self.provider.name,
+            purpose=prepared.purpose.name,
+            document_ids=prepared.purpose.document_ids,
+            tokens=tokens,
+        )
+        return answer
+
+    def _tokens(self, completion: Completion) -> tuple[int, int]:
+        prepared = self.prepared
+        if completion.tokens_in is not None and not any(message.images for message in prepared.request.messages):
+            learn_token_rate(
+                self.provider.name, prepared.model, estimated=prepared.raw_tokens_in, counted=completion.tokens_in
+            )
+        tokens_in = prepared.estimate.tokens_in if completion.tokens_in is None else completion.tokens_in
+        if completion.tokens_out is not None:
+            return tokens_in, completion.tokens_out
+        return tokens_in, estimate_text_tokens(completion.text)
+
+
+@contextmanager
+def _sending(principal: Principal, provider: Provider, prepared: Prepared, budget: Budget | None) -> Iterator[_Sent]:
+    """Hold a place and the budget for a request, and write its audit line whatever becomes of it."""
+    wanted = prepared.estimate
+    with (
+        (budget or Budget()).reserve(
+            tokens_in=wanted.tokens_in, tokens_out=wanted.tokens_out, price=prepared.price
+        ) as reservation,
+        _place(),
+    ):
+        sent = _Sent(provider=provider, prepared=prepared, reservation=reservation, facts={})
+        started = time.monotonic()
+        outcome = "abandoned"
+        try:
+            yield sent
+            outcome = "ok"
+        except HubError as error:
+            outcome = error.error_code
+            if isinstance(error, LlmTimeout) or error.error_code == STREAM_CUT:
+                reservation.settle(wanted.tokens_in, 0)  # the provider has read it, and may charge for it
+            raise
+        finally:
+            spent = reservation.taken or (0, 0)
+            record_event(
+                principal=principal,
+                action="LLM_INFERENCE",
+                resource=f"llm:{prepared.model}"[:200],
+                purpose=prepared.purpose.name,
+                provider=provider.name,
+                model=prepared.model,
+                outcome=outcome,
+                estimated_tokens_in=wanted.tokens_in,
+                cost=str(prepared.price.cost(*spent)) if prepared.price else None,
+                duration_ms=round((time.monotonic() - started) * 1000),
+                documents=sorted(set(prepared.purpose.document_ids)),
+                masked=prepared.masking.counts,
+                **({"tokens_in": spent[0], "tokens_out": spent[1]} | sent.facts),
+            )
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    """Wait for one of this process's LLM_MAX_CONCURRENCY places, for as long as a request may take."""
+    config = settings.CONFIG
+    places = _places(config.llm_max_concurrency)
+    if not places.acquire(timeout=config.llm_timeout_s):
+        raise LlmUnavailable(
+            _("All {limit} places for requests to the language model are taken (LLM_MAX_CONCURRENCY). Try again."),
+            code="llm_busy",
+            limit=config.llm_max_concurrency,
+        )
+    try:
+        yield
+    finally:
+        places.release()
+
+
+@cache
+def _places(limit: int) -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(limit)

@@ -1,0 +1,131 @@
+"""What is settled before a request is sent: model, limits, masking, price, and what it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification
+from hub.core.masking import Masking
+from hub.llm.budget import Price
+from hub.llm.errors import LlmRefused
+from hub.llm.ports import Provider
+from hub.llm.providers.registry import get_provider
+from hub.llm.recordings import request_key
+from hub.llm.tokens import estimate_request_tokens
+from hub.llm.types import LlmRequest, Strength
+from hub.llm.usage import token_rate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purpose:
+    """What a request is for. ``document_ids`` are those whose text it holds: recorded answers go when they go.
+
+    ``name`` stands in the audit trail. ``classification`` is the highest of the documents'.
+    """
+
+    name: str
+    document_ids: Sequence[str] = ()
+    classification: Classification = Classification.C1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a request will take: input as estimated, output at most."""
+
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A masked request and all that is known before it is sent."""
+
+    request: LlmRequest
+    model: str
+    max_output_tokens: int
+    masking: Masking
+    key: str
+    raw_tokens_in: int
+    estimate: Estimate
+    price: Price | None
+    purpose: Purpose
+
+
+def model_of(strength: Strength) -> str:
+    """The configured model: LLM_MODEL, or LLM_LIGHT_MODEL for light requests where there is one."""
+    config = settings.CONFIG
+    return str((strength is Strength.LIGHT and config.llm_light_model) or config.llm_model)
+
+
+def estimate(request: LlmRequest) -> Estimate:
+    """Tell what a request will take before it is sent. One query. :raises LlmUnavailable: no model is configured."""
+    return prepare(get_provider(), request, Purpose(name="estimate")).estimate
+
+
+def prepare(provider: Provider, request: LlmRequest, purpose: Purpose) -> Prepared:
+    """Mask a request and settle its model and limits. One query.
+
+    :raises LlmRefused: the documents' classification is above what the provider may see.
+    """
+    _check_classification(provider, purpose)
+    masking = Masking()
+    if _needs_masking(provider):
+        masked = tuple(replace(message, text=masking.mask(message.text)) for message in request.messages)
+        request = replace(request, messages=masked)
+    model = model_of(request.strength)
+    limit = settings.CONFIG.llm_max_output_tokens
+    max_output_tokens = min(request.max_output_tokens or limit, limit)
+    raw_tokens = estimate_request_tokens(request)
+    tokens_in = round(raw_tokens * token_rate(provider.name, model))
+    price = price_of(request.strength)
+    return Prepared(
+        request=request,
+        model=model,
+        max_output_tokens=max_output_tokens,
+        masking=masking,
+        key=request_key(request, provider=provider.name, model=model, max_output_tokens=max_output_tokens),
+        raw_tokens_in=raw_tokens,
+        estimate=Estimate(
+            tokens_in=tokens_in,
+            tokens_out=max_output_tokens,
+            cost=price.cost(tokens_in, max_output_tokens) if price else None,
+        ),
+        price=price,
+        purpose=purpose,
+    )
+
+
+def _check_classification(provider: Provider, purpose: Purpose) -> None:
+    ceiling = Classification.from_name(settings.CONFIG.llm_max_classification)
+    if not provider.is_private and purpose.classification > ceiling:
+        raise LlmRefused(
+            _(
+                "Documents classified {given} are not sent to a language model outside; up to {ceiling} are "
+                "(LLM_MAX_CLASSIFICATION)."
+            ),
+            code="llm_classification_too_high",
+            given=purpose.classification.short,
+            ceiling=ceiling.short,
+        )
+
+
+def _needs_masking(provider: Provider) -> bool:
+    setting = settings.CONFIG.llm_masking
+    return setting == "always" or (setting == "auto" and not provider.is_private)
+
+
+def price_of(strength: Strength) -> Price | None:
+    """The configured price of the model that answers; None where none is set."""
+    config = settings.CONFIG
+    is_light = strength is Strength.LIGHT and config.llm_light_model
+    tokens_in = config.llm_light_price_in if is_light else config.llm_price_in
+    tokens_out = config.llm_light_price_out if is_light else config.llm_price_out
+    if tokens_in is None or tokens_out is None:
+        return None
+    return Price(tokens_in=tokens_in, tokens_out=tokens_out)

@@ -1,0 +1,71 @@
+"""The provider that the settings name."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from hub.config import Configuration
+from hub.llm.errors import LlmUnavailable
+from hub.llm.ports import Provider
+from hub.llm.providers.bedrock import BedrockProvider
+from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
+from hub.llm.types import Limits, StructuredOutput
+
+# An answer's tokens are at most this many characters each, in any script.
+CHARACTERS_PER_TOKEN = 16
+_making = threading.Lock()
+
+
+def is_configured() -> bool:
+    """Tell whether there is a language model to ask."""
+    return bool(settings.CONFIG.llm_provider != "none")
+
+
+def get_provider() -> Provider:
+    """This process's provider. :raises LlmUnavailable: LLM_PROVIDER is none (code ``llm_not_configured``)."""
+    config = settings.CONFIG
+    limits = Limits(
+        timeout_s=config.llm_timeout_s, max_answer_chars=config.llm_max_output_tokens * CHARACTERS_PER_TOKEN
+    )
+    with _making:  # threads that meet at the first request must not make one each
+        return _provider_of(config, limits)
+
+
+def _provider_of(config: Configuration, limits: Limits) -> Provider:
+    if config.llm_provider == "openai":
+        return _openai(config.llm_base_url, config.llm_api_key, config.llm_structured_output, limits)
+    if config.llm_provider == "bedrock":
+        return _bedrock(config.aws_region, config.aws_profile, config.llm_base_url, limits)
+    raise LlmUnavailable(
+        _("No language model is configured. Set LLM_PROVIDER, and what it needs."), code="llm_not_configured"
+    )
+
+
+@lru_cache(maxsize=1)  # one set of connections for all threads
+def _openai(base_url: str, api_key: str, structured_output: str, limits: Limits) -> Provider:
+    return OpenAICompatibleProvider(
+        base_url=base_url, api_key=api_key, structured_output=StructuredOutput(structured_output), limits=limits
+    )
+
+
+@lru_cache(maxsize=1)
+def _bedrock(region: str, profile: str, endpoint_url: str, limits: Limits) -> Provider:
+    return BedrockProvider(region=region, profile=profile, endpoint_url=endpoint_url, limits=limits)
+
+
+def close_provider() -> None:
+    """Close the connections of this process's provider; its next use makes it anew."""
+    if is_configured():
+        get_provider().close()
+    _openai.cache_clear()
+    _bedrock.cache_clear()
+
+
+def check_llm() -> None:
+    """Raise when the configured provider can't be reached; without one there is nothing to check."""
+    if is_configured():
+        get_provider().check()

@@ -1,0 +1,114 @@
+"""What is asked of a language model and what comes back: plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Strength(StrEnum):
+    """Which of the two configured models answers: the light one screens, the strong one judges."""
+
+    LIGHT = "light"
+    STRONG = "strong"
+
+
+class FinishReason(StrEnum):
+    STOP = "stop"
+    LENGTH = "length"
+    FILTERED = "filtered"
+    OTHER = "other"
+
+
+class StructuredOutput(StrEnum):
+    """How an endpoint is told the shape of its answer; each answer is checked against the schema in any case."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    GRAMMAR = "grammar"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture for a model that sees; ``media_type`` is for instance image/png."""
+
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    role: Role
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSchema:
+    """The JSON schema that an answer must meet.
+
+    For endpoints that hold a model to it: every property required, ``additionalProperties`` false.
+    ``name`` has letters, digits, - and _ only.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmRequest:
+    """One request. ``max_output_tokens`` None means LLM_MAX_OUTPUT_TOKENS; a greater number is cut to it."""
+
+    messages: tuple[Message, ...]
+    schema: AnswerSchema | None = None
+    strength: Strength = Strength.STRONG
+    max_output_tokens: int | None = None
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a provider gave, unchecked. Token counts are None where the provider does not tell them."""
+
+    text: str
+    finish_reason: FinishReason
+    model: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmAnswer:
+    """A checked answer. ``data`` is the parsed JSON where a schema was given.
+
+    ``cost`` is in US$, None without configured prices. ``usage_is_estimated`` where the provider told no counts.
+    An answer ``from_cache`` has the counts of when it was made, and cost nothing now.
+    """
+
+    text: str
+    model: str
+    finish_reason: FinishReason
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None = None
+    data: Any = None
+    usage_is_estimated: bool = False
+    from_cache: bool = False
+    masked: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """``timeout_s`` bounds a request with all its retries, ``max_answer_chars`` the text of its answer."""
+
+    timeout_s: float
+    max_answer_chars: int
