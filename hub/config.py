@@ -77,7 +77,7 @@ class Configuration(BaseSettings):
     time_zone: str = Field("Asia/Tokyo", description="the time zone of pages and schedules")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="how much is logged")
     log_format: Literal["text", "json"] = Field("text", description="json: one object per line")
-    embedding_backend: Literal["bundled", "bundled-fp32", "sentence-transformers", "openai"] = Field(
+    embedding_backend: Literal["bundled", "bundled-fp32", "sentence-transformers", "openai", "bedrock"] = Field(
         "bundled", description="what turns text into vectors; bundled works offline"
     )
     embedding_model: str = Field("", description="the model of the backend; empty = the backend's default")

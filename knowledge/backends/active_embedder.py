@@ -68,12 +68,15 @@ def make_embedder(backend: str, model: str, base_url: str) -> Embedder:
 def _make_embedder(backend: str, model: str, base_url: str) -> Embedder:
     config = settings.CONFIG
     is_ours = base_url in {"", config.embedding_base_url}
+    is_openai = backend == "openai"
     return create_embedder(
         backend,
         model=model or None,
         cache_dir=settings.HUB_DATA_DIR / "models",
-        base_url=base_url or config.embedding_base_url or None,
+        base_url=base_url or (config.embedding_base_url if is_openai else "") or None,
         api_key=(config.embedding_api_key or None) if is_ours else None,
+        aws_region=config.aws_region,
+        aws_profile=config.aws_profile or None,
     )
 
 

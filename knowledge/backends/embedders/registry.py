@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from knowledge.backends.embedders.base import Embedder, UnknownEmbedder, UnknownModel
+from knowledge.backends.embedders.bedrock import DEFAULT_MODEL as BEDROCK_MODEL
+from knowledge.backends.embedders.bedrock import BedrockEmbedder
 from knowledge.backends.embedders.bundled import backend as bundled
 from knowledge.backends.embedders.openai_compatible import (
     DEFAULT_MAX_TOKENS,
@@ -12,7 +14,12 @@ from knowledge.backends.embedders.openai_compatible import (
 from knowledge.backends.embedders.sentence_transformers import DEFAULT_MODEL, SentenceTransformersEmbedder
 
 BUNDLED_PRECISIONS: dict[str, bundled.Precision] = {"bundled": "int8", "bundled-fp32": "fp32"}
-KNOWN_BACKENDS = (*BUNDLED_PRECISIONS, SentenceTransformersEmbedder.name, OpenAICompatibleEmbedder.name)
+KNOWN_BACKENDS = (
+    *BUNDLED_PRECISIONS,
+    SentenceTransformersEmbedder.name,
+    OpenAICompatibleEmbedder.name,
+    BedrockEmbedder.name,
+)
 
 
 def create_embedder(
@@ -22,6 +29,8 @@ def create_embedder(
     cache_dir: Path,
     base_url: str | None = None,
     api_key: str | None = None,
+    aws_region: str = "ap-northeast-1",
+    aws_profile: str | None = None,
 ) -> Embedder:
     """Make the embedder of that name; nothing is loaded, built or asked until its first use.
 
@@ -29,7 +38,7 @@ def create_embedder(
 
     :raises UnknownEmbedder: if there is no such backend (the message lists those there are), or it lacks an
         option that it needs.
-    :raises UnknownModel: if a bundled backend is asked for another model than its own.
+    :raises UnknownModel: if a bundled backend is asked for another model than its own, or bedrock for one it lacks.
     """
     if backend in BUNDLED_PRECISIONS:
         _check_bundled_model(model)
@@ -38,6 +47,10 @@ def create_embedder(
         return SentenceTransformersEmbedder(model=model or DEFAULT_MODEL)
     if backend == OpenAICompatibleEmbedder.name:
         return _create_openai(model, base_url=base_url, api_key=api_key)
+    if backend == BedrockEmbedder.name:
+        return BedrockEmbedder(
+            model=model or BEDROCK_MODEL, region=aws_region, profile=aws_profile, endpoint_url=base_url
+        )
     known = ", ".join(KNOWN_BACKENDS)
     raise UnknownEmbedder(
         f"There is no embedding backend {backend!r}. EMBEDDING_BACKEND must be one of: {known}.",

@@ -40,7 +40,9 @@ def test_a_remote_multilingual_e5_counts_like_the_bundled_one(tmp_path: Path) ->
 
 
 def test_an_unknown_backend_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(UnknownEmbedder, match="bundled, bundled-fp32, sentence-transformers, openai") as caught:
+    with pytest.raises(
+        UnknownEmbedder, match="bundled, bundled-fp32, sentence-transformers, openai, bedrock"
+    ) as caught:
         create_embedder("bundeld", model=None, cache_dir=tmp_path)
 
     assert "bundeld" in caught.value.ja
