@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ninja import Router
 
+from knowledge.api.answers import router as answers_router
 from knowledge.api.collections import router as collections_router
 from knowledge.api.documents import router as documents_router
 from knowledge.api.search import router as search_router
 from knowledge.api.sources import router as sources_router
 
 router = Router(tags=["knowledge"])
-for part in (documents_router, collections_router, search_router, sources_router):
+for part in (documents_router, collections_router, search_router, answers_router, sources_router):
     router.add_router("", part)

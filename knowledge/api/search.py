@@ -60,20 +60,26 @@ def _search_query(asked: SearchIn, offset: int) -> SearchQuery:
         mode=asked.mode,
         limit=asked.limit,
         threshold=asked.threshold,
-        filter=SearchFilter(
-            collections=_several(asked.filter.collection),
-            document_ids=_several(asked.filter.document_id),
-            document_types=_several(asked.filter.document_type),
-            section_path=_several(asked.filter.section_path),
-            language=asked.filter.language,
-            metadata=asked.filter.metadata,
-        ),
+        filter=search_filter(asked.filter),
         with_context=asked.with_context,
         context_size=asked.context_size,
         full_document=asked.full_document,
         order=asked.order,
         detail=asked.detail,
         offset=offset,
+    )
+
+
+def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:
+    """Read a filter; ``collection`` beside it is one more."""
+    collections = _several(asked.collection)
+    return SearchFilter(
+        collections=(*collections, collection) if collection else collections,
+        document_ids=_several(asked.document_id),
+        document_types=_several(asked.document_type),
+        section_path=_several(asked.section_path),
+        language=asked.language,
+        metadata=asked.metadata,
     )
 
 

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from hub.access.models import IdempotencyRecord
 from hub.access.principals import Principal
 from hub.core.lease import lease_duration
+from hub.llm.recordings import forget_answers
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import StorageUnavailable, get_blob_store
 from knowledge.ingest.stages import remove_chunks
@@ -63,6 +64,7 @@ def remove_document(principal: Principal, document: Document) -> DeletionReceipt
     versions = list(document.versions.all())
     chunks = sum(remove_chunks(version) for version in versions)
     _forget_answers(document.public_id)
+    forget_answers(document.public_id)
     document_id, collection_slug = document.public_id, document.collection.slug
     document.delete()
     blobs = _remove_unused_blobs(hashes)

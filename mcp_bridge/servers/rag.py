@@ -9,6 +9,9 @@ from pydantic import Field
 
 from hub.access.principals import Scope
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
+from knowledge.answering import Question
+from knowledge.answering import answer as answer_question
+from knowledge.answering.schemas import AnswerOut, answer_out
 from knowledge.schemas import CountOut, HitOut, SearchOut, search_out
 from knowledge.search import hybrid
 from knowledge.services import reading
@@ -96,6 +99,23 @@ def vector_search(
     )
 
 
+def answer(
+    query: Query,
+    collection: Collection = "",
+    limit: Annotated[int, Field(ge=1, le=20, description="passages that the answer may stand on")] = 5,
+    filter: FilterIn = ANY,
+) -> AnswerOut:
+    """Answer a question from the documents (文書に基づく回答), each sentence with verbatim citations.
+
+    Use it for a question that a few sentences answer; use search to read the passages yourself. answer is null when
+    the documents do not answer: say so, and do not fill the gap. mode tells who wrote the sentences: llm (a language
+    model of the hub; sentences that their citations do not bear out are left out) or extractive (taken from the
+    documents as they stand). Read notices.
+    """
+    asked = Question(text=query, filter=_search_filter(filter, collection), limit=limit)
+    return answer_out(answer_question(current_caller().principal, asked))
+
+
 def get_document_count(collection: Collection = "") -> CountOut:
     """Count the documents and passages (文書数・チャンク数) that you may search.
 
@@ -143,5 +163,6 @@ def _chunk_hit(hit: HitOut) -> ChunkHit:
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(search, title="Search documents (文書検索)", scope=Scope.SEARCH, picture="search"),
     hub_tool(vector_search, title="Search by meaning (ベクトル検索)", scope=Scope.SEARCH, picture="search"),
+    hub_tool(answer, title="Answer a question (回答)", scope=Scope.SEARCH, picture="answer"),
     hub_tool(get_document_count, title="Count documents (文書数)", scope=Scope.SEARCH, picture="count"),
 )

@@ -25,7 +25,7 @@ CORE = {
     "cancel_review",
     "list_documents",
 }
-RAG = {"search", "vector_search", "get_document_count"}
+RAG = {"search", "vector_search", "answer", "get_document_count"}
 
 
 @asynccontextmanager

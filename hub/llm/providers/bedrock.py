@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 from django.utils.translation import gettext_lazy as _
@@ -69,8 +68,7 @@ class BedrockProvider:
                 read_timeout=self._timeout_s,
                 retries={"total_max_attempts": 1},  # with_retries knows the deadline
             )
-            session = boto3.Session(profile_name=self._profile or None, region_name=self._region)
-            return session.client("bedrock-runtime", endpoint_url=self._endpoint_url or None, config=config)
+            return self._session().client("bedrock-runtime", endpoint_url=self._endpoint_url or None, config=config)
 
     def complete(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Completion:
         """Ask and wait for the whole answer; see `Provider`."""
@@ -90,8 +88,7 @@ class BedrockProvider:
     def check(self) -> None:
         """Look for credentials; Bedrock has no request that is both free and allowed to everybody."""
         try:
-            session = boto3.Session(profile_name=self._profile or None, region_name=self._region)
-            credentials = session.get_credentials()
+            credentials = self._session().get_credentials()
         except BotoCoreError as error:
             raise _unavailable(error) from error
         if credentials is None:
@@ -104,6 +101,11 @@ class BedrockProvider:
         """Close the client's connections, if it was ever used."""
         if "client" in self.__dict__:
             self.client.close()
+
+    def _session(self) -> Any:  # noqa: ANN401
+        import boto3  # takes a third of a second, which who does not use it need not wait
+
+        return boto3.Session(profile_name=self._profile or None, region_name=self._region)
 
     def _converse(self, model: str, body: dict[str, Any]) -> dict[str, Any]:
         try:

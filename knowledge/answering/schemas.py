@@ -1,0 +1,79 @@
+"""Shapes of answers: the same through REST and MCP."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from knowledge.answering.types import Answer, AnswerSentence, Citation
+
+
+class CitationOut(BaseModel):
+    """Where a sentence stands: ``quote`` is the version's stored Markdown from start_offset to end_offset."""
+
+    chunk_id: str = Field(description="the passage around the quote, for GET /chunks/{chunk_id}")
+    document_id: str
+    document_path: str
+    collection: str
+    title: str
+    version: int
+    section_path: list[str]
+    page: int | None
+    cell: str | None
+    start_offset: int
+    end_offset: int
+    quote: str
+    score: float | None = Field(description="how well the passage answers, 0 to 1, calibrated")
+
+
+class AnswerSentenceOut(BaseModel):
+    text: str
+    citations: list[CitationOut]
+
+
+class AnswerOut(BaseModel):
+    """An answer from the documents; ``answer`` is null when they do not answer, and notices say why."""
+
+    query: str
+    answer: str | None
+    sentences: list[AnswerSentenceOut]
+    notices: list[dict[str, str]]
+    mode: Literal["llm", "extractive"] = Field(
+        description="llm: written by a model, each sentence checked; extractive: the documents' own sentences"
+    )
+
+
+def _citation_out(citation: Citation) -> CitationOut:
+    hit = citation.hit
+    return CitationOut(
+        chunk_id=hit.chunk_id,
+        document_id=hit.document_id,
+        document_path=hit.document_path,
+        collection=hit.collection,
+        title=hit.title,
+        version=hit.version,
+        section_path=list(hit.section_path),
+        page=hit.page,
+        cell=hit.cell,
+        start_offset=citation.start_offset,
+        end_offset=citation.end_offset,
+        quote=citation.quote,
+        score=hit.score,
+    )
+
+
+def answer_sentence_out(sentence: AnswerSentence) -> AnswerSentenceOut:
+    """One sentence, as a stream gives it and as the whole answer has it."""
+    return AnswerSentenceOut(text=sentence.text, citations=[_citation_out(one) for one in sentence.citations])
+
+
+def answer_out(answer: Answer) -> AnswerOut:
+    """The whole answer."""
+    return AnswerOut(
+        query=answer.query,
+        answer=answer.text,
+        sentences=[answer_sentence_out(sentence) for sentence in answer.sentences],
+        notices=[notice.as_dict() for notice in answer.notices],
+        mode=answer.mode.value,
+    )

@@ -1,0 +1,131 @@
+"""The answer service: one function behind REST and MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models.functions import Greatest
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification, Principal
+from hub.core.errors import HubError, InvalidInput
+from hub.llm.providers.registry import get_provider, is_configured
+from knowledge.answering import notices
+from knowledge.answering.extractive import best_sentences
+from knowledge.answering.grounded import GroundedAnswer
+from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Question
+from knowledge.models import Document
+from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search.hybrid import search
+from knowledge.types import Hit, Notice, SearchQuery
+
+MAX_PASSAGES = 20
+# Beside a passage that answers, weaker ones may complete it.
+LEAST_SCORE = 0.35
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """The passages that an answer may stand on, best first, and what the search had to say."""
+
+    passages: tuple[Hit, ...]
+    remarks: tuple[Notice, ...]
+
+
+def answer(principal: Principal, question: Question) -> Answer:
+    """Answer a question from what the caller may search, or say that the documents don't.
+
+    With a language model each sentence is the model's and was found to be borne out by the passages that it cites;
+    without one, or when it fails, sentences are taken from the documents as they stand.
+
+    :raises Forbidden: the caller lacks the scope search. :raises InvalidInput: names the field.
+    :raises Unavailable: the search can't answer.
+    """
+    *_sentences, whole = follow_answer(principal, question)
+    assert isinstance(whole, Answer)  # noqa: S101 - what follow_answer ends with
+    return whole
+
+
+def follow_answer(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
+    """Yield each sentence as soon as it is checked, and at the end the whole answer.
+
+    Searches at once, so that what `answer` raises is raised by this call and not by the iteration.
+    """
+    if not 1 <= question.limit <= MAX_PASSAGES:
+        raise InvalidInput(
+            _("{field}: expected a number from {low} to {high}, got {given}."),
+            field="limit",
+            low=1,
+            high=MAX_PASSAGES,
+            given=question.limit,
+        )
+    evidence = _find_evidence(principal, question)
+    return _sentences(principal, question, evidence)
+
+
+def _find_evidence(principal: Principal, question: Question) -> _Evidence:
+    result = search(
+        principal, SearchQuery(text=question.text, filter=question.filter, limit=question.limit, threshold=LEAST_SCORE)
+    )
+    codes = {notice.code for notice in result.notices}
+    is_good = "uncalibrated_scores" in codes or (result.hits and (result.hits[0].score or 0) >= GOOD_EVIDENCE)
+    return _Evidence(passages=result.hits if is_good else (), remarks=result.notices)
+
+
+def _sentences(principal: Principal, question: Question, evidence: _Evidence) -> Iterator[AnswerSentence | Answer]:
+    remarks = list(evidence.remarks)
+    given: list[AnswerSentence] = []
+    mode = AnswerMode.LLM if is_configured() else AnswerMode.EXTRACTIVE
+    if mode is AnswerMode.LLM and evidence.passages:
+        grounded = _ask_model(principal, question.text, evidence.passages)
+        remarks += grounded.remarks
+        try:
+            for sentence in grounded.sentences():
+                given.append(sentence)
+                yield sentence
+        except HubError as error:
+            mode = AnswerMode.EXTRACTIVE
+            remarks.append(_failure(error))
+        remarks += [notice for notice in grounded.remarks if notice not in remarks]
+        if not grounded.passages:
+            mode = AnswerMode.EXTRACTIVE
+    if mode is AnswerMode.EXTRACTIVE and evidence.passages:
+        given = list(best_sentences(question.text, evidence.passages))
+        remarks += [notices.EXTRACTIVE] if given else []
+        yield from given
+    remarks += [] if given else [notices.NOT_IN_DOCUMENTS]
+    yield Answer(query=question.text, mode=mode, sentences=tuple(given), notices=tuple(remarks))
+
+
+def _ask_model(principal: Principal, question: str, passages: Sequence[Hit]) -> GroundedAnswer:
+    """Prepare the question to the model with the passages that it may see. One query."""
+    kept, classification = _permitted_outside(passages)
+    return GroundedAnswer(
+        principal=principal,
+        question=question,
+        passages=kept,
+        classification=classification,
+        remarks=[notices.CLASSIFIED_LEFT_OUT] if len(kept) < len(passages) else [],
+    )
+
+
+def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classification]:
+    """Leave out what a model outside may not see, and give the highest classification of the rest."""
+    highest = Greatest("classification", "collection__classification")
+    rows = Document.objects.filter(public_id__in={hit.document_id for hit in passages}).annotate(highest=highest)
+    levels = {public_id: Classification(level) for public_id, level in rows.values_list("public_id", "highest")}
+    is_private = get_provider().is_private
+    ceiling = Classification.C3 if is_private else Classification.from_name(settings.CONFIG.llm_max_classification)
+    # a document that was deleted since the search has no level, and is not sent
+    kept = [hit for hit in passages if hit.document_id in levels and levels[hit.document_id] <= ceiling]
+    return kept, max((levels[hit.document_id] for hit in kept), default=Classification.C1)
+
+
+def _failure(error: HubError) -> Notice:
+    with translation.override("ja"):
+        ja = str(error)
+    with translation.override("en"):
+        return notices.llm_failed(error.error_code, ja, str(error))
