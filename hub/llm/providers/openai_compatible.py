@@ -185,8 +185,8 @@ class OpenAICompatibleProvider:
     def _away(self, failure: object, *, retry_after_s: float | None = None) -> LlmUnavailable:
         more: dict[str, Any] = {} if retry_after_s is None else {"retry_after_s": round(retry_after_s)}
         return LlmUnavailable(
-            _("The language model at {url} does not answer ({failure}). See LLM_BASE_URL, or try again later."),
-            url=self._url,
+            # without the address: who asks a question need not know it
+            _("The language model's server does not answer ({failure}). See LLM_BASE_URL, or try again later."),
             failure=failure,
             **more,
         )

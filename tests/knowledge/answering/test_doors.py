@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import AsyncClient, Client
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
@@ -67,6 +68,24 @@ def test_a_stream_gives_each_sentence_and_then_the_same_answer(post):
     assert {name for name, _data in sentences} == {"sentence"}
     assert [data for _name, data in sentences] == whole["sentences"]
     assert whole == post({"query": QUESTION}).json()
+
+
+def test_a_stream_is_read_in_a_worker_thread_under_asgi(library):
+    user = User.objects.create_superuser("管理者")
+    _row, token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)
+
+    async def read() -> str:
+        response = await AsyncClient().post(
+            "/api/v1/answer",
+            {"query": QUESTION, "stream": True},
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        return b"".join([part async for part in response.streaming_content]).decode()
+
+    received = async_to_sync(read)()
+    assert received.startswith("event: sentence\ndata: {")
+    assert received.count("event: answer\n") == 1
 
 
 @pytest.mark.parametrize(
