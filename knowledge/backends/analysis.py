@@ -8,22 +8,19 @@ FR-001 stay whole in both, next to their parts. Pure functions: no database, no 
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-from sudachipy import Dictionary, Morpheme, SplitMode, Tokenizer
+from sudachipy import Morpheme, SplitMode
 
 from knowledge.backends.embedders.text import normalise
+from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 MAX_TERM_LENGTH = 100
 MAX_QUERY_TERMS = 256
 SYNONYM_WEIGHT = 0.3
-# SudachiPy refuses more than 49,149 bytes at once (sudachi.rs, MAX_LENGTH); a character takes at most 4.
-_MAX_PIECE = 12_000
-_PIECE = re.compile(rf"(?s:.{{1,{_MAX_PIECE}}}(?<=[。\n])|.{{1,{_MAX_PIECE}}})")
+_PIECE = re.compile(rf"(?s:.{{1,{MAX_INPUT_CHARACTERS}}}(?<=[。\n])|.{{1,{MAX_INPUT_CHARACTERS}}})")
 _EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接続詞", "感動詞", "連体詞"})
 # What a question asks with; in passages these words are rare and would weigh the most.
 _QUESTION_WORDS = frozenset(
@@ -38,7 +35,6 @@ _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 _RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)")
 
 Expand = Callable[[str], tuple[str, ...]]
-_local = threading.local()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +107,7 @@ def _words(folded: str) -> Iterator[str]:
     for code in _CODE.finditer(folded):
         yield code[0][:MAX_TERM_LENGTH]
     for piece in _PIECE.findall(folded):
-        for morpheme in _tokenizer().tokenize(piece, SplitMode.A):
+        for morpheme in tokenizer().tokenize(piece, SplitMode.A):
             if _says_something(morpheme):
                 yield morpheme.normalized_form().casefold()[:MAX_TERM_LENGTH]
 
@@ -132,16 +128,3 @@ def _bigrams(folded: str) -> Iterator[str]:
             yield run[0]
         else:
             yield from (run[0][i : i + 2] for i in range(len(run[0]) - 1))
-
-
-def _tokenizer() -> Tokenizer:
-    # A Tokenizer keeps the lattice of its last sentence, so threads must not share one.
-    if not hasattr(_local, "tokenizer"):
-        _local.tokenizer = _dictionary().tokenizer()
-    tokenizer: Tokenizer = _local.tokenizer
-    return tokenizer
-
-
-@lru_cache(maxsize=1)
-def _dictionary() -> Dictionary:
-    return Dictionary(dict="core")

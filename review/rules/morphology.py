@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sudachipy import Dictionary, Morpheme, SplitMode, Tokenizer
+from sudachipy import Morpheme, SplitMode
 
+from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.types import Block
 from review.rules.prose import read_prose
-
-# SudachiPy refuses longer input: https://github.com/WorksApplications/sudachi.rs (MAX_LENGTH = u16::MAX / 4 * 3).
-_MAX_INPUT_BYTES = 49_149
-_BYTES_PER_CHARACTER = 4
-
-_local = threading.local()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +50,12 @@ def read_words(text: str, blocks: tuple[Block, ...]) -> tuple[Word, ...]:
 
 
 def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
-    size = _MAX_INPUT_BYTES // _BYTES_PER_CHARACTER
-    for position in range(start, end, size):
-        yield position, min(end, position + size)
+    for position in range(start, end, MAX_INPUT_CHARACTERS):
+        yield position, min(end, position + MAX_INPUT_CHARACTERS)
 
 
 def _words(piece: str, offset: int, segment: int) -> Iterator[Word]:
-    for morpheme in _tokenizer().tokenize(piece, SplitMode.C):
+    for morpheme in tokenizer().tokenize(piece, SplitMode.C):
         for unit in _units(morpheme):
             yield Word(
                 surface=unit.surface(),
@@ -80,16 +73,3 @@ def _units(morpheme: Morpheme) -> list[Morpheme]:
         return [morpheme]
     # SudachiPy 0.7.0 panics on the surface of a unit that add_single=True returned for an unsplittable word.
     return list(morpheme.split(SplitMode.A, add_single=False)) or [morpheme]
-
-
-def _tokenizer() -> Tokenizer:
-    # A Tokenizer keeps the lattice of its last sentence, so threads must not share one.
-    if not hasattr(_local, "tokenizer"):
-        _local.tokenizer = _dictionary().tokenizer()
-    tokenizer: Tokenizer = _local.tokenizer
-    return tokenizer
-
-
-@lru_cache(maxsize=1)
-def _dictionary() -> Dictionary:
-    return Dictionary(dict="core")
