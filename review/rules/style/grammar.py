@@ -1,0 +1,178 @@
+"""Grammar that readers take for careless: ら抜き, い抜き, さ入れ, double negation, fillers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from sudachipy import SplitMode
+
+from knowledge.morphology import tokenizer
+from review.rules.style.base import Params, unit_rule
+from review.rules.style.places import Mark
+from review.rules.style.reading import Token, Unit
+from review.types import Text
+
+_NOT = (
+    r"(?:無い|無く|無かっ|ない|なく|なかっ|なかろ|なけれ|ありませ|あるまい|ございませ"
+    r"|言えな|いえな|限らな|かぎらな|言い切れな|いいきれな)"
+)
+_DOUBLE_NEGATIVE = re.compile(
+    r"(?:ない|無い|なかった|ぬ)(?:"
+    rf"(?:こと|事)(?:は|も|が){_NOT}"
+    rf"|(?:わけ|訳)(?:で|に)(?:は|も){_NOT}"
+    rf"|(?:もの|物|ん)で(?:は|も){_NOT}"
+    rf"|で(?:は|も){_NOT}"
+    r"|と(?:は|も)(?:言え|いえ|限ら|かぎら|言い切れ|いいきれ)(?:ない|ません)"
+    rf")|(?:なく|無く)(?:は|も){_NOT}"
+)
+_QUESTION = re.compile(r"(?:い|せん)(?:でしょう|だろう)?か")
+_OUTSPOKEN_NO = re.compile(r"ないで(?:は|も)ない")
+_FILLERS = frozenset(
+    {
+        "えーと",
+        "ええと",
+        "えっと",
+        "ええっと",
+        "えーっと",
+        "あのー",
+        "あのう",
+        "まあ",
+        "まぁ",
+        "うーん",
+        "そのー",
+        "なんか",
+    }
+)
+_FILLER_TEXT = re.compile(
+    r"(?:え[えーぇ]*っ?と|あの[ーう]+|その[ーう]+|うーん+|ま[あぁ](?=[、，,]))(?=[、，,。…\s]|$)|あの(?=[、，,…])"
+)
+
+
+@unit_rule(
+    id="style.ra_dropping",
+    title=Text(ja="ら抜き言葉", en="Dropped ら"),
+    looks_at=Text(
+        ja="「見れる」「食べれる」など、可能の「られる」から「ら」が落ちた形",
+        en="potential forms without ら such as 見れる",
+    ),
+    message=Text(ja="「{found}」はら抜き言葉です。", en="“{found}” lacks its ら."),
+)
+def ra_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark potential forms of one-row verbs and 来る that lack ら."""
+    tokens = unit.tokens
+    for index, token in enumerate(tokens):
+        if token.pos[0] == "動詞" and token.lemma.endswith("れる") and _drops_ra(token):
+            at = token.start + token.surface.rfind("れ")
+            corrected = f"{unit.plain[token.start : at]}ら{unit.plain[at : token.end]}"
+            yield Mark(token.start, token.end, corrected if "れ" in token.surface else None)
+        elif index and token.lemma == "れる" and token.is_a("助動詞") and _is_one_row(tokens[index - 1]):
+            yield Mark(tokens[index - 1].start, token.end, f"{tokens[index - 1].surface}ら{token.surface}")
+
+
+@unit_rule(
+    id="style.i_dropping",
+    title=Text(ja="い抜き言葉", en="Dropped い"),
+    looks_at=Text(ja="「〜てる」「〜でます」など、「ている」から「い」が落ちた形", en="〜てる in place of 〜ている"),
+    message=Text(ja="「{found}」はい抜き言葉です。「{to}」と書きます。", en="“{found}” lacks its い; write “{to}”."),
+)
+def i_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark てる and でる in place of ている and でいる."""
+    for index, token in enumerate(unit.tokens):
+        if token.normal == "てる" and token.is_a("助動詞"):
+            yield Mark(token.start, token.end, f"{token.surface[0]}い{token.surface[1:]}")
+        elif token.lemma in ("ない", "無い") and index and unit.tokens[index - 1].is_a("助詞", "接続助詞"):
+            particle = unit.tokens[index - 1]
+            if particle.surface in ("て", "で") and particle.end == token.start:
+                yield Mark(particle.start, token.end, f"{particle.surface}い{token.surface}")
+
+
+@unit_rule(
+    id="style.sa_insertion",
+    title=Text(ja="さ入れ言葉", en="Inserted さ"),
+    looks_at=Text(
+        ja="「行かさせる」など、五段動詞に付いた余分な「さ」",
+        en="a needless さ after five-row verbs such as 行かさせる",
+    ),
+    message=Text(
+        ja="「{found}」の「さ」は要りません。「{to}」と書きます。", en="“{found}” has a needless さ; write “{to}”."
+    ),
+)
+def sa_insertion(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark させる after the imperfective form of a five-row verb."""
+    for before, token in zip(unit.tokens, unit.tokens[1:], strict=False):
+        is_five_row = before.pos[0] == "動詞" and before.pos[4].startswith("五段") and "未然形" in before.pos[5]
+        if is_five_row and token.lemma == "させる" and token.is_a("助動詞") and before.end == token.start:
+            yield Mark(before.start, token.end, before.surface + token.surface.removeprefix("さ"))
+
+
+@unit_rule(
+    id="style.double_negative",
+    title=Text(ja="二重否定", en="Double negation"),
+    looks_at=Text(
+        ja="「〜ないことはない」「〜なくもない」「〜ないわけではない」など",
+        en="〜ないことはない, 〜なくもない and the like",
+    ),
+    message=Text(
+        ja="「{found}」は二重否定です。肯定で言い切ります。",
+        en="“{found}” is a double negation; say it in the positive.",
+    ),
+)
+def double_negative(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark negations of negations; the rhetorical 〜ではないか is none."""
+    for match in _DOUBLE_NEGATIVE.finditer(unit.plain):
+        rhetorical = "では" in match[0] and _QUESTION.match(unit.plain, match.end() - 1)
+        if not (rhetorical and _OUTSPOKEN_NO.match(match[0]) is None):
+            yield Mark(*match.span())
+
+
+@unit_rule(
+    id="style.filler",
+    title=Text(ja="つなぎ表現（フィラー）", en="Fillers"),
+    looks_at=Text(
+        ja="「えーと」「あのー」「なんか」などの話し言葉", en="fillers of speech such as えーと, あのー, なんか"
+    ),
+    message=Text(ja="「{found}」は話し言葉のつなぎ表現です。", en="“{found}” is a filler of speech."),
+)
+def filler(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark interjections that only fill a pause; a stray あ in the middle of a word is seen as one, too."""
+    found = {match.span() for match in _FILLER_TEXT.finditer(unit.plain)}
+    tokens = unit.tokens
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        if token.is_a("感動詞", "フィラー") or (token.pos[0] in ("感動詞", "副詞") and token.surface in _FILLERS):
+            found.add((token.start, token.end))
+        elif (
+            token.surface == "なん" and following is not None and following.surface == "か" and _is_free(tokens, index)
+        ):
+            found.add((token.start, following.end))
+    last_end = -1
+    for start, end in sorted(found, key=lambda span: (span[0], -span[1])):
+        if start >= last_end:
+            last_end = end
+            yield Mark(start, end)
+
+
+def _is_free(tokens: tuple[Token, ...], index: int) -> bool:
+    """なんか after a noun is a particle (など), and なんか月 asks for a number."""
+    after = tokens[index + 2] if index + 2 < len(tokens) else None
+    return not (index and tokens[index - 1].pos[0] in ("名詞", "代名詞")) and not (
+        after is not None and after.surface in ("月", "所", "国", "年")
+    )
+
+
+def _is_one_row(token: Token) -> bool:
+    return token.pos[0] == "動詞" and token.pos[4].startswith(("上一段", "下一段")) and "未然形" not in token.pos[5]
+
+
+@lru_cache(maxsize=4096)
+def _conjugation(verb: str) -> str:
+    found = tokenizer().tokenize(verb, SplitMode.C)
+    return str(found[0].part_of_speech()[4]) if len(found) == 1 else ""
+
+
+def _drops_ra(token: Token) -> bool:
+    # 取れる belongs to 取る (five rows) and is right, 見れる to 見る (one row) and is not.
+    base = token.lemma.removesuffix("れる") + "る"
+    return token.normal != token.lemma and _conjugation(base).startswith(("上一段", "下一段", "カ行変格"))

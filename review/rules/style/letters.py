@@ -1,0 +1,127 @@
+"""Letters: their width, kanji out of the common list, long runs of kanji, stray letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from review.rules.style.base import Params, unit_rule
+from review.rules.style.places import Mark
+from review.rules.style.reading import JAPANESE, Unit, UnitKind
+from review.types import Severity, Text
+
+_JOYO_FILE = Path(__file__).resolve().parents[2] / "data" / "joyo_kanji.txt"
+_KANJI = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_KANJI_RUN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+# Forms that fonts and input methods give for characters of the table (its 付 情報機器 notes): 𠮟る/叱る and so on.
+_OTHER_FORMS = "叱填剥頬"
+_HALFWIDTH_KANA = re.compile("[\uff66-\uff9f]+")
+_FULLWIDTH = {"digits": "０-９", "letters": "Ａ-Ｚａ-ｚ"}
+_STRAY = re.compile(f"(?<=[{JAPANESE}])[A-Za-zＡ-Ｚａ-ｚ](?=[{JAPANESE}\u2212－])")
+_COMMON_TAILS = re.compile(
+    "軸|値|検定|座標|方向|成分|番目|近傍|乗|次|型|個|回|倍|点|側|面|線|版|行|列|項|章|地点|社|氏|案|君|さん|言語|分布|進"
+)
+
+
+@unit_rule(
+    id="style.halfwidth_kana",
+    title=Text(ja="半角片仮名", en="Half-width katakana"),
+    looks_at=Text(ja="半角の片仮名", en="half-width katakana"),
+    message=Text(ja="半角片仮名「{found}」は全角「{to}」で書きます。", en="Write “{found}” in full width: “{to}”."),
+    skips_named=True,
+    kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
+)
+def halfwidth_kana(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark runs of half-width katakana."""
+    for match in _HALFWIDTH_KANA.finditer(unit.plain):
+        yield Mark(*match.span(), unicodedata.normalize("NFKC", match[0]))
+
+
+@unit_rule(
+    id="style.fullwidth_alphanumeric",
+    title=Text(ja="全角の英数字", en="Full-width letters and digits"),
+    looks_at=Text(ja="全角の算用数字・アルファベット", en="full-width digits and Latin letters"),
+    message=Text(ja="「{found}」は半角「{to}」で書きます。", en="Write “{found}” in half width: “{to}”."),
+    defaults={"classes": tuple(_FULLWIDTH)},
+    skips_named=True,
+    kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
+)
+def fullwidth_alphanumeric(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark runs of full-width letters and digits. ``classes``: digits, letters."""
+    ranges = "".join(characters for name, characters in _FULLWIDTH.items() if name in params["classes"])
+    for match in re.finditer(f"[{ranges}]+", unit.plain) if ranges else ():
+        yield Mark(*match.span(), unicodedata.normalize("NFKC", match[0]))
+
+
+@unit_rule(
+    id="style.uncommon_kanji",
+    title=Text(ja="常用漢字表にない漢字", en="Kanji outside the common list"),
+    looks_at=Text(ja="常用漢字表（平成22年内閣告示第2号）にない漢字", en="kanji that 常用漢字表 (2010) does not have"),
+    message=Text(ja="「{found}」は常用漢字表にない漢字です。", en="“{found}” is not in the list of common kanji."),
+    defaults={"allow": ""},
+    by_default=False,
+    skips_named=True,
+    severity=Severity.INFO,
+)
+def uncommon_kanji(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark kanji outside the table. ``allow``: characters that may stand."""
+    known = _common_kanji() | frozenset(params["allow"])
+    for match in _KANJI.finditer(unit.plain):
+        if match[0] not in known:
+            yield Mark(*match.span())
+
+
+@unit_rule(
+    id="style.kanji_run",
+    title=Text(ja="漢字の連続", en="Long runs of kanji"),
+    looks_at=Text(ja="続けて並んだ漢字の数", en="kanji in a row"),
+    message=Text(
+        ja="「{found}」は漢字が {length} 字続いています（上限 {limit} 字）。",
+        en="“{found}” has {length} kanji in a row (limit {limit}).",
+    ),
+    defaults={"max": 8, "allow": ()},
+    severity=Severity.INFO,
+    skips_named=True,
+)
+def kanji_run(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark more than ``max`` kanji in a row. ``allow``: words that may be that long."""
+    for match in _KANJI_RUN.finditer(unit.plain):
+        rest = match[0]
+        for word in params["allow"]:
+            rest = rest.replace(word, "")
+        if len(rest) > params["max"]:
+            yield Mark(*match.span(), values={"length": len(match[0]), "limit": params["max"]})
+
+
+@unit_rule(
+    id="style.stray_letter",
+    title=Text(ja="紛れ込んだ英字", en="Stray letters"),
+    looks_at=Text(
+        ja="日本語の間に 1 字だけある小文字（入力誤り）",
+        en="a single lower-case letter inside Japanese: a slip of typing",
+    ),
+    message=Text(
+        ja="「{found}」が日本語の間に 1 字だけあります。入力の誤りではありませんか。",
+        en="A single “{found}” inside Japanese: a slip of typing?",
+    ),
+    defaults={"allow": "aiueon", "allow_common": True},
+    skips_named=True,
+)
+def stray_letter(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark single letters between Japanese ones.
+
+    Params: ``allow`` (vowels and n, which input methods leave seldom), ``allow_common`` (x軸, p値 and the like).
+    """
+    for match in _STRAY.finditer(unit.plain):
+        letter = unicodedata.normalize("NFKC", match[0])
+        is_common = params["allow_common"] and _COMMON_TAILS.match(unit.plain, match.end())
+        if letter.islower() and letter not in params["allow"] and not is_common:
+            yield Mark(*match.span())
+
+
+@lru_cache(maxsize=1)
+def _common_kanji() -> frozenset[str]:
+    return frozenset("".join(_JOYO_FILE.read_text(encoding="utf-8").split())) | frozenset(_OTHER_FORMS)

@@ -1,0 +1,35 @@
+"""The aliases mean rules that are there, and agree with the examples of the rules they name."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.lint import measure
+from review.rules.style import ALIASES, aliases_of, style_rules
+from tests.conftest import REPOSITORY
+
+
+def test_every_alias_names_rules_and_parameters_that_exist():
+    for alias, uses in ALIASES.items():
+        assert alias.startswith("textlint:"), alias
+        for use in uses:
+            assert set(use.params) <= set(style_rules()[use.rule_id].defaults), alias
+
+
+def test_aliases_are_listed_at_their_rule():
+    assert "textlint:preset-ja-technical-writing/sentence-length" in aliases_of("style.sentence_length")
+    assert "textlint:preset-jtf-style/1.1.1.本文" in aliases_of("style.mixed_tone")
+
+
+def test_the_aliases_cover_the_examples_and_agree_with_them(test_data):
+    path = test_data / "text_quality" / "examples.jsonl"
+    if not path.is_file():
+        pytest.skip(f"no examples at {path}")
+    figures = measure(path)
+    assert figures.coverage >= 0.6
+    assert figures.accuracy >= 0.92
+
+
+def test_every_rule_of_style_is_documented():
+    documented = (REPOSITORY / "docs" / "review-rules.md").read_text(encoding="utf-8")
+    assert [rule_id for rule_id in style_rules() if f"| `{rule_id}`" not in documented] == []
