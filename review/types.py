@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from knowledge.types import Block, Section, Topic
+from knowledge.types import Block, Notice, Section, Topic
 
 
 class Severity(StrEnum):
@@ -103,3 +103,44 @@ class RuleOutcome:
     findings: tuple[FindingDraft, ...] = ()
     examined: int = 0
     skip_reason: Text | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintFinding:
+    """One finding: ``spans`` are its places in the given text, the first one its location.
+
+    ``replacement`` stands for the first span where the correction is mechanical (an empty one deletes it).
+    """
+
+    rule_id: str
+    severity: Severity
+    message: Text
+    spans: tuple[Span, ...]
+    replacement: str | None = None
+    advice: Text | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintResult:
+    """What the rules said of a text: findings in the text's order, the rules that ran, and which of them broke."""
+
+    text: str
+    sections: tuple[Section, ...]
+    findings: tuple[LintFinding, ...]
+    rules: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFacts:
+    """A rule as callers see it. ``is_text_rule``: it needs nothing but a text; ``by_default``: it runs unasked."""
+
+    id: str
+    title: Text
+    looks_at: Text
+    tags: tuple[str, ...]
+    defaults: Mapping[str, Any]
+    aliases: tuple[str, ...]
+    is_text_rule: bool
+    by_default: bool

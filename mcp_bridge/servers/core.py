@@ -14,7 +14,7 @@ from knowledge.services import reading
 from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import reviews, uploads
+from mcp_bridge.servers import reviews, texts, uploads
 from mcp_bridge.servers.schemas import (
     CheckItemResult,
     CheckItemsResult,
@@ -263,4 +263,5 @@ TOOLS: tuple[HubTool, ...] = (
         destructive=True,
     ),
     hub_tool(list_documents, title="Documents (文書一覧)", scope=Scope.READ, picture="list"),
+    texts.TOOL,
 )

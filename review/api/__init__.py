@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ninja import Router
 
+from review.api.lint import router as lint_router
 from review.api.masters import router as masters_router
 from review.api.reviews import router as reviews_router
 
 router = Router(tags=["review"])
-for part in (masters_router, reviews_router):
+for part in (masters_router, reviews_router, lint_router):
     router.add_router("", part)

@@ -1,5 +1,6 @@
 """What may be done with check masters and reviews."""
 
+from review.services.lint import MAX_CHARACTERS, TextFormat, lint_text
 from review.services.masters import (
     list_check_items,
     list_checklist_versions,
@@ -16,13 +17,18 @@ from review.services.reviews import (
     start_review,
     wait_for_review,
 )
+from review.services.text_rules import describe_rules
 
 __all__ = [
     "JUDGES",
+    "MAX_CHARACTERS",
     "SUGGESTION_LEVELS",
     "ReviewOptions",
+    "TextFormat",
     "cancel_review",
+    "describe_rules",
     "get_review",
+    "lint_text",
     "list_check_items",
     "list_checklist_versions",
     "list_checklists",

@@ -24,6 +24,7 @@ CORE = {
     "get_review",
     "cancel_review",
     "list_documents",
+    "check_text",
 }
 RAG = {"search", "vector_search", "answer", "get_document_count"}
 

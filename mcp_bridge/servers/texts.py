@@ -1,0 +1,41 @@
+"""The tool of smartreviewer-core that judges a text without storing it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hub.access.principals import Scope
+from mcp_bridge.caller import current_caller
+from mcp_bridge.server import HubTool, hub_tool
+from review import services
+from review.schemas.lint import LintOut, lint_out
+
+
+def check_text(
+    text: Annotated[
+        str, Field(max_length=services.MAX_CHARACTERS, description="the text itself, in Japanese or English")
+    ],
+    rules: Annotated[
+        list[str],
+        Field(
+            max_length=200,
+            description="rule ids (style.sentence_length), prefixes (style.*) or aliases (textlint:no-doubled-joshi); "
+            "default: the usual ones",
+        ),
+    ] = [],  # noqa: B006 (never changed; pydantic shows it as the default)
+    format: Annotated[
+        Literal["markdown", "text"], Field(description="markdown leaves code, URLs and quotations out")
+    ] = "markdown",
+) -> LintOut:
+    """Judge a text by the rules of style and wording (文章校正): findings with places, mechanical ones with a fix.
+
+    Use it on a draft before it becomes a document, or on a passage you wrote yourself. Nothing is stored. For checks
+    that need a whole document (numbering, traceability, coverage) use review_document.
+    """
+    result = services.lint_text(principal=current_caller().principal, text=text, rules=rules, text_format=format)
+    return lint_out(result)
+
+
+TOOL: HubTool = hub_tool(check_text, title="Check a text (文章校正)", scope=Scope.READ, picture="check")

@@ -1,0 +1,34 @@
+"""REST calls of the text-rule service."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ninja import Field, Router, Schema
+
+from hub.rest.auth import HubRequest
+from review import services
+from review.schemas.lint import LintOut, RulesOut, lint_out, rules_out
+
+router = Router()
+
+
+class LintIn(Schema):
+    text: str
+    rules: list[str] = Field([], description="ids, prefixes (style.*) or aliases (textlint:…); default: the usual ones")
+    format: Literal["markdown", "text"] = Field("markdown", description="markdown leaves code, URLs and quotations out")
+
+
+@router.post("/lint", response=LintOut)
+def lint(request: HubRequest, asked: LintIn) -> LintOut:
+    """Judge a text by the text rules. Nothing is stored."""
+    result = services.lint_text(
+        principal=request.principal, text=asked.text, rules=asked.rules, text_format=asked.format
+    )
+    return lint_out(result)
+
+
+@router.get("/rules", response=RulesOut)
+def list_rules(request: HubRequest) -> RulesOut:
+    """All rules: id, title, what each looks at, defaults, aliases, and whether it judges texts or whole documents."""
+    return rules_out(services.describe_rules(request.principal))
