@@ -93,7 +93,7 @@ async def test_a_caller_without_the_scope_neither_sees_a_tool_nor_may_call_it(mo
     async with client_of("core", mode=mode, scopes=frozenset({Scope.READ})) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         refused = await client.call_tool("review_document", {"document_id": "doc_1"})
-    assert names == {"get_check_items", "create_report", "get_review", "list_documents"}
+    assert names == {"get_check_items", "create_report", "get_review", "list_documents", "check_text"}
     assert refused.is_error
     assert 'needs the scope "review"' in refused.content[0].text
     assert refused.meta is not None

@@ -25,7 +25,11 @@ _HEADING_MARKS = re.compile(r"\s{0,3}#{1,6}[ \t]*|[ \t]*#*[ \t]*$|\n[ \t]*(?:=+|
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)", re.M)
 _FENCED = re.compile(r"^[ \t>]*(```+|~~~+).*?(?:^[ \t>]*\1[^\n]*$|\Z)", re.M | re.S)
 _LINE_LEAD = re.compile(r"\n[ \t>]+")
-_BULLET_LINE = re.compile(r"\n(?=[ \t\u3000]*[・●○■□◆◇▪•※])|\n[ \t]*(?=\u3000)|\n[ \t>]*\n")
+# Lines that stand by themselves though no empty line parts them: bullets, indented paragraphs, **label**: value.
+_BULLET_LINE = re.compile(
+    r"\n(?=[ \t\u3000]*[・●○■□◆◇▪•※])|\n[ \t]*(?=\u3000)|\n[ \t>]*\n"
+    r"|\n(?=\*\*[^*\n]{1,40}(?:\*\*[ \t]*[:：]|[:：]\*\*))"
+)
 # A line that draws boxes or arrows is a picture, whatever words stand in it.
 _DRAWING = re.compile("[\u2500-\u257f]")
 _CELL_TEXT = re.compile(r"(?<=>)[^<>]+(?=<)")

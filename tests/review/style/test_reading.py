@@ -83,6 +83,14 @@ def test_sentences_end_at_stops_and_hard_breaks_outside_brackets(text, sentences
     assert [unit.plain[sentence.start : sentence.end] for sentence in unit.sentences] == sentences
 
 
+def test_labelled_lines_are_units_of_their_own():
+    text = "**作成日**: 2025年4月1日\n**作成者**: 情報政策課\n"
+    assert [unit.plain for unit in read_markdown(text, markdown_blocks(text)).units] == [
+        "作成日: 2025年4月1日",
+        "作成者: 情報政策課",
+    ]
+
+
 def test_bullets_and_indented_lines_part_plain_text():
     units = read_plain("次のとおり。\n・氏名\n・住所\n　以上。\n\n終わり").units
     assert [unit.plain for unit in units] == ["次のとおり。", "・氏名", "・住所", "　以上。", "終わり"]
