@@ -34,6 +34,7 @@ bench: $(VENV)/dev.stamp  ## figures with the machine named
 	$(BIN)/python -m benchmarks.embedding
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.ingest
+	$(BIN)/python -m benchmarks.lint
 
 clean:  ## remove the virtual environment; data stays
 	rm -rf $(VENV)
