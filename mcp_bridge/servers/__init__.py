@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp_bridge.calls import Door
 from mcp_bridge.server import HubServer, HubTool
-from mcp_bridge.servers import core, instructions, rag
+from mcp_bridge.servers import core, instructions, knowledge, rag
 from mcp_bridge.servers.completions import add_completions
 from mcp_bridge.servers.prompts import add_core_prompts, add_rag_prompts
 from mcp_bridge.servers.resources import add_core_resources, add_rag_resources, is_readable
@@ -38,15 +38,22 @@ _RAG = Blueprint(
     tools=rag.TOOLS,
     parts=(add_rag_resources, add_rag_prompts),
 )
+_KNOWLEDGE = Blueprint(
+    name="smartreviewer-knowledge",
+    title="SmartReviewer Knowledge (知識)",
+    instructions=instructions.KNOWLEDGE,
+    tools=knowledge.TOOLS,
+    parts=knowledge.PARTS,
+)
 _HUB = Blueprint(
     name="hub",
     title="Knowledge hub (文書レビューと検索)",
     instructions=instructions.HUB,
-    tools=(*_CORE.tools, *_RAG.tools),
-    parts=(*_CORE.parts, *_RAG.parts),
+    tools=(*_CORE.tools, *_RAG.tools, *_KNOWLEDGE.tools),
+    parts=(*_CORE.parts, *_RAG.parts, *_KNOWLEDGE.parts),
 )
 
-SERVERS = {"core": _CORE, "rag": _RAG, "hub": _HUB}
+SERVERS = {"core": _CORE, "rag": _RAG, "knowledge": _KNOWLEDGE, "hub": _HUB}
 
 
 def build_server(path_name: str, door: Door) -> HubServer:

@@ -27,6 +27,7 @@ CORE = {
     "check_text",
 }
 RAG = {"search", "vector_search", "answer", "get_document_count"}
+KNOWLEDGE: set[str] = set()
 
 
 @asynccontextmanager
@@ -44,7 +45,12 @@ async def client_of(
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize(
     ("name", "server_name", "tools"),
-    [("core", "smartreviewer-core", CORE), ("rag", "smartreviewer-rag", RAG), ("hub", "hub", CORE | RAG)],
+    [
+        ("core", "smartreviewer-core", CORE),
+        ("rag", "smartreviewer-rag", RAG),
+        ("knowledge", "smartreviewer-knowledge", KNOWLEDGE),
+        ("hub", "hub", CORE | RAG | KNOWLEDGE),
+    ],
 )
 async def test_each_server_names_itself_and_its_tools_in_both_eras(mode, name, server_name, tools):
     async with client_of(name, mode=mode) as client:

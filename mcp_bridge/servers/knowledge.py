@@ -1,0 +1,13 @@
+"""smartreviewer-knowledge: what curators keep, one module per subject, gathered here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mcp_bridge.server import HubServer, HubTool
+from mcp_bridge.servers import knowledge_ontology
+
+TOOLS: tuple[HubTool, ...] = (*knowledge_ontology.TOOLS,)
+
+# Each registers one subject's resources or prompts.
+PARTS: tuple[Callable[[HubServer], None], ...] = (*knowledge_ontology.PARTS,)
