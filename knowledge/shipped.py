@@ -1,4 +1,4 @@
-"""What ships with the hub: document types, the default collection, the first ontologies; loaded once."""
+"""What ships with the hub: document types, the default collection, ontologies, guidelines; loaded once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from knowledge.guidelines.shipped import load_guidelines
 from knowledge.models import (
     Collection,
     DocumentType,
@@ -39,6 +40,7 @@ def load_shipped_content() -> None:
         LexicalStatistics.objects.get_or_create(field=field)
     for path in sorted(TOPIC_FILES.glob("*.json")):
         _load_ontology(json.loads(path.read_text(encoding="utf-8")))
+    load_guidelines()
 
 
 def _load_ontology(source: dict[str, Any]) -> None:

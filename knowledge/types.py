@@ -273,3 +273,38 @@ class Topic:
     elements_en: tuple[str, ...] = ()
     example: str = ""
     example_polite: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredElement:
+    """What a treatment of an article holds; any of the ``words`` or ``patterns`` (regular expressions) shows it."""
+
+    name: str
+    words: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Article:
+    """A guideline's article (条項) as checks use it.
+
+    ``code`` names it everywhere (``GL-3.2.1``: the guideline's ``prefix`` and the article's ``number``).
+    ``document_types`` are those that must comply; an article without any only structures its guideline. ``headings``
+    are other names under which documents treat it. ``applies_when`` are regular expressions of headings: with any,
+    the article only applies to documents that have such a heading. ``edition`` is the guideline edition's number.
+    """
+
+    code: str
+    number: str
+    title: str
+    guideline: str
+    guideline_name: str
+    prefix: str
+    edition: int
+    text: str = ""
+    category: str = ""
+    severity: str = "minor"
+    document_types: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+    applies_when: tuple[str, ...] = ()
+    elements: tuple[RequiredElement, ...] = ()

@@ -14,6 +14,13 @@ from knowledge.models.documents import (
     VersionContent,
     WorkerHeartbeat,
 )
+from knowledge.models.guidelines import (
+    ArticleSeverity,
+    EditionStatus,
+    Guideline,
+    GuidelineArticle,
+    GuidelineEdition,
+)
 from knowledge.models.index import (
     Chunk,
     ChunkPolicy,
@@ -28,6 +35,7 @@ from knowledge.models.index import (
 from knowledge.models.ontology import Ontology, OntologyClass, OntologyStatus
 
 __all__ = [
+    "ArticleSeverity",
     "Blob",
     "Chunk",
     "ChunkPolicy",
@@ -39,9 +47,13 @@ __all__ = [
     "DocumentStatus",
     "DocumentType",
     "DocumentVersion",
+    "EditionStatus",
     "EmbeddingSet",
     "EmbeddingSetStatus",
     "Figure",
+    "Guideline",
+    "GuidelineArticle",
+    "GuidelineEdition",
     "LexicalField",
     "LexicalPosting",
     "LexicalStatistics",

@@ -1,0 +1,128 @@
+"""Guidelines: editions of article trees that documents of some types must comply with."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import RegexValidator
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.languages import in_language
+
+PREFIX_PATTERN = r"[A-Z][A-Z0-9]{0,9}-"
+
+
+class EditionStatus(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    PUBLISHED = "published", _("published")
+    RETIRED = "retired", _("retired")
+
+
+class ArticleSeverity(models.TextChoices):
+    """How bad it is when a document leaves an article out."""
+
+    CRITICAL = "critical", _("critical")
+    MAJOR = "major", _("major")
+    MINOR = "minor", _("minor")
+    INFO = "info", _("info")
+
+
+class Guideline(models.Model):
+    """A guideline through all of its editions. ``prefix`` begins the codes of its articles (GL- in GL-3.2.1)."""
+
+    code = models.SlugField(_("code"), max_length=60, unique=True)
+    prefix = models.CharField(
+        _("prefix of article codes"), max_length=11, unique=True, validators=[RegexValidator(rf"^{PREFIX_PATTERN}$")]
+    )
+    name_ja = models.CharField(_("name (ja)"), max_length=200)
+    name_en = models.CharField(_("name (en)"), max_length=200)
+    source = models.TextField(_("source"), blank=True)
+    publisher = models.CharField(_("publisher"), max_length=200, blank=True)
+    licence = models.CharField(_("licence"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("guideline")
+        verbose_name_plural = _("guidelines")
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        return in_language(self.name_ja, self.name_en)
+
+
+class GuidelineEdition(models.Model):
+    """One edition. A published one never changes; at most one of a guideline is published."""
+
+    guideline = models.ForeignKey(
+        Guideline, on_delete=models.PROTECT, related_name="editions", verbose_name=_("guideline")
+    )
+    number = models.PositiveIntegerField(_("edition"), default=1)
+    label = models.CharField(_("label"), max_length=100, blank=True)
+    status = models.CharField(_("state"), max_length=10, choices=EditionStatus.choices, default=EditionStatus.DRAFT)
+    effective_date = models.DateField(_("in force from"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)
+    published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
+    retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("guideline edition")
+        verbose_name_plural = _("guideline editions")
+        ordering = ["guideline__code", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["guideline", "number"], name="one_guideline_edition_per_number"),
+            models.UniqueConstraint(
+                fields=["guideline"],
+                condition=models.Q(status="published"),
+                name="one_published_edition_per_guideline",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.guideline.code} v{self.number}"
+
+
+class GuidelineArticle(models.Model):
+    """An article (条項) of one edition; the fields that checks use mean what :class:`knowledge.types.Article` says.
+
+    ``required_elements`` is a list of ``{name, words[], patterns[]}``. ``source`` and ``source_edition`` name the
+    public text, and its date, that the article was read from.
+    """
+
+    edition = models.ForeignKey(GuidelineEdition, on_delete=models.CASCADE, related_name="articles")
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="children")
+    position = models.PositiveIntegerField(_("position"), default=0)
+    code = models.CharField(_("code"), max_length=60)
+    number = models.CharField(_("number"), max_length=40)
+    title = models.CharField(_("title"), max_length=300)
+    text = models.TextField(_("text"), blank=True)
+    category = models.CharField(_("category"), max_length=100, blank=True)
+    severity = models.CharField(
+        _("severity"), max_length=10, choices=ArticleSeverity.choices, default=ArticleSeverity.MINOR
+    )
+    document_types = ArrayField(
+        models.CharField(max_length=40), default=list, blank=True, verbose_name=_("document types")
+    )
+    headings = ArrayField(
+        models.CharField(max_length=200), default=list, blank=True, verbose_name=_("typical headings")
+    )
+    applies_when = ArrayField(
+        models.CharField(max_length=300), default=list, blank=True, verbose_name=_("applies with headings")
+    )
+    required_elements = models.JSONField(_("required elements"), default=list, blank=True)
+    source = models.CharField(_("source"), max_length=300, blank=True)
+    source_edition = models.CharField(_("edition of the source"), max_length=100, blank=True)
+
+    class Meta:
+        verbose_name = _("guideline article")
+        verbose_name_plural = _("guideline articles")
+        ordering = ["edition", "position"]
+        constraints = [models.UniqueConstraint(fields=["edition", "code"], name="one_article_per_code_in_edition")]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.title}"

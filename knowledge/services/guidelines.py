@@ -1,0 +1,219 @@
+"""What may be done with guidelines: every door calls these, with the caller's principal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from django.db import transaction
+from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, Forbidden, NotFound
+from knowledge.guidelines.diff import ArticleChange, diff_articles
+from knowledge.guidelines.queries import states_of
+from knowledge.models import Collection, EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+
+EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
+CheckItemFinder = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
+
+_listeners: list[EditionListener] = []
+_finders: list[CheckItemFinder] = []
+
+
+def tell_of_editions(listener: EditionListener) -> None:
+    """Have ``listener`` called when an edition follows another, in the same transaction, with what changed.
+
+    This is how apps above this one learn that what rests on an article may no longer hold.
+    """
+    if listener not in _listeners:
+        _listeners.append(listener)
+
+
+def find_check_items_with(finder: CheckItemFinder) -> None:
+    """Have ``finder`` asked which check items rest on articles: from article codes to codes of check items."""
+    if finder not in _finders:
+        _finders.append(finder)
+
+
+def check_items_of(codes: Sequence[str]) -> dict[str, list[str]]:
+    """The check items that rest on each of some articles, sorted; articles without any are left out."""
+    found: dict[str, set[str]] = {}
+    for finder in _finders:
+        for code, items in finder(codes).items():
+            found.setdefault(code, set()).update(items)
+    return {code: sorted(items) for code, items in found.items()}
+
+
+def is_curator(principal: Principal) -> bool:
+    """Tell whether the caller curates at all: a guideline belongs to no collection."""
+    if not principal.allows(Scope.CURATE):
+        return False
+    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+
+def require_curator(principal: Principal) -> None:
+    """Raise Forbidden unless the caller curates some collection."""
+    principal.require(Scope.CURATE)
+    if not is_curator(principal):
+        raise Forbidden(_("Only curators may change guidelines."), code="curators_only")
+
+
+def list_guidelines(principal: Principal, *, document_type: str = "") -> QuerySet[Guideline]:
+    """The guidelines with a published edition, by code; curators also see those with drafts only.
+
+    Each has ``shown_editions``, newest first, with ``articles_count``. ``document_type`` keeps those that oblige it.
+    """
+    principal.require(Scope.READ)
+    guidelines = Guideline.objects.all()
+    if not is_curator(principal):
+        guidelines = guidelines.filter(editions__status=EditionStatus.PUBLISHED)
+    if document_type:
+        obliging = GuidelineArticle.objects.filter(
+            edition__status=EditionStatus.PUBLISHED, document_types__contains=[document_type]
+        )
+        guidelines = guidelines.filter(pk__in=obliging.values("edition__guideline_id"))
+    editions = visible_editions(principal).annotate(articles_count=Count("articles")).order_by("-number")
+    shown = Prefetch("editions", queryset=editions, to_attr="shown_editions")
+    return guidelines.distinct().order_by("code").prefetch_related(shown)
+
+
+def visible_editions(principal: Principal) -> QuerySet[GuidelineEdition]:
+    """The editions that the caller may read: published and retired ones, for curators drafts too."""
+    principal.require(Scope.READ)
+    editions = GuidelineEdition.objects.select_related("guideline")
+    return editions if is_curator(principal) else editions.exclude(status=EditionStatus.DRAFT)
+
+
+def get_guideline(principal: Principal, code: str) -> Guideline:
+    """A guideline with its shown editions. Raises NotFound, also for what the caller may not see."""
+    guideline = list_guidelines(principal).filter(code=code).first()
+    if guideline is None:
+        raise NotFound(_('There is no guideline "{given}".'), code="guideline_not_found", given=code)
+    return guideline
+
+
+def get_edition(principal: Principal, code: str, number: int | None = None) -> GuidelineEdition:
+    """An edition; without ``number`` the published one. Raises NotFound, also for hidden drafts."""
+    guideline = get_guideline(principal, code)
+    editions = visible_editions(principal).filter(guideline=guideline)
+    wanted = Q(status=EditionStatus.PUBLISHED) if number is None else Q(number=number)
+    edition = editions.filter(wanted).first()
+    if edition is None:
+        raise NotFound(
+            _('The guideline "{given}" has no edition {number}.'),
+            code="edition_not_found",
+            given=code,
+            number=number or "-",
+        )
+    return edition
+
+
+def list_articles(
+    principal: Principal, code: str, *, edition: int | None = None, document_type: str = ""
+) -> QuerySet[GuidelineArticle]:
+    """An edition's articles in order, with their parents; ``document_type`` keeps those that oblige it."""
+    found = get_edition(principal, code, edition).articles.select_related("parent", "edition__guideline")
+    articles = found.order_by("position")
+    return articles.filter(document_types__contains=[document_type]) if document_type else articles
+
+
+def get_article(principal: Principal, code: str) -> GuidelineArticle:
+    """An article in force by its code, with what it needs to be shown. Raises NotFound."""
+    principal.require(Scope.READ)
+    article = (
+        GuidelineArticle.objects.filter(edition__status=EditionStatus.PUBLISHED, code=code)
+        .select_related("edition__guideline", "parent")
+        .prefetch_related("children")
+        .first()
+    )
+    if article is None:
+        raise NotFound(
+            _('No guideline in force has an article "{given}". GET /guidelines lists the guidelines.'),
+            code="article_not_found",
+            given=code,
+        )
+    return article
+
+
+def article_codes(principal: Principal, *, prefix: str, limit: int) -> list[str]:
+    """The codes of articles in force that begin with ``prefix``, in order. One query."""
+    principal.require(Scope.READ)
+    found = GuidelineArticle.objects.filter(edition__status=EditionStatus.PUBLISHED, code__startswith=prefix)
+    rows = found.order_by("edition__guideline__code", "position")
+    return list(rows.values_list("code", flat=True)[:limit])
+
+
+def compare_editions(
+    principal: Principal, code: str, *, base: int | None = None, number: int
+) -> tuple[GuidelineEdition | None, GuidelineEdition, tuple[ArticleChange, ...]]:
+    """What edition ``number`` changed against ``base`` (default: the one before it that was published)."""
+    edition = get_edition(principal, code, number)
+    before = get_edition(principal, code, base) if base is not None else _edition_before(edition)
+    return before, edition, diff_articles(states_of(before), states_of(edition))
+
+
+def _edition_before(edition: GuidelineEdition) -> GuidelineEdition | None:
+    earlier = GuidelineEdition.objects.filter(guideline=edition.guideline, number__lt=edition.number)
+    return earlier.exclude(status=EditionStatus.DRAFT).order_by("-number").first()
+
+
+@transaction.atomic
+def publish_edition(*, principal: Principal, code: str, number: int) -> GuidelineEdition:
+    """Put a draft into force; the edition in force before retires. Publishing it again is no error.
+
+    Whatever rests on an article that changed is marked by those who asked with :func:`tell_of_editions`.
+    """
+    require_curator(principal)
+    edition = _lock_edition(principal, code, number)
+    if edition.status == EditionStatus.PUBLISHED:
+        return edition
+    if edition.status == EditionStatus.RETIRED:
+        raise Conflict(_("Edition {number} is retired; import it anew."), code="edition_retired", number=number)
+    if not edition.articles.exists():
+        raise Conflict(_("Edition {number} has no articles."), code="edition_empty", number=number)
+    before = GuidelineEdition.objects.filter(guideline=edition.guideline, status=EditionStatus.PUBLISHED).first()
+    if before is not None:
+        GuidelineEdition.objects.filter(pk=before.pk).update(status=EditionStatus.RETIRED, retired_at=Now())
+    GuidelineEdition.objects.filter(pk=edition.pk).update(
+        status=EditionStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
+    )
+    _record(principal, "GUIDELINE_PUBLISH", edition, replaces=before.number if before else None)
+    if before is not None:
+        _tell(principal, edition, diff_articles(states_of(before), states_of(edition)))
+    edition.refresh_from_db()
+    return edition
+
+
+@transaction.atomic
+def retire_edition(*, principal: Principal, code: str, number: int) -> GuidelineEdition:
+    """Take an edition out of force, or give up a draft; all of its articles count as removed."""
+    require_curator(principal)
+    edition = _lock_edition(principal, code, number)
+    if edition.status == EditionStatus.RETIRED:
+        return edition
+    was_in_force = edition.status == EditionStatus.PUBLISHED
+    GuidelineEdition.objects.filter(pk=edition.pk).update(status=EditionStatus.RETIRED, retired_at=Now())
+    _record(principal, "GUIDELINE_RETIRE", edition)
+    if was_in_force:
+        _tell(principal, edition, diff_articles(states_of(edition), ()))
+    edition.refresh_from_db()
+    return edition
+
+
+def _lock_edition(principal: Principal, code: str, number: int) -> GuidelineEdition:
+    """Lock the guideline's row, so that its editions change one after the other, and read the edition again."""
+    found = get_edition(principal, code, number)
+    Guideline.objects.select_for_update().get(pk=found.guideline_id)
+    return GuidelineEdition.objects.select_related("guideline").get(pk=found.pk)
+
+
+def _tell(principal: Principal, edition: GuidelineEdition, changes: Sequence[ArticleChange]) -> None:
+    for listener in _listeners:
+        listener(principal, edition, changes)
+
+
+def _record(principal: Principal, action: str, edition: GuidelineEdition, **details: object) -> None:
+    record_event(principal=principal, action=action, resource=f"guideline:{edition}", **details)
