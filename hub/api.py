@@ -5,6 +5,7 @@ from __future__ import annotations
 from hub.rest.conventions import HubAPI
 from knowledge.api import router as knowledge_router
 from review.api import router as review_router
+from review.api.mappings import router as mappings_router
 
 DESCRIPTION = (
     "Search documents with citations and review them against check masters. Authorize with a token of "
@@ -15,6 +16,8 @@ DESCRIPTION = (
 def build_api() -> HubAPI:
     """Mount every app's router on a new API."""
     api = HubAPI(title="Hub", version="1", description=DESCRIPTION)
+    # Before knowledge's /guidelines/{article}: "mappings" and "suspects" are no articles.
+    api.add_router("", mappings_router)
     api.add_router("", knowledge_router)
     api.add_router("", review_router)
     return api

@@ -10,10 +10,14 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         from knowledge.services.deletion import erase_with  # models are not loaded yet when this module is
+        from knowledge.services.guidelines import find_check_items_with, tell_of_editions
         from review.erasure import erase_reviews_of
+        from review.services.mappings import mapped_items, mark_suspects
 
         post_migrate.connect(_load_shipped_content, sender=self)
         erase_with(erase_reviews_of)
+        find_check_items_with(mapped_items)
+        tell_of_editions(mark_suspects)
 
 
 def _load_shipped_content(**_signal: object) -> None:

@@ -1,17 +1,30 @@
-"""The check masters that ship with the hub; loaded once, then curated by people."""
+"""The check masters that ship with the hub, and what they rest on; loaded once, then curated by people."""
 
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
+from knowledge.models import GuidelineArticle
+from review.models import (
+    CheckItem,
+    CheckItemVersion,
+    CheckList,
+    CheckListEntry,
+    CheckListVersion,
+    GuidelineMapping,
+    MasterStatus,
+)
+
+logger = logging.getLogger(__name__)
 
 CHECKLIST_FILES = Path(__file__).resolve().parent / "data" / "checklists"
+MAPPING_FILES = Path(__file__).resolve().parent / "data" / "mappings"
 
 
 @transaction.atomic
@@ -21,6 +34,28 @@ def load_shipped_content() -> None:
         source = json.loads(path.read_text(encoding="utf-8"))
         if not CheckList.objects.filter(code=source["code"]).exists():
             _load(source)
+    for path in sorted(MAPPING_FILES.glob("*.json")):
+        _load_mappings(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _load_mappings(source: dict[str, Any]) -> None:
+    """Load a guideline's mappings when it has none yet, so that what curators took away does not come back."""
+    articles = GuidelineArticle.objects.filter(edition__guideline__code=source["guideline"])
+    known = set(articles.values_list("code", flat=True))
+    if GuidelineMapping.objects.filter(article_code__in=known).exists():
+        return
+    items = {item.code: item for item in CheckItem.objects.all()}
+    for entry in source["mappings"]:
+        if entry["article"] not in known or entry["check_item"] not in items:
+            logger.info("skipped mapping %s to %s: not there", entry["article"], entry["check_item"])
+            continue
+        GuidelineMapping.objects.create(
+            article_code=entry["article"],
+            check_item=items[entry["check_item"]],
+            relation=entry["relation"],
+            rationale_ja=entry["rationale"]["ja"],
+            rationale_en=entry["rationale"]["en"],
+        )
 
 
 def _load(source: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """The review app's tables, by subject."""
 
+from review.models.mappings import GuidelineMapping, MappingRelation, ReviewEdition, SuspectMark
 from review.models.masters import (
     CheckItem,
     CheckItemVersion,
@@ -35,11 +36,15 @@ __all__ = [
     "CheckResult",
     "CheckType",
     "Finding",
+    "GuidelineMapping",
+    "MappingRelation",
     "MasterStatus",
     "Priority",
     "Review",
+    "ReviewEdition",
     "ReviewQuerySet",
     "ReviewStatus",
     "Strategy",
     "Suggestion",
+    "SuspectMark",
 ]

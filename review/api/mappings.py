@@ -1,0 +1,82 @@
+"""REST calls about the mapping of check items to guideline articles, and what a new edition put in doubt."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from ninja import Field, Query, Router, Schema, Status
+
+from hub.rest.auth import HubRequest
+from review.schemas import mappings as shapes
+from review.services import mappings
+
+router = Router(tags=["knowledge"])
+
+RESULTS_SHOWN = 100
+
+
+class MappingQuery(Schema):
+    guideline_article: str = Field("", description="code of an article, such as PG-1.3")
+    check_item_id: str = Field("", description="code of a check item, such as BD-B01")
+    include_rationale: bool = True
+
+
+class MappingIn(Schema):
+    article: str
+    check_item: str
+    relation: str = Field(description="direct, indirect or derived")
+    rationale_ja: str = ""
+    rationale_en: str = ""
+
+
+class SuspectQuery(Schema):
+    with_cleared: bool = False
+
+
+class ClearIn(Schema):
+    reason: str = Field(description="what was found when the check item was looked at")
+
+
+@router.get("/guidelines/mappings", response=list[shapes.MappingOut])
+def list_mappings(request: HubRequest, filters: Annotated[MappingQuery, Query()]) -> list[shapes.MappingOut]:
+    """The check items that rest on articles, and which of them are suspect."""
+    found = mappings.list_mappings(
+        request.principal, article=filters.guideline_article, check_item=filters.check_item_id
+    )
+    return [shapes.mapping_out(view, with_rationale=filters.include_rationale) for view in found]
+
+
+@router.put("/guidelines/mappings", response=shapes.MappingOut)
+def save_mapping(request: HubRequest, fields: MappingIn) -> shapes.MappingOut:
+    """Map a check item to an article in force, or change how."""
+    mappings.save_mapping(principal=request.principal, **fields.model_dump())
+    (view,) = mappings.list_mappings(request.principal, article=fields.article, check_item=fields.check_item)
+    return shapes.mapping_out(view)
+
+
+@router.delete("/guidelines/mappings/{article}/{check_item}", response={204: None})
+def delete_mapping(request: HubRequest, article: str, check_item: str) -> Status[None]:
+    """Take a mapping away."""
+    mappings.delete_mapping(principal=request.principal, article=article, check_item=check_item)
+    return Status(204, None)
+
+
+@router.get("/guidelines/suspects", response=shapes.SuspectsOut)
+def list_suspects(request: HubRequest, filters: Annotated[SuspectQuery, Query()]) -> shapes.SuspectsOut:
+    """What new editions put in doubt: check items, and the results that were judged before."""
+    marks = mappings.list_suspects(request.principal, with_cleared=filters.with_cleared)
+    results = mappings.suspect_results(request.principal)
+    shown = list(results[:RESULTS_SHOWN])
+    reasons = mappings.suspect_reasons(shown)
+    return shapes.SuspectsOut(
+        suspects=[shapes.suspect_out(mark) for mark in marks],
+        results=[shapes.suspect_result_out(result, reasons[result.pk]) for result in shown],
+        total_results=results.count(),
+    )
+
+
+@router.post("/guidelines/suspects/{suspect_id}/clear", response=shapes.SuspectOut)
+def clear_suspect(request: HubRequest, suspect_id: int, fields: ClearIn) -> shapes.SuspectOut:
+    """Say that an item in doubt was looked at, and what was found."""
+    mark = mappings.clear_suspect(principal=request.principal, mark_id=suspect_id, reason=fields.reason)
+    return shapes.suspect_out(mark)
