@@ -17,13 +17,23 @@ from hub.access.principals import system_principal
 from hub.access.services import record_event
 from hub.core import bus
 from hub.core.lease import Lease, LeaseLost, claim, free
+from knowledge.guidelines.queries import articles_of, editions_in_force
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentStatus, VersionContent
 from knowledge.models.documents import IN_WORK
 from knowledge.ontology.queries import topics_for
 from review.engine import CheckSpec, Judgement, judge, overall_verdict, unique_findings
 from review.evidence import locate, quote
-from review.models import CheckItemVersion, CheckListEntry, CheckResult, Finding, Review, ReviewStatus, Suggestion
+from review.models import (
+    CheckItemVersion,
+    CheckListEntry,
+    CheckResult,
+    Finding,
+    Review,
+    ReviewEdition,
+    ReviewStatus,
+    Suggestion,
+)
 from review.types import FindingDraft, RuleInput, Verdict
 
 logger = logging.getLogger(__name__)
@@ -56,7 +66,7 @@ def execute(review_id: int) -> bool:
 
 
 def _judge_all(review: Review, lease: Lease) -> None:
-    Review.objects.filter(pk=review.pk, started_at__isnull=True).update(started_at=Now())
+    _pin_editions(review, lease)
     content = VersionContent.objects.get(pk=review.version_id)
     target = _target(review, content)
     entries = pinned_entries(review)
@@ -79,6 +89,15 @@ def _judge_all(review: Review, lease: Lease) -> None:
     _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts))
 
 
+def _pin_editions(review: Review, lease: Lease) -> None:
+    """Note the start and, with it, the guideline editions in force: one published later changes nothing here."""
+    with transaction.atomic():
+        lease.lock()
+        if Review.objects.filter(pk=review.pk, started_at__isnull=True).update(started_at=Now()):
+            pins = [ReviewEdition(review=review, edition=edition) for edition in editions_in_force()]
+            ReviewEdition.objects.bulk_create(pins)
+
+
 def pinned_entries(review: Review) -> list[CheckListEntry]:
     """The check item versions that this review judges, in the check list's order."""
     entries = review.checklist_version.entries.select_related("item_version__item").order_by("position")
@@ -97,6 +116,7 @@ def _target(review: Review, content: VersionContent) -> RuleInput:
         sections=sections_of(content),
         blocks=blocks_of(content),
         topics=topics_for(review.checklist_version.checklist.ontology_domain),
+        articles=articles_of(list(review.guideline_editions.values_list("edition_id", flat=True))),
         document_name=review.version.filename,
     )
 

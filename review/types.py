@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from knowledge.types import Block, Notice, Section, Topic
+from knowledge.types import Article, Block, Notice, Section, Topic
 
 
 class Severity(StrEnum):
@@ -80,7 +80,8 @@ class FindingDraft:
 class RuleInput:
     """All that a rule may look at.
 
-    ``params`` come from the check item's criteria. ``topics`` are the ontology's classes for the document's type.
+    ``params`` come from the check item's criteria. ``topics`` are the ontology's classes for the document's type,
+    ``articles`` all of the guidelines in force, also those that do not oblige this type.
     """
 
     text: str
@@ -89,6 +90,7 @@ class RuleInput:
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...]
     topics: tuple[Topic, ...] = ()
+    articles: tuple[Article, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     document_name: str = ""
 

@@ -1,6 +1,8 @@
 """The review rules. Importing this package registers all of them."""
 
 from review.rules import (
+    compliance,
+    compliance_references,
     coverage,
     heading_levels,
     numbering,
@@ -20,6 +22,8 @@ __all__ = [
     "Rule",
     "RuleCrash",
     "UnknownRuleError",
+    "compliance",
+    "compliance_references",
     "coverage",
     "get_rule",
     "heading_levels",
