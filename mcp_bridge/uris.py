@@ -7,6 +7,7 @@ RESULTS = "smartreviewer://results/"
 CHECK_ITEMS = "smartreviewer://check-items"
 CONFIG = "smartreviewer://config"
 CHUNKS = "smartreviewer-rag://chunks/"
+GUIDELINES = "smartreviewer-knowledge://guidelines/"
 
 # Event topics look like document:doc_…; the id is that of the resources too.
 OF_TOPIC = {"document": (DOCUMENTS, CHUNKS), "review": (RESULTS,)}

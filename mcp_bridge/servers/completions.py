@@ -10,6 +10,7 @@ from mcp.types import Completion, CompletionArgument, CompletionContext, PromptR
 from hub.access.principals import Principal
 from knowledge.models import DocumentType
 from knowledge.services import reading
+from knowledge.services.guidelines import article_codes
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES
@@ -42,6 +43,10 @@ def _review_ids(principal: Principal, typed: str) -> Iterable[str]:
     return found.values_list("public_id", flat=True)[: MAX_VALUES + 1]
 
 
+def _articles(principal: Principal, typed: str) -> Iterable[str]:
+    return article_codes(principal, prefix=typed, limit=MAX_VALUES + 1)
+
+
 OF_ARGUMENTS: dict[str, Values] = {
     "document_type": _document_types,
     "document_id": _document_ids,
@@ -54,6 +59,7 @@ OF_TEMPLATES: dict[str, Values] = {
     uris.DOCUMENTS: _document_ids,
     uris.RESULTS: _review_ids,
     uris.CHUNKS: _document_ids,
+    uris.GUIDELINES: _articles,
 }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mcp_bridge.server import HubServer, HubTool
-from mcp_bridge.servers import knowledge_ontology
+from mcp_bridge.servers import knowledge_guidelines, knowledge_ontology
 
-TOOLS: tuple[HubTool, ...] = (*knowledge_ontology.TOOLS,)
+TOOLS: tuple[HubTool, ...] = (*knowledge_ontology.TOOLS, *knowledge_guidelines.TOOLS)
 
 # Each registers one subject's resources or prompts.
-PARTS: tuple[Callable[[HubServer], None], ...] = (*knowledge_ontology.PARTS,)
+PARTS: tuple[Callable[[HubServer], None], ...] = (*knowledge_ontology.PARTS, *knowledge_guidelines.PARTS)

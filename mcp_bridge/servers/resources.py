@@ -16,6 +16,7 @@ from knowledge.schemas import chunk_out, document_out, hit_out
 from knowledge.search.context import neighbours
 from knowledge.services import reading
 from knowledge.services.documents import get_document
+from knowledge.services.guidelines import get_article
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import VERSION, HubServer
@@ -114,18 +115,19 @@ def _chunk_facts(chunk: Chunk) -> dict[str, Any]:
 
 def add_core_resources(server: HubServer) -> None:
     """Register what smartreviewer-core shows."""
-    _add(server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)")
-    _add(server, uris.CONFIG, read_config, title="Configuration (設定)")
-    _add(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)")
-    _add(server, uris.RESULTS + "{id}", read_result, title="Review result (レビュー結果)")
+    add_resource(server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)")
+    add_resource(server, uris.CONFIG, read_config, title="Configuration (設定)")
+    add_resource(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)")
+    add_resource(server, uris.RESULTS + "{id}", read_result, title="Review result (レビュー結果)")
 
 
 def add_rag_resources(server: HubServer) -> None:
     """Register what smartreviewer-rag shows."""
-    _add(server, uris.CHUNKS + "{id}", read_chunks, title="Passages (チャンク)")
+    add_resource(server, uris.CHUNKS + "{id}", read_chunks, title="Passages (チャンク)")
 
 
-def _add(server: HubServer, uri: str, function: Callable[..., dict[str, Any]], *, title: str) -> None:
+def add_resource(server: HubServer, uri: str, function: Callable[..., dict[str, Any]], *, title: str) -> None:
+    """Register what a blocking function reads as a JSON resource; its docstring is the description."""
     name = function.__name__.removeprefix("read_").replace("_", "-")
     server.resource(uri, name=name, title=title, description=function.__doc__, mime_type=JSON)(_as_json(function))
 
@@ -171,4 +173,5 @@ FINDERS: dict[str, Callable[[Principal, str], object]] = {
     uris.DOCUMENTS: get_document,
     uris.RESULTS: services.get_review,
     uris.CHUNKS: _find_chunks,
+    uris.GUIDELINES: get_article,
 }
