@@ -105,6 +105,12 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Ontology classes"), "sell", "knowledge", "ontologyclass"),
             ),
             _group(
+                _("Guidelines"),
+                _model(_("Guidelines"), "gavel", "knowledge", "guideline"),
+                _model(_("Mapping to check items"), "link", "review", "guidelinemapping"),
+                _model(_("Suspect check items"), "flag", "review", "suspectmark"),
+            ),
+            _group(
                 _("Access"),
                 _model(_("Access tokens"), "key", "access", "accesstoken"),
                 _model(_("Users"), "person", "auth", "user"),

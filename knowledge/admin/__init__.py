@@ -1,5 +1,25 @@
 """The knowledge app in the admin: one subject per module."""
 
-from knowledge.admin import chunks, collections, documents, embedding_sets, ontology, records, search_page, sources
+from knowledge.admin import (
+    chunks,
+    collections,
+    documents,
+    embedding_sets,
+    guidelines,
+    ontology,
+    records,
+    search_page,
+    sources,
+)
 
-__all__ = ["chunks", "collections", "documents", "embedding_sets", "ontology", "records", "search_page", "sources"]
+__all__ = [
+    "chunks",
+    "collections",
+    "documents",
+    "embedding_sets",
+    "guidelines",
+    "ontology",
+    "records",
+    "search_page",
+    "sources",
+]

@@ -181,9 +181,9 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
         status=EditionStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
     )
     _record(principal, "GUIDELINE_PUBLISH", edition, replaces=before.number if before else None)
+    edition.refresh_from_db()
     if before is not None:
         _tell(principal, edition, diff_articles(states_of(before), states_of(edition)))
-    edition.refresh_from_db()
     return edition
 
 
@@ -197,9 +197,9 @@ def retire_edition(*, principal: Principal, code: str, number: int) -> Guideline
     was_in_force = edition.status == EditionStatus.PUBLISHED
     GuidelineEdition.objects.filter(pk=edition.pk).update(status=EditionStatus.RETIRED, retired_at=Now())
     _record(principal, "GUIDELINE_RETIRE", edition)
+    edition.refresh_from_db()
     if was_in_force:
         _tell(principal, edition, diff_articles(states_of(edition), ()))
-    edition.refresh_from_db()
     return edition
 
 

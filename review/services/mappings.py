@@ -14,7 +14,7 @@ from hub.core.errors import InvalidInput, NotFound
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
 from knowledge.guidelines.facts import EdgeFact
 from knowledge.guidelines.queries import editions_in_force
-from knowledge.models import GuidelineArticle, GuidelineEdition
+from knowledge.models import EditionStatus, GuidelineArticle, GuidelineEdition
 from knowledge.services.guidelines import require_curator
 from review.models import (
     CheckItem,
@@ -174,6 +174,8 @@ def mark_suspects(principal: Principal, edition: GuidelineEdition, changes: Sequ
 def _reason(change: ArticleChange, edition: GuidelineEdition) -> tuple[str, str] | None:
     fields = sorted(SUBSTANCE & {field.field for field in change.fields})
     names = ", ".join(fields)
+    if edition.status == EditionStatus.RETIRED:
+        return f"{edition} が廃止されました。", f"{edition} is no longer in force."
     if change.kind is ChangeKind.REMOVED:
         return f"{edition} で条項 {change.code} がなくなりました。", f"{edition} has no article {change.code} any more."
     if change.kind is ChangeKind.MOVED and change.code != change.new_code:

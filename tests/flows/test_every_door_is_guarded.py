@@ -22,6 +22,9 @@ OPEN_TO_ALL = {
     ("get", "/rules"): "the rules are for everyone who signs in",
     ("post", "/search"): "no results",
     ("post", "/answer"): "no answer",
+    ("get", "/guidelines"): "published guidelines are for everyone who signs in",
+    ("get", "/guidelines/mappings"): "check masters and guidelines are for everyone who signs in",
+    ("get", "/guidelines/suspects"): "check masters are for everyone; the list of results is empty",
     ("get", "/jobs"): "an empty list",
     ("get", "/sources"): "an empty list",
 }
