@@ -136,8 +136,8 @@ def _verdict(tally: _Tally) -> Verdict:
 
 def _document_order(finding: FindingDraft) -> tuple[int, int, str, str]:
     """By place; what is missing has none and comes last."""
-    if finding.evidence:
-        return (0, finding.evidence[0].start, finding.rule_id, finding.key)
+    if finding.location:
+        return (0, finding.location.start, finding.rule_id, finding.key)
     return (1, 0, finding.rule_id, finding.key)
 
 

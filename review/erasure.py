@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from hub.core import bus
 from knowledge.models import Document
-from review.models import UNFINISHED, Finding, Review, ReviewStatus, Suggestion
+from review.models import UNFINISHED, Finding, RelatedVersion, Review, ReviewStatus, Suggestion
 from review.rules import UnknownRuleError, get_rule
 from review.types import Text, Verdict
 
@@ -32,11 +32,18 @@ Item = TypeVar("Item")
 def erase_reviews_of(document: Document) -> Mapping[str, int]:
     """Erase the text that reviews of a document keep, and stop those that run; counts reviews and findings.
 
+    Reviews of other documents that were compared with it lose the findings' texts that quote it.
+
     To be called in the transaction that deletes the document.
     """
     reviews = Review.objects.filter(document_id_text=document.public_id)
-    _stop(reviews)
-    findings = Finding.objects.filter(result__review__in=reviews.values("pk"))
+    compared = RelatedVersion.objects.filter(document_id_text=document.public_id)
+    relating = Review.objects.filter(pk__in=compared.values("review"))
+    _stop(reviews | relating)
+    findings = Finding.objects.filter(
+        Q(result__review__in=reviews.values("pk"))
+        | Q(result__review__in=relating.values("pk"), evidence__contains=[{"document_id": document.public_id}])
+    )
     for batch in _batches(findings.order_by("pk").iterator(chunk_size=BATCH)):
         for finding in batch:
             _erase_finding(finding)

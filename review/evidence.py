@@ -35,7 +35,7 @@ def locate(text: str, sections: Sequence[Section], blocks: Sequence[Block], span
     }
 
 
-def quote(text: str, document_id: str, span: Span) -> dict[str, Any]:
+def quote(document_id: str, text: str, span: Span) -> dict[str, Any]:
     """Quote a span from the stored text. ``verified`` is False when the text has no such stretch."""
     end = min(span.end, span.start + MAX_QUOTE)
     content = text[span.start : end] if 0 <= span.start < span.end <= len(text) else ""

@@ -34,7 +34,8 @@ from review.models import (
     ReviewStatus,
     Suggestion,
 )
-from review.types import FindingDraft, RuleInput, Verdict
+from review.related import RelatedGoneError, related_of
+from review.types import FindingDraft, RelatedDocument, RuleInput, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,8 @@ def execute(review_id: int) -> bool:
             _finish(review, lease, status=ReviewStatus.FAILED, error=reason)
         else:
             _judge_all(review, lease)
+    except RelatedGoneError as error:
+        _finish(review, lease, status=ReviewStatus.FAILED, error=str(error))
     except LeaseLost:
         logger.info("review %s was cancelled or taken over", review.public_id)
     return True
@@ -68,7 +71,7 @@ def execute(review_id: int) -> bool:
 def _judge_all(review: Review, lease: Lease) -> None:
     _pin_editions(review, lease)
     content = VersionContent.objects.get(pk=review.version_id)
-    target = _target(review, content)
+    target = _target(review, content, related_of(review))
     entries = pinned_entries(review)
     done = set(review.results.values_list("item_version_id", flat=True))
     for position, entry in enumerate(entries):
@@ -105,7 +108,7 @@ def pinned_entries(review: Review) -> list[CheckListEntry]:
     return list(entries.filter(item_version__item__code__in=wanted) if wanted else entries)
 
 
-def _target(review: Review, content: VersionContent) -> RuleInput:
+def _target(review: Review, content: VersionContent, related: tuple[RelatedDocument, ...]) -> RuleInput:
     if review.version is None:
         raise LeaseLost
     document = review.version.document
@@ -118,6 +121,7 @@ def _target(review: Review, content: VersionContent) -> RuleInput:
         topics=topics_for(review.checklist_version.checklist.ontology_domain),
         articles=articles_of(list(review.guideline_editions.values_list("edition_id", flat=True))),
         document_name=review.version.filename,
+        related=related,
     )
 
 
@@ -163,7 +167,8 @@ def _store_result(
 def _finding_row(
     result: CheckResult, ordinal: int, name: str, draft: FindingDraft, target: RuleInput, document_id: str
 ) -> Finding:
-    first = draft.evidence[0] if draft.evidence else None
+    texts = {"": (document_id, target.text)}
+    texts |= {related.document_id: (related.document_id, related.text) for related in target.related}
     return Finding(
         result=result,
         ordinal=ordinal,
@@ -172,8 +177,8 @@ def _finding_row(
         severity=draft.severity,
         message_ja=draft.message.ja,
         message_en=draft.message.en,
-        location=locate(target.text, target.sections, target.blocks, first),
-        evidence=[quote(target.text, document_id, span) for span in draft.evidence],
+        location=locate(target.text, target.sections, target.blocks, draft.location),
+        evidence=[quote(*texts[span.document], span) for span in draft.evidence],
         searched=list(draft.searched),
         data=dict(draft.data),
         related_guideline=result.item_version.guideline_reference,

@@ -39,10 +39,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A stretch of the reviewed text that a finding rests on."""
+    """A stretch of text that a finding rests on: of the reviewed text, or of the related ``document`` (its id)."""
 
     start: int
     end: int
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +59,10 @@ class SuggestionDraft:
 class FindingDraft:
     """A defect that a rule found, before it is stored.
 
-    ``evidence`` is in document order, its first span is the finding's location (none when something is missing;
-    then ``searched`` lists what was looked through). ``key`` identifies the defect for the fingerprint: it holds no
-    offset, so that the finding is recognised when text moves. ``confidence`` is 0 to 1 and ``confidence_basis`` says
-    how it was derived.
+    ``evidence`` is in document order, its first span in the reviewed text is the finding's location (none when
+    something is missing; then ``searched`` lists what was looked through); spans of related documents come last.
+    ``key`` identifies the defect for the fingerprint: it holds no offset, so that the finding is recognised when text
+    moves. ``confidence`` is 0 to 1 and ``confidence_basis`` says how it was derived.
     """
 
     rule_id: str
@@ -74,6 +75,27 @@ class FindingDraft:
     confidence: float | None = None
     confidence_basis: Text | None = None
     suggestion: SuggestionDraft | None = None
+
+    @property
+    def location(self) -> Span | None:
+        """Return where the finding stands in the reviewed text."""
+        return next((span for span in self.evidence if not span.document), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedDocument:
+    """A document that the reviewed one is compared with, in the version that the review pinned.
+
+    Messages and suggestions never name its title or quote it, since not every reader of the review may see it; spans
+    with its id do.
+    """
+
+    document_id: str
+    title: str
+    document_type: str
+    text: str
+    sections: tuple[Section, ...]
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +115,7 @@ class RuleInput:
     articles: tuple[Article, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     document_name: str = ""
+    related: tuple[RelatedDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

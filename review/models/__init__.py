@@ -12,6 +12,7 @@ from review.models.masters import (
     Priority,
     Strategy,
 )
+from review.models.related import RelatedVersion
 from review.models.reviews import (
     SEVERITIES,
     UNFINISHED,
@@ -40,6 +41,7 @@ __all__ = [
     "MappingRelation",
     "MasterStatus",
     "Priority",
+    "RelatedVersion",
     "Review",
     "ReviewEdition",
     "ReviewQuerySet",

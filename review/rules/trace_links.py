@@ -6,7 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from review.rules.identifiers import Family, Mention, Role, conventions, read_families, rows_with
+from review.rules.across import is_requirement
+from review.rules.identifiers import Family, Mention, Role, read_families, rows_with
 from review.rules.outline import apparatus, inside, place
 from review.rules.prose import read_prose
 from review.rules.registry import rule
@@ -55,7 +56,7 @@ def no_upstream_reference(target: RuleInput) -> RuleOutcome:
 
 
 def _links_upstream(target: RuleInput, families: tuple[Family, ...]) -> bool:
-    if any(_is_upstream(family) and _has_text_mention(family) for family in families):
+    if any(is_requirement(family) and _has_text_mention(family) for family in families):
         return True
     prose = read_prose(target.text, target.blocks)
     skipped = apparatus(target.text, target.sections)
@@ -65,17 +66,12 @@ def _links_upstream(target: RuleInput, families: tuple[Family, ...]) -> bool:
     return any(not inside(skipped, match.start()) for pattern in patterns for match in pattern.finditer(prose.masked))
 
 
-def _is_upstream(family: Family) -> bool:
-    by_custom = family.prefix.split("-")[0] in conventions()["requirement_prefixes"]["prefixes"]
-    return family.role is Role.DOWNSTREAM or (by_custom and family.role is not Role.TEST)
-
-
 def _has_text_mention(family: Family) -> bool:
     return any(not mention.in_code for mention in family.mentions)
 
 
 def _tests_name_requirements(target: RuleInput, families: tuple[Family, ...]) -> bool:
-    upstream = {family.prefix for family in families if _is_upstream(family)}
+    upstream = {family.prefix for family in families if is_requirement(family)}
     tests = {family.prefix for family in families if family.role is Role.TEST}
     for _, _, mentions in rows_with(families, read_tables(target.text, target.blocks)):
         prefixes = {_prefix(mention) for mention in mentions}

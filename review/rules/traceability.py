@@ -1,16 +1,27 @@
-"""Requirement identifiers within one document: undefined, unreferenced, defined twice, skipped."""
+"""Identifiers without their other half, here or in related documents: undefined references, unreferenced ones."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from knowledge.structure import section_at
+from review.rules.across import (
+    defined_elsewhere,
+    families_in,
+    has_downstream,
+    is_requirement,
+    kind_name,
+    mentioned_elsewhere,
+    related_spans,
+    unanswered,
+    upstream,
+)
 from review.rules.identifier_places import home, listed, mention_spans
 from review.rules.identifiers import Family, Mention, Role, read_families
 from review.rules.outline import place
 from review.rules.registry import rule
 from review.rules.tables import read_tables
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
 
 NO_IDENTIFIERS = Text(
     ja="要件 ID などの識別子がありません。", en="The document has no identifiers such as requirement ids."
@@ -26,23 +37,24 @@ NONE_TO_REFER_TO = Text(
     id="traceability.undefined_reference",
     title=Text(ja="未定義の識別子の参照", en="Reference to an undefined identifier"),
     looks_at=Text(
-        ja="本文・表で参照されるが、この文書のどこにも定義（表の先頭列・見出し・項目の先頭・「要件ID:」）がない識別子",
-        en="identifiers referred to in text and tables that are defined nowhere in the document",
+        ja="本文・表で参照されるが、この文書にも関連文書にも定義（表の先頭列・見出し・項目の先頭・「要件ID:」）がない識別子",
+        en="identifiers referred to in text and tables that neither the document nor a related one defines",
     ),
     tags=("traceability",),
 )
 def undefined_reference(target: RuleInput) -> RuleOutcome:
-    """Report, per family, the identifiers that are referred to and not defined in this document."""
+    """Report, per family, the identifiers that are referred to and defined neither here nor in a related document."""
     families = read_families(target.text, target.sections, target.blocks)
     if not families:
         return RuleOutcome(skip_reason=NO_IDENTIFIERS)
     referred = {name for family in families for name in _text_references(family)}
-    defined = {name for family in families for name in family.defined}
+    elsewhere = defined_elsewhere(target)
+    defined = {name for family in families for name in family.defined} | elsewhere
     share = len(referred & defined) / len(referred) if referred else 1.0
     findings = tuple(
         _undefined_finding(target, family, undefined, share, len(referred))
         for family in families
-        if (undefined := {k: v for k, v in _text_references(family).items() if k not in family.defined})
+        if (undefined := {k: v for k, v in _text_references(family).items() if k not in defined})
     )
     return RuleOutcome(findings=findings, examined=len(referred))
 
@@ -58,25 +70,23 @@ def _undefined_finding(
 ) -> FindingDraft:
     names = sorted(undefined)
     where = place(target.sections, min(mention.start for places in undefined.values() for mention in places))
-    elsewhere = not family.definitions
-    state_ja = (
-        f"この文書には {family.prefix} の定義が 1 件もありません" if elsewhere else "この文書内に定義がありません"
-    )
-    hint_en = f" This document defines no {family.prefix} identifier." if elsewhere else ""
+    prefixes = {name.rpartition("-")[0] for name in defined_elsewhere(target)}
+    elsewhere = not family.definitions and family.prefix not in prefixes
+    state = _undefined_state(target, family, elsewhere=elsewhere)
     return FindingDraft(
         rule_id="traceability.undefined_reference",
         severity=Severity.MINOR if elsewhere else Severity.MAJOR,
         message=Text(
-            ja=f"{listed(names)} が参照されていますが、{state_ja}（最初の参照:「{where}」）。",
-            en=f"{listed(names)} referred to but not defined in this document (first in “{where}”).{hint_en}",
+            ja=f"{listed(names)} が参照されていますが、{state.ja}（最初の参照:「{where}」）。",
+            en=f"{listed(names)} referred to, but {state.en} (first in “{where}”).",
         ),
         key=f"{family.prefix}:{','.join(names)}",
         evidence=mention_spans(mention for places in undefined.values() for mention in places),
         data={"family": family.prefix, "identifiers": names},
         confidence=round(share, 3),
         confidence_basis=Text(
-            ja=f"この文書が参照する識別子 {referred} 種のうち、この文書内で定義されている割合",
-            en=f"share of the {referred} identifiers referred to that this document defines itself",
+            ja=f"この文書が参照する識別子 {referred} 種のうち、定義されている割合",
+            en=f"share of the {referred} identifiers referred to that are defined",
         ),
         suggestion=SuggestionDraft(
             content=Text(
@@ -93,40 +103,73 @@ def _undefined_finding(
     )
 
 
+def _undefined_state(target: RuleInput, family: Family, *, elsewhere: bool) -> Text:
+    if target.related:
+        return Text(
+            ja="この文書にも関連文書にも定義がありません", en="neither this document nor a related one defines them"
+        )
+    if elsewhere:
+        return Text(
+            ja=f"この文書には {family.prefix} の定義が 1 件もありません",
+            en=f"this document defines no {family.prefix} identifier",
+        )
+    return Text(ja="この文書内に定義がありません", en="not defined in this document")
+
+
 @rule(
     id="traceability.unreferenced_definition",
     title=Text(ja="参照されない識別子", en="Identifier that nothing refers to"),
     looks_at=Text(
         ja="定義されているが、どこからも参照されず、定義の行・節にも他の識別子との対応がない識別子"
-        "（テスト項目・前提・制約・リスクの台帳と、要件定義書の要件そのものは対象外）",
+        "（テスト項目・前提・制約・リスクの台帳と、要件定義書の要件そのものは対象外）。"
+        "関連文書があれば、上位文書の要件でこの文書に現れないものと、下位文書に現れないこの文書の要件",
         en="identifiers defined but referred to nowhere and linked to no other identifier where they are defined "
-        "(not test items, registers of assumptions, constraints or risks, nor a requirement document's requirements)",
+        "(not test items, registers of assumptions, constraints or risks, nor a requirement document's requirements). "
+        "With related documents: requirements upstream that this document never names, and its own that none "
+        "downstream names",
     ),
     tags=("traceability",),
 )
 def unreferenced_definition(target: RuleInput) -> RuleOutcome:
-    """Report, per family, the identifiers without a reference to or from anything in this document."""
+    """Report, per family, the identifiers without a reference to or from anything here or in related documents."""
     families = read_families(target.text, target.sections, target.blocks)
     defining = [family for family in families if family.definitions]
     judged = [family for family in defining if _needs_references(family, target)]
-    if not judged:
+    above = upstream(target)
+    if not judged and not above:
         return RuleOutcome(skip_reason=NONE_TO_REFER_TO if defining else NO_DEFINITIONS)
-    findings = []
-    for family in judged:
-        orphans = [
-            places[0]
-            for name, places in family.defined.items()
-            if name not in family.references and not _is_linked(places[0], family, families, target)
-        ]
-        if orphans:
-            findings.append(_unreferenced_finding(target, family, orphans, families))
-    return RuleOutcome(findings=tuple(findings), examined=sum(len(family.defined) for family in judged))
+    findings = [
+        _unreferenced_finding(target, family, orphans, families)
+        for family in judged
+        if (orphans := _orphans(family, families, target))
+    ]
+    findings += [
+        _unanswered_finding(target, related, family, lost)
+        for related in above
+        for family, lost in unanswered(target, families, related)
+    ]
+    examined = [*judged, *(family for related in above for family in families_in(related))]
+    return RuleOutcome(findings=tuple(findings), examined=sum(len(family.defined) for family in examined))
 
 
 def _needs_references(family: Family, target: RuleInput) -> bool:
     if family.role in (Role.TEST, Role.REGISTER):
         return False
-    return not (family.role is Role.DOWNSTREAM and target.document_type == "requirements")
+    if family.role is Role.DOWNSTREAM and target.document_type == "requirements":
+        return has_downstream(target)
+    return True
+
+
+def _orphans(family: Family, families: tuple[Family, ...], target: RuleInput) -> list[Mention]:
+    elsewhere = mentioned_elsewhere(target)
+    # What a document downstream exists for is answered there, not by a link in the reviewed document itself.
+    only_there = family.role is Role.DOWNSTREAM and has_downstream(target)
+    return [
+        places[0]
+        for name, places in family.defined.items()
+        if name not in elsewhere
+        and (only_there or (name not in family.references and not _is_linked(places[0], family, families, target)))
+    ]
 
 
 def _is_linked(definition: Mention, family: Family, families: tuple[Family, ...], target: RuleInput) -> bool:
@@ -191,6 +234,44 @@ def _unreferenced_finding(
                 en="A requirement that leads nowhere can be lost in design and test without notice.",
             ),
             example=example,
+        ),
+    )
+
+
+def _unanswered_finding(
+    target: RuleInput, related: RelatedDocument, family: Family, lost: list[Mention]
+) -> FindingDraft:
+    names = sorted(mention.id for mention in lost)
+    kind = kind_name(related)
+    total = len(family.defined)
+    return FindingDraft(
+        rule_id="traceability.unreferenced_definition",
+        severity=Severity.MAJOR if is_requirement(family) else Severity.MINOR,
+        message=Text(
+            ja=f"{kind.ja}で定義された {listed(names)} が、この文書のどこにも現れません"
+            f"（{family.prefix} {total} 件のうち {len(names)} 件）。",
+            en=f"{listed(names)}, defined in the {kind.en}, are never named here "
+            f"({len(names)} of {total} {family.prefix}).",
+        ),
+        key=f"upstream:{family.prefix}:{','.join(names)}",
+        evidence=related_spans(related, lost),
+        searched=tuple(section.title for section in target.sections),
+        data={"family": family.prefix, "identifiers": names, "upstream": True, "document_id": related.document_id},
+        confidence=round(1 - len(names) / total, 3),
+        confidence_basis=Text(
+            ja=f"{kind.ja}の {family.prefix} {total} 件のうち、この文書に現れる割合（高いほど残りは漏れらしい）",
+            en=f"share of the {total} {family.prefix} of the {kind.en} that this document names",
+        ),
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"{listed(names)} を扱う節に ID を書いて対応を示すか、対象外ならその旨と理由を対応表に書きます。",
+                en=f"Name {listed(names)} where they are treated, or list them as out of scope with the reason.",
+            ),
+            rationale=Text(
+                ja="上位文書の要件がどこで満たされるかを示さないと、設計・試験からの漏れに気付けません。",
+                en="Unless each requirement upstream leads somewhere, one that was forgotten goes unnoticed.",
+            ),
+            example=f"| {names[0]} | （この文書の対応箇所） |",
         ),
     )
 

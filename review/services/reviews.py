@@ -32,6 +32,7 @@ from review.models import (
     Strategy,
 )
 from review.services.masters import get_checklist
+from review.services.related import hide_unseen_quotes, pin_related, related_versions
 from review.tasks import execute_review
 
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
@@ -70,6 +71,7 @@ def start_review(
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
     _check_options(options, master)
     version = _version_to_review(document.latest_version, document.current_version, path=document.path)
+    related = related_versions(principal, options.related_documents, reviewed=document)
     with transaction.atomic():
         review = Review.objects.create(
             version=version,
@@ -79,12 +81,14 @@ def start_review(
             options=asdict(options),
             requested_by_id=principal.user_id,
         )
+        pin_related(review, related)
         record_event(
             principal=principal,
             action="REVIEW_START",
             resource=f"review:{review.public_id}",
             document_id=document.public_id,
             checklist=chosen.code,
+            related_documents=list(options.related_documents),
         )
         enqueue_on_commit(execute_review, review_id=review.pk)
     return review
@@ -125,8 +129,6 @@ def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
             unknown=", ".join(unknown),
             known=", ".join(sorted(known)),
         )
-    if options.related_documents:
-        raise InvalidInput(_("related_documents can't be judged in this release; leave the option out."))
 
 
 def _version_to_review(
@@ -163,6 +165,7 @@ def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.REA
     )
     if review is None:
         raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
+    hide_unseen_quotes(principal, review)
     return review
 
 

@@ -189,7 +189,6 @@ def test_only_the_chosen_items_are_judged(document):
         {"judge": "oracle"},
         {"suggestion_level": "loud"},
         {"force_strategy": "guess"},
-        {"related_documents": ("doc_x",)},
     ],
 )
 def test_options_that_can_not_be_are_refused_by_name(document, options):

@@ -12,7 +12,8 @@ from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.services.collections import DEFAULT_COLLECTION
-from knowledge.services.documents import Upload, create_document, hash_file
+from knowledge.services.documents import Upload, create_document, get_document, hash_file
+from knowledge.services.workers import work_through
 from review import services
 from review.models import CheckList
 from review.report import RENDERERS, build_report
@@ -31,6 +32,13 @@ class Command(HubCommand):
         super().add_arguments(parser)
         parser.add_argument("document", metavar="FILE|DOCUMENT_ID")
         parser.add_argument("--checklist", default="", metavar="CODE", help="default: the one for the document's type")
+        parser.add_argument(
+            "--related",
+            action="append",
+            default=[],
+            metavar="FILE|DOCUMENT_ID",
+            help="compare with this document, such as the requirements of a design; may be given several times",
+        )
         parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG", help="for a file")
         parser.add_argument("--format", choices=list(RENDERERS), default="markdown")
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
@@ -41,6 +49,7 @@ class Command(HubCommand):
         token: str,
         document: str,
         checklist: str,
+        related: list[str],
         collection: str,
         format: str,
         output: Path | None,
@@ -49,7 +58,12 @@ class Command(HubCommand):
         with cli_call():
             principal = local_principal(token)
             document_id = _document_id(principal, document, checklist, collection)
-            review = services.start_review(principal=principal, document_id=document_id, checklist=checklist)
+            options = services.ReviewOptions(
+                related_documents=tuple(_ready(principal, name, collection) for name in related)
+            )
+            review = services.start_review(
+                principal=principal, document_id=document_id, checklist=checklist, options=options
+            )
             services.wait_for_review(review, timeout_s=None, on_progress=self._show)
             report = build_report(principal=principal, review_id=review.public_id, report_format=format)
             review.refresh_from_db(fields=["verdict", "error"])
@@ -83,6 +97,14 @@ def _document_id(principal: Principal, name: str, checklist: str, collection: st
         document_type=_type_for(checklist),
     )
     return create_document(principal=principal, upload=upload).document.public_id
+
+
+def _ready(principal: Principal, name: str, collection: str) -> str:
+    """The id of a document to compare with, once its text is there."""
+    document = get_document(principal, _document_id(principal, name, "", collection))
+    if document.latest_version_id is not None:
+        work_through([document.latest_version_id])
+    return document.public_id
 
 
 def _type_for(checklist: str) -> str:
