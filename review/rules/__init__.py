@@ -3,6 +3,7 @@
 from review.rules import (
     compliance,
     compliance_references,
+    conflicting_values,
     coverage,
     dates,
     figures,
@@ -27,6 +28,7 @@ __all__ = [
     "UnknownRuleError",
     "compliance",
     "compliance_references",
+    "conflicting_values",
     "coverage",
     "dates",
     "figures",

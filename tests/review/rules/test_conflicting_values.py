@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from review.rules import run_rules
+from review.types import RelatedDocument
+from tests.review.markdown import rule_input
+
+RULE = "consistency.conflicting_value"
+
+
+def findings(text: str):
+    return run_rules([RULE], rule_input(text))[RULE].findings
+
+
+def table(header: str, *rows: str) -> str:
+    width = header.count("|") + 1
+    return "\n".join([f"| {header} |", "|" + "---|" * width, *(f"| {row} |" for row in rows)]) + "\n\n"
+
+
+def test_a_quantity_with_two_values_is_one_finding_with_both_places():
+    text = (
+        "# 設計書\n\n## 1. 概要\n\n- **起動時間**: 3秒以内\n\n## 6. 性能要件\n\n"
+        + table("項目 | 目標値", "起動時間 | 5 秒以内", "再試行 | 3回")
+        + "## 7. まとめ\n\n起動時間は３秒以内とする。\n"
+    )
+
+    (found,) = findings(text.replace("目標値", "値"))
+
+    assert found.data["quantity"] == "起動時間"
+    assert len(found.evidence) == 3
+    assert found.severity == "major"
+
+
+def test_the_same_value_in_other_words_and_units_passes():
+    text = (
+        "# 設計書\n\n## 1. 概要\n\n- 起動時間: 3秒以内\n- データ保持容量: 1GB以下\n\n"
+        "## 2. 性能\n\n- 起動時間: ３０００ms以下\n- データ保持容量: 1024 MB 以下\n"
+    )
+
+    assert findings(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("起動時間の目標: 3秒以内", "起動時間の実測: 4秒以内"),
+        ("起動時間: 3秒以内", "起動時間: 平均2秒"),
+        ("タイムアウト: 30秒", "タイムアウト: 60秒"),
+        ("保存対象: 3年", "保存対象: 30件"),
+    ],
+)
+def test_goals_and_results_bounds_generic_labels_and_other_units_are_not_compared(first, second):
+    assert findings(f"# 設計書\n\n## 1. 概要\n\n- {first}\n\n## 2. 性能\n\n- {second}\n") == ()
+
+
+def test_records_of_different_things_are_no_contradiction():
+    record = "- 起動方式: 常駐\n- 起動時間: {0}秒\n- 再起動間隔: {1}秒\n- 監視間隔: {2}秒\n\n"
+    text = "# 設計書\n\n## 1. 受付\n\n" + record.format(3, 10, 60) + "## 2. 審査\n\n" + record.format(5, 20, 90)
+
+    assert findings(text) == ()
+
+
+def test_printed_test_results_are_held_against_the_summary():
+    text = (
+        "# 計画書\n\n## 4. 結果\n\n```\nTest Suites: 15 passed, 15 total\nTests:       279 passed, 279 total\n```\n\n"
+        "---\n\n**テスト総数**: 130 passed\n"
+    )
+
+    (found,) = findings(text)
+
+    assert found.data["values"] == ["Tests:       279 passed", "テスト総数: 130 passed"]
+
+
+def test_an_expected_status_that_the_sample_denies_is_reported():
+    text = (
+        "# 計画書\n\n## 6. 異常系\n\n"
+        + table(
+            "# | 操作 | データ | 期待結果", "1 | 空文字送信 | title: '' | 400", "2 | SQL注入 | DROP TABLE | 200、無害化"
+        )
+        + "```javascript\nit('should reject empty title', async () => {\n  expect(res.status).toBe(400);\n});\n\n"
+        "it('should sanitize SQL injection', async () => {\n  send({ title: 'DROP TABLE users' });\n"
+        "  expect(res.status).toBe(201);\n});\n```\n"
+    )
+
+    (found,) = findings(text)
+
+    assert found.data == {"quantity": "SQL注入", "values": ["200", "201"]}
+    assert found.location
+    assert text[found.location.start : found.location.end] == "200、無害化"
+
+
+def test_requirements_and_design_that_differ_are_reported_with_both_places():
+    design = rule_input("# 基本設計書\n\n## 6. 性能\n\n- 検索応答時間: 5秒以内\n")
+    text = "# 要件定義書\n\n## 4. 性能要件\n\n" + table("指標 | 目標値", "検索応答時間 | 3秒以内")
+    other = rule_input(text, document_type="requirements")
+    related = RelatedDocument(
+        document_id="doc_r",
+        title="要件定義書",
+        document_type="requirements",
+        text=text,
+        sections=other.sections,
+        blocks=other.blocks,
+    )
+
+    (found,) = run_rules([RULE], replace(design, related=(related,)))[RULE].findings
+
+    assert [span.document for span in found.evidence] == ["", "doc_r"]
+    assert "3秒" not in found.message.ja
