@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.types import Block, BlockKind, Section
-from review.rules.outline import contents_ids, fold, inside
+from review.rules.outline import apparatus, fold, inside
 from review.rules.prose import read_prose
 from review.rules.width import narrow
 
@@ -68,9 +68,10 @@ class Captions:
 def read_captions(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Captions:
     """Read captions (caption blocks, and numbered alt texts of pictures) and references outside them.
 
-    A list of figures or tables is neither; references to another document's figures are left out.
+    A list of figures or tables and the change history hold neither; references to another document's figures are left
+    out.
     """
-    skipped = [(s.start, s.end) for s in sections if s.id in contents_ids(text, sections)]
+    skipped = apparatus(text, sections)
     plain = narrow(text)
     captions = [found for found in _captions(plain, blocks) if not inside(skipped, found.start)]
     lines = {(block.start, block.end) for block in blocks if block.kind is BlockKind.CAPTION}

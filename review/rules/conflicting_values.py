@@ -88,12 +88,21 @@ def _are_one_thing(group: list[Quantity], every: list[Quantity], sections: tuple
         if not all(not title or whole.search(title) for title in titles):
             return False
     homes = list(dict.fromkeys(each.section for each in group))
+    if _are_siblings(homes, by_id):
+        return False
     labels = [{each.label for each in every if each.section == home} for home in homes]
     # Sections with several labels in common are records of different things: each component has its 起動時間.
     return all(
         len(one & other) <= _SHARED_LABELS or by_id.get(home) is None
         for home, one, other in zip(homes, labels, labels[1:], strict=False)
     )
+
+
+def _are_siblings(homes: list[str], by_id: dict[str, Section]) -> bool:
+    """Sections side by side within a chapter treat one thing each: every one has its 効果 and its 起動時間."""
+    parents = {by_id[home].parent_id if home in by_id else None for home in homes}
+    parent = by_id.get(parents.pop() or "") if len(homes) > 1 and len(parents) == 1 else None
+    return parent is not None and (parent.number is not None or parent.parent_id is not None)
 
 
 def _differing(target: RuleInput, related: RelatedDocument) -> Iterator[list[Quantity]]:

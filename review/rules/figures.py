@@ -51,7 +51,8 @@ def _broken(captions: list[Numbered]) -> list[tuple[Numbered, Text]]:
     found = []
     for run in runs.values():
         seen: set[int] = {run[0].ordinal}
-        present = {caption.ordinal for caption in run}
+        # 表1, 表2-1, 表2-2, 表3: a chapter with one table gives it the chapter's number.
+        present = {caption.ordinal for caption in run} | {int(p) for p in runs if p.isdigit() and not run[0].prefix}
         for before, after in pairwise(run):
             if what := _break(before, after, seen, present):
                 found.append((after, what))

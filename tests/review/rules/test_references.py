@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from review.rules import run_rules
+from review.types import RelatedDocument
+from tests.review.markdown import rule_input
+
+DANGLING = "traceability.dangling_reference"
+CONTENTS = "structure.toc_mismatch"
+NAMES = "consistency.name_mismatch"
+CHAPTERS = "# 設計書\n\n## 1. 目的\n\n{0}\n\n## 2. 構成\n\n文。\n\n### 2.1 機器\n\n文。\n\n## 付録A 一覧\n\n文。\n"
+
+
+def outcome(rule: str, text: str, **more):
+    return run_rules([rule], replace(rule_input(text), **more))[rule]
+
+
+def related(text: str, document_type: str = "requirements") -> tuple[RelatedDocument, ...]:
+    read = rule_input(text, document_type=document_type)
+    return (
+        RelatedDocument(
+            document_id="doc_r",
+            title="要件定義書",
+            document_type=document_type,
+            text=text,
+            sections=read.sections,
+            blocks=read.blocks,
+        ),
+    )
+
+
+def test_references_to_sections_that_are_not_there_are_one_finding():
+    text = CHAPTERS.format("構成は第２章、機器は2.1節、監視は第5章、保守は3.2 を参照。一覧は付録A、様式は付録Bに示す。")
+
+    (found,) = outcome(DANGLING, text).findings
+
+    assert found.data["references"] == ["第5章", "3.2", "付録B"]
+    assert [text[span.start : span.end].strip() for span in found.evidence] == ["第5章", "3.2", "付録B"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "標準ガイドライン第7章に従う。要件定義書の3.2節を満たす。第3編第4章による。",
+        "版は 3.2 とし、1.5 倍の余裕を見る。",
+        "別紙1を参照する。",
+        "`第9章`",
+    ],
+)
+def test_other_documents_and_plain_numbers_are_no_references(text):
+    assert outcome(DANGLING, CHAPTERS.format(text)).findings == ()
+
+
+def test_a_document_without_numbers_is_not_judged_by_them():
+    assert outcome(DANGLING, "# 設計書\n\n## 目的\n\n第3章を参照。\n").skip_reason
+
+
+def test_links_to_anchors_that_are_not_there_are_reported():
+    text = CHAPTERS.format("[構成](#2-構成)と[監視](#3-監視)を見る。")
+
+    (found,) = outcome(DANGLING, text).findings
+
+    assert found.data["references"] == ["[監視](#3-監視)"]
+
+
+def test_a_section_of_a_related_document_is_looked_up_there():
+    text = CHAPTERS.format("性能は要件定義書4.1節、保守は要件定義書の9.9節による。")
+    requirements = related("# 要件定義書\n\n## 4. 非機能要件\n\n### 4.1 性能\n\n文。\n")
+
+    (found,) = outcome(DANGLING, text, related=requirements).findings
+
+    assert found.data["references"] == ["要件定義書 9.9節"]
+
+
+TOC = (
+    "# 設計書\n\n## 目次\n\n{0}\n\n## 1. 目的\n\n文。\n\n### 1.1 背景\n\n文。\n\n"
+    "## 2. 構成\n\n文。\n\n## 3. 運用\n\n文。\n"
+)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "- [1. 目的](#1-目的)\n- [2. 構成](#2-構成)\n- [3. 運用](#3-運用)",
+        "1. [目的](#1-目的)\n2. [構成](#2-構成)\n3. [運用](#3-運用)",
+        "１．目的 ……… 3\n\n２．構成 ……… 5\n\n３．運用 ……… 9",
+    ],
+)
+def test_a_table_of_contents_that_agrees_passes(lines):
+    result = outcome(CONTENTS, TOC.format(lines))
+
+    assert result.findings == ()
+    assert result.examined == 3
+
+
+def test_lost_renamed_and_unlisted_headings_are_one_finding():
+    (found,) = outcome(CONTENTS, TOC.format("- 1. 目的\n- 2. システム構成\n- 4. 移行")).findings
+
+    assert found.data == {
+        "not_in_text": ["2. システム構成", "4. 移行"],
+        "renumbered": [],
+        "not_in_contents": ["3. 運用"],
+    }
+
+
+def test_another_number_for_the_same_heading_is_reported():
+    (found,) = outcome(CONTENTS, TOC.format("- 1. 目的\n- 3. 構成\n- 4. 運用")).findings
+
+    assert found.data["renumbered"] == ["3. 構成", "4. 運用"]
+
+
+def test_without_a_table_of_contents_there_is_nothing_to_judge():
+    assert outcome(CONTENTS, "# 設計書\n\n## 1. 目的\n\n文。\n").skip_reason
+
+
+COMPONENTS = (
+    "# 設計書\n\n## 1. 部品\n\n| 部品ID | 名称 | 役割 |\n|---|---|---|\n"
+    "| CMP-01 | 受付部 | 申請を受ける |\n| CMP-02 | 審査部 | 申請を審査する |\n\n"
+)
+
+
+def test_a_name_beside_an_id_that_is_anothers_is_reported():
+    text = COMPONENTS + "申請は CMP-01（受付部）が受け、CMP-02（通知部）が審査する。\n"
+
+    (found,) = outcome(NAMES, text).findings
+
+    assert found.data["identifiers"] == ["CMP-02"]
+    assert found.suggestion.example == "CMP-02（審査部）"
+
+
+@pytest.mark.parametrize("beside", ["（受付部を参照）", "（必須）", "（受付）", "（Reception）"])
+def test_remarks_shorter_names_and_names_in_another_language_pass(beside):
+    assert outcome(NAMES, COMPONENTS + f"申請は CMP-01{beside}による。\n").findings == ()
+
+
+def test_names_of_a_related_documents_requirements_are_compared_and_not_quoted():
+    requirements = related("# 要件定義書\n\n### FR-001: 図書予約\n文\n")
+
+    (found,) = outcome(NAMES, "# 設計書\n\n貸出は FR-001（返却受付）による。\n", related=requirements).findings
+
+    assert [span.document for span in found.evidence] == ["", "doc_r"]
+    assert "図書予約" not in found.message.ja
+    assert found.suggestion.example is None
