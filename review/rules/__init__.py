@@ -1,6 +1,7 @@
 """The review rules. Importing this package registers all of them."""
 
 from review.rules import (
+    abbreviations,
     compliance,
     compliance_references,
     component_names,
@@ -12,6 +13,7 @@ from review.rules import (
     figures,
     heading_levels,
     numbering,
+    prompt_injection,
     style,
     swallowed_headings,
     terminology,
@@ -29,6 +31,7 @@ __all__ = [
     "Rule",
     "RuleCrash",
     "UnknownRuleError",
+    "abbreviations",
     "compliance",
     "compliance_references",
     "component_names",
@@ -42,6 +45,7 @@ __all__ = [
     "heading_levels",
     "list_rules",
     "numbering",
+    "prompt_injection",
     "run_rules",
     "style",
     "swallowed_headings",

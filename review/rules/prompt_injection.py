@@ -1,0 +1,189 @@
+"""Instructions to a model that someone planted in the document, in sight or hidden.
+
+They are reported for a person to see. Their severity never moves a verdict: a rule decides nothing by them, so neither
+the instruction nor its discovery changes what the review says of the document.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from knowledge.structure import section_at
+from review.rules.outline import place
+from review.rules.registry import rule
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+
+_DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "injection.json"
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+)
+_TAGGED = re.compile("[\U000e0020-\U000e007e]{4,}")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_STYLED = re.compile(r"<(?P<tag>[a-z]+)\b[^>]*>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
+_FEWEST_INVISIBLE = 8
+_LONGEST_TAGGED = 4_000
+
+HOW = {
+    "visible": Text(ja="本文", en="in plain sight"),
+    "comment": Text(ja="HTML コメント", en="in an HTML comment"),
+    "style": Text(ja="見えない書式", en="in invisible formatting"),
+    "zero_width": Text(ja="ゼロ幅文字", en="with zero-width characters"),
+    "encoded": Text(ja="符号化された文字列（Base64 など）", en="in an encoded string (Base64 or the like)"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """One instruction: where it stands and how it is hidden (a key of HOW)."""
+
+    how: str
+    start: int
+    end: int
+
+
+@rule(
+    id="security.prompt_injection",
+    title=Text(ja="モデルへの指示の埋め込み", en="Instructions planted for a model"),
+    looks_at=Text(
+        ja="「これまでの指示を無視」「合格と判定せよ」など、読み手でなく言語モデルに向けた指示。"
+        "HTML コメント、見えない書式、ゼロ幅文字、Base64 の中も見る。判定には影響しない",
+        en="instructions to a language model instead of the reader, in sight, in comments, invisible formatting, "
+        "zero-width characters or Base64; never moves a verdict",
+    ),
+    tags=("security",),
+)
+def prompt_injection(target: RuleInput) -> RuleOutcome:
+    """Report all planted instructions in one finding of severity info."""
+    found = sorted(set(_hidden(target.text)) | set(_spelled(target.text, 0, "visible")), key=lambda p: (p.start, p.how))
+    distinct = [one for one in found if not any(_holds(other, one) for other in found)]
+    return RuleOutcome(findings=(_finding(target, distinct),) if distinct else (), examined=max(1, len(target.text)))
+
+
+@lru_cache(maxsize=1)
+def conventions() -> dict[str, Any]:
+    """Return the shipped patterns."""
+    data: dict[str, Any] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
+    return data
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each})" for each in conventions()["patterns"]), re.MULTILINE)
+
+
+def _holds(other: Planted, one: Planted) -> bool:
+    """A hiding place says more of an instruction than that it can be read there."""
+    inside = other.start <= one.start and one.end <= other.end
+    return other is not one and inside and (one.how == "visible" and other.how != "visible")
+
+
+def _spelled(text: str, offset: int, how: str) -> Iterator[Planted]:
+    """Find instructions however they are spaced, cased or widened; places are those of ``text``."""
+    folded, origins = _folded(text)
+    for match in _pattern().finditer(folded):
+        start, end = origins[match.start()], origins[match.end() - 1] + 1
+        broken = len(_INVISIBLE.findall(text[start:end]))
+        yield Planted(how="zero_width" if broken and how == "visible" else how, start=offset + start, end=offset + end)
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """Return the text without blanks and invisible characters, NFKC and lower-case, and each character's origin."""
+    characters: list[str] = []
+    origins: list[int] = []
+    for index, character in enumerate(text):
+        if character in " \t\u3000*_`" or _INVISIBLE.match(character):
+            continue
+        for folded in _narrowed(character):
+            characters.append(folded)
+            origins.append(index)
+    return "".join(characters), origins
+
+
+@lru_cache(maxsize=4096)
+def _narrowed(character: str) -> str:
+    return unicodedata.normalize("NFKC", character).casefold()
+
+
+def _hidden(text: str) -> Iterator[Planted]:
+    for match in _COMMENT.finditer(text):
+        yield from _whole(match, "comment")
+    styles = re.compile(conventions()["hidden_styles"], re.IGNORECASE)
+    for match in _STYLED.finditer(text):
+        if styles.search(match.group()[: match.group().find(">") + 1]):
+            yield from _whole(match, "style")
+    for match in _TAGGED.finditer(text):
+        spelled = "".join(chr(ord(character) - 0xE0000) for character in match.group()[:_LONGEST_TAGGED])
+        if any(_spelled(spelled, 0, "zero_width")):
+            yield Planted(how="zero_width", start=match.start(), end=match.end())
+    for match in _BASE64.finditer(text):
+        if any(_spelled(_decoded(match.group()), 0, "encoded")):
+            yield Planted(how="encoded", start=match.start(), end=match.end())
+
+
+def _whole(match: re.Match[str], how: str) -> Iterator[Planted]:
+    """The whole hiding place is shown, since what stands around the instruction belongs to it."""
+    if any(_spelled(match.group(), 0, how)):
+        yield Planted(how=how, start=match.start(), end=match.end())
+
+
+def _decoded(written: str) -> str:
+    try:
+        raw = base64.b64decode(written + "=" * (-len(written) % 4), validate=True)
+        return raw.decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _finding(target: RuleInput, found: list[Planted]) -> FindingDraft:
+    first = found[0]
+    where = place(target.sections, first.start)
+    hows = list(dict.fromkeys(each.how for each in found))
+    about = re.compile(conventions()["about"], re.IGNORECASE)
+    plain = sum(1 for each in found if not _is_subject(target, each, about))
+    return FindingDraft(
+        rule_id="security.prompt_injection",
+        severity=Severity.INFO,
+        message=Text(
+            ja=f"言語モデルに向けた指示と読める記述が {len(found)} か所あります"
+            f"（{'、'.join(HOW[how].ja for how in hows)}。最初は「{where}」）。判定には影響していません。",
+            en=f"{len(found)} passages read as instructions to a language model "
+            f"({', '.join(HOW[how].en for how in hows)}; first in “{where}”). They did not affect any verdict.",
+        ),
+        key="|".join(f"{each.how}:{target.text[each.start : each.start + 40]}" for each in found),
+        evidence=tuple(Span(start=each.start, end=each.end) for each in found),
+        data={"hidden": hows, "count": len(found)},
+        confidence=round(plain / len(found), 3),
+        confidence_basis=Text(
+            ja=f"{len(found)} か所のうち、攻撃や対策を説明する節・文の外にある割合",
+            en=f"share of the {len(found)} places outside passages that explain attacks or defences",
+        ),
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"「{where}」の記述が意図したものかを作成者に確かめ、不要なら削除します。",
+                en=f"Ask the author whether the passage in “{where}” is meant, and remove it if not.",
+            ),
+            rationale=Text(
+                ja="文書を言語モデルで処理する利用者の結果をゆがめるおそれがあります。",
+                en="It may distort what others get who process the document with a model.",
+            ),
+        ),
+    )
+
+
+def _is_subject(target: RuleInput, planted: Planted, about: re.Pattern[str]) -> bool:
+    """A visible example under a heading or in a line about such attacks is the document's subject."""
+    section = section_at(target.sections, planted.start)
+    line_start = target.text.rfind("\n", 0, planted.start) + 1
+    line_end = target.text.find("\n", planted.end)
+    line = target.text[line_start : line_end if line_end >= 0 else len(target.text)]
+    return planted.how == "visible" and bool(about.search(line) or (section and about.search(section.title)))

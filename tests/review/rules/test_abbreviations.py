@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from review.rules import run_rules
+from tests.review.markdown import rule_input
+
+RULE = "terminology.undefined_abbreviation"
+
+
+def outcome(text: str, **params):
+    return run_rules([RULE], rule_input(f"# 設計書\n\n## 1. 構成\n\n{text}\n", params=params))[RULE]
+
+
+def test_abbreviations_explained_nowhere_are_one_finding_with_counts():
+    (found,) = outcome("ＡＣＬで制御する。ACLはRBACを補う。\n").findings
+
+    assert found.data["abbreviations"] == {"ACL": 2, "RBAC": 1}
+    assert found.suggestion.example == "（正式名称）（以下「ACL」という）"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ACL（アクセス制御リスト）を使う。ACLで守る。",
+        "アクセス制御リスト（以下「ACL」という。）を使う。ACLで守る。",
+        "Access Control List (ACL) を使う。ACLで守る。",
+        "ACLで守る。\n\n## 用語\n\n| 用語 | 説明 |\n|---|---|\n| ACL | アクセス制御の一覧 |",
+        "ACLで守る。\n\n## 略語一覧\n\n- ACL: アクセス制御の一覧",
+    ],
+)
+def test_an_explanation_anywhere_is_enough(text):
+    assert outcome(text).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "APIをHTTPSで呼び、JSONを返す。",
+        "`ACL` を設定する。",
+        "要件は FR-001 と NFR-002 による。",
+        "MIT License で公開する。",
+        "用紙はA4とする。",
+    ],
+)
+def test_known_words_code_identifiers_and_names_need_none(text):
+    assert outcome(text).skip_reason
+
+
+def test_a_curator_may_add_known_words():
+    assert outcome("ACLで守る。", known=["ACL"]).skip_reason
