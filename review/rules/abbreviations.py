@@ -36,7 +36,7 @@ _PLACES_SHOWN = 20
         en="whether abbreviations in the text are explained in a glossary or in brackets (ABC (full name) or the other "
         "way); well-known ones such as API and URL, code and identifiers are not looked at",
     ),
-    tags=("terminology", "text"),
+    tags=("terminology",),
     defaults={"known": ()},
 )
 def undefined_abbreviation(target: RuleInput) -> RuleOutcome:

@@ -1,4 +1,4 @@
-"""The rules against the judged documents of the shared review data: agreement per check type."""
+"""The rules against the judged documents of the shared review data: agreement, false alarms, misses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import os
 import re
 from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 
 from knowledge.ontology.topics import load_topics
 from review.rules import list_rules, run_rules
-from review.types import FindingDraft, RuleInput, RuleOutcome
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome
 from tests.review.markdown import rule_input
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -25,21 +27,23 @@ TYPES = {
     "テスト計画書": "test_plan",
 }
 IDENTIFIER = re.compile(r"[A-Z]{1,5}(?:-[A-Z]+)?-\d{2,4}")
-FLOORS = {"required_section": 0.95, "traceability": 0.95, "terminology": 0.95, "coverage": 1.0, "style": 1.0}
-# Rows that one document alone and these rules cannot decide; the reason is printed with them.
-OTHER_RULES = {
-    "dev-077": "which chapter a requirement belongs in: structure of content, for an LLM",
-    "dev-079": "whether a definition is right: world knowledge, for an LLM",
-    "dev-080": "acceptance criteria per requirement: a compliance rule",
-    "dev-081": "figures in requirements: wording.unquantified_requirement",
-}
+# Every row of high or medium confidence counts, and one that no rule decides is a miss.
+LEAST_AGREEMENT = 0.90
+MOST_FALSE_ALARMS = 0.10
+MOST_MISSES = 0.05
+# The requirement ids of the design D1 are judged against the requirements D2.
+RELATED = {"D1": ("D2",)}
+# No rule decides these; they count as misses.
+UNDECIDABLE = {"dev-079": "whether a definition is right: knowledge of the world, for a language model"}
 
 pytestmark = pytest.mark.skipif(not (DATA / "gold.jsonl").exists(), reason=f"no review data in {DATA}")
 
+Outcomes = dict[str, RuleOutcome]
 
-def gold_rows() -> list[dict]:
-    lines = (DATA / "gold.jsonl").read_text(encoding="utf-8").splitlines()
-    return [row for row in map(json.loads, lines) if row["confidence"] != "low"]
+
+def gold_rows(*, confident: bool = True) -> list[dict]:
+    rows = [json.loads(line) for line in (DATA / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if not confident or row["confidence"] != "low"]
 
 
 @lru_cache(maxsize=8)
@@ -49,72 +53,129 @@ def target_of(name: str) -> RuleInput:
     return rule_input(text, document_type=document_type, topics=load_topics(document_type))
 
 
+def related_to(name: str) -> tuple[RelatedDocument, ...]:
+    others = [path.name for short in RELATED.get(name[:2], ()) for path in (DATA / "documents").glob(f"{short}*.md")]
+    return tuple(
+        RelatedDocument(
+            document_id=f"doc_{other[:2]}",
+            title=other,
+            document_type=target_of(other).document_type,
+            text=target_of(other).text,
+            sections=target_of(other).sections,
+            blocks=target_of(other).blocks,
+        )
+        for other in others
+    )
+
+
 @lru_cache(maxsize=8)
-def outcomes_of(name: str) -> dict[str, RuleOutcome]:
+def alone(name: str) -> Outcomes:
+    """What all rules say of one document by itself."""
     return run_rules([rule.id for rule in list_rules()], target_of(name))
+
+
+@lru_cache(maxsize=8)
+def beside(name: str) -> Outcomes:
+    """What all rules say with the related documents beside it."""
+    return run_rules([rule.id for rule in list_rules()], replace(target_of(name), related=related_to(name)))
 
 
 @lru_cache(maxsize=1)
 def topic_of_row() -> dict[str, str]:
     """Required sections stand in the file in the order of the contract's topic codes."""
     codes: dict[str, str] = {}
-    lines = (DATA / "gold.jsonl").read_text(encoding="utf-8").splitlines()
     by_document: dict[str, list[str]] = defaultdict(list)
-    for row in map(json.loads, lines):
+    for row in gold_rows(confident=False):
         if row["check_type"] == "required_section":
             by_document[row["document"]].append(row["id"])
     for name, ids in by_document.items():
-        topics = target_of(name).topics
-        codes |= dict(zip(ids, (topic.code for topic in topics), strict=True))
+        codes |= dict(zip(ids, (topic.code for topic in target_of(name).topics), strict=True))
     return codes
 
 
-def is_cross_document(row: dict) -> bool:
-    """D1's requirement ids are judged against D2, which a rule on D1 alone does not see."""
-    about_d2 = "D2 で定義" in row["note"] or "D2 に定義" in row["note"]
-    return row["document"].startswith("D1") and about_d2 and not re.search(r"設計書のマトリクス", row["note"])
-
-
-def findings_for(row: dict) -> list[FindingDraft] | None:
-    """Return the findings of the mapped rules that are about the row, or None when no rule decided."""
-    outcomes = outcomes_of(row["document"])
-    if row["check_type"] == "required_section":
-        code = topic_of_row()[row["id"]]
-        return matching(
-            outcomes, ("coverage.missing_topic", "coverage.empty_section"), lambda f: f.data["topic"] == code
-        )
-    if row["check_type"] == "terminology":
-        forms = re.split(r"[／/]", row["item"])
-        return matching(outcomes, ("terminology.variant",), lambda f: len(set(forms) & set(f.data["variants"])) > 1)
-    if row["check_type"] == "coverage" and "版数" in row["item"]:
-        return matching(outcomes, ("document.version_mismatch",), lambda f: True)
-    if row["check_type"] == "style":
-        words = [word.rstrip("な") for word in re.findall(r"「([^」]+)」", row["item"])]
-        found = matching(outcomes, ("wording.ambiguous",), lambda f: True)
-        return [f for f in found or () if any(word in form for word in words for form in f.data["expressions"])]
-    return traceability_findings(row, outcomes)
-
-
-def traceability_findings(row: dict, outcomes: dict[str, RuleOutcome]) -> list[FindingDraft] | None:
-    if "要件IDへの対応" in row["item"]:
-        return matching(outcomes, ("traceability.no_upstream_reference",), lambda f: True)
-    rules = ("traceability.undefined_reference", "traceability.unreferenced_definition")
-    if "欠番" in row["item"] or "重複" in row["item"]:
-        rules = ("traceability.duplicate_definition", "traceability.numbering_gap")
-    elif "一致" in row["item"]:
-        rules = ("traceability.inconsistent_mapping",)
-    wanted = set(IDENTIFIER.findall(row["item"]))
-    if "〜" in row["item"]:
-        prefixes = {name.rpartition("-")[0] for name in wanted}
-        return matching(outcomes, rules, lambda f: f.data["family"] in prefixes)
-    return matching(outcomes, rules, lambda f: wanted <= set(f.data["identifiers"]) if wanted else True)
-
-
-def matching(outcomes, rules, is_about) -> list[FindingDraft] | None:
+def matching(
+    outcomes: Outcomes, rules: tuple[str, ...], is_about: Callable[[FindingDraft], bool]
+) -> list[FindingDraft] | None:
     decided = [outcomes[rule] for rule in rules if not outcomes[rule].skip_reason]
     if not decided:
         return None
     return [finding for outcome in decided for finding in outcome.findings if is_about(finding)]
+
+
+def findings_for(row: dict) -> list[FindingDraft] | None:
+    """Return the findings of the mapped rules that are about the row, or None when no rule decided."""
+    if row["id"] in UNDECIDABLE:
+        return None
+    judge = {
+        "required_section": of_topic,
+        "terminology": of_spelling,
+        "traceability": of_identifiers,
+        "consistency": of_values,
+        "coverage": of_coverage,
+        "structure": of_structure,
+        "style": of_wording,
+    }
+    return judge[row["check_type"]](row, beside(row["document"]))
+
+
+def of_topic(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    code = topic_of_row()[row["id"]]
+    return matching(outcomes, ("coverage.missing_topic", "coverage.empty_section"), lambda f: f.data["topic"] == code)
+
+
+def of_spelling(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    forms = set(re.split(r"[／/]", row["item"]))
+    return matching(outcomes, ("terminology.variant",), lambda f: len(forms & set(f.data["variants"])) > 1)
+
+
+def of_coverage(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    if "版数" in row["item"]:
+        return matching(outcomes, ("document.version_mismatch",), lambda f: True)
+    if "受入基準" in row["item"]:
+        return matching(outcomes, ("consistency.missing_field",), lambda f: f.data["field"] == "受入基準")
+    # NFR-007/008（可用性）: each of the ids.
+    first, *others = re.findall(r"[A-Z]+-\d+|(?<=/)\d+", row["item"])
+    wanted = {first, *(first.rpartition("-")[0] + "-" + number for number in others)}
+    return matching(outcomes, ("wording.unquantified_requirement",), lambda f: wanted <= set(f.data["identifiers"]))
+
+
+def of_structure(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    return matching(outcomes, ("structure.scattered_requirements",), lambda f: True)
+
+
+def of_wording(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    words = [word.rstrip("な") for word in re.findall(r"「([^」]+)」", row["item"])]
+    return matching(
+        outcomes,
+        ("wording.ambiguous",),
+        lambda f: any(word in form for word in words for form in f.data["expressions"]),
+    )
+
+
+def of_identifiers(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    item, wanted = row["item"], set(IDENTIFIER.findall(row["item"]))
+    rules: tuple[str, ...] = ("traceability.undefined_reference", "traceability.unreferenced_definition")
+    for word, others in (
+        ("要件IDへの対応", ("traceability.no_upstream_reference",)),
+        ("未定義", ("traceability.undefined_reference",)),
+        ("重複", ("traceability.duplicate_definition", "traceability.numbering_gap")),
+        ("一致", ("traceability.inconsistent_mapping",)),
+        ("対応先", ("traceability.unsubstantiated_link",)),
+    ):
+        rules = others if word in item else rules
+    if "〜" in item:
+        prefixes = {name.rpartition("-")[0] for name in wanted}
+        return matching(outcomes, rules, lambda f: f.data["family"] in prefixes)
+    return matching(outcomes, rules, lambda f: wanted <= set(f.data.get("identifiers", ())))
+
+
+def of_values(row: dict, outcomes: Outcomes) -> list[FindingDraft] | None:
+    """A finding is about a row when it has evidence on the row's line."""
+    rules = ("consistency.date_order",) if "日付" in row["item"] else ("consistency.conflicting_value",)
+    text = target_of(row["document"]).text
+    place = text.index(row["location"])
+    first, last = text.rfind("\n", 0, place) + 1, text.find("\n", place)
+    return matching(outcomes, rules, lambda f: any(first <= span.start <= last for span in f.evidence))
 
 
 def verdict(row: dict) -> str:
@@ -124,49 +185,56 @@ def verdict(row: dict) -> str:
     return "fail" if found else "pass"
 
 
-def judged_rows() -> list[dict]:
-    return [
-        row
-        for row in gold_rows()
-        if row["id"] not in OTHER_RULES and row["check_type"] != "consistency" and not is_cross_document(row)
-    ]
+def agreement(rows: list[dict]) -> float:
+    return sum(verdict(row) == row["expected"] for row in rows) / len(rows)
 
 
-@pytest.mark.parametrize("check_type", sorted(FLOORS))
-def test_agreement_with_the_judged_rows_is_at_or_above_the_floor(check_type):
-    rows = [row for row in judged_rows() if row["check_type"] == check_type]
-    misses = [
-        (row["id"], row["item"], row["expected"], verdict(row)) for row in rows if verdict(row) != row["expected"]
-    ]
-    agreement = 1 - len(misses) / len(rows)
-    print(f"{check_type}: {agreement:.3f} of {len(rows)} rows; misses: {misses}")  # noqa: T201
-    assert agreement >= FLOORS[check_type], misses
+def test_all_judged_rows_together_reach_the_floors():
+    rows = gold_rows()
+    passing = [row for row in rows if row["expected"] == "pass"]
+    failing = [row for row in rows if row["expected"] == "fail"]
+    missed = {row["id"]: (row["item"], verdict(row)) for row in rows if verdict(row) != row["expected"]}
+    by_type = {kind: [row for row in rows if row["check_type"] == kind] for kind in {row["check_type"] for row in rows}}
+    for kind, ours in sorted(by_type.items()):
+        print(f"{kind}: {agreement(ours):.3f} of {len(ours)} rows")  # noqa: T201
+    print(f"all: {agreement(rows):.3f} of {len(rows)}; false alarms {1 - agreement(passing):.3f} of {len(passing)}; ")  # noqa: T201
+    print(f"misses {1 - agreement(failing):.3f} of {len(failing)}: {missed}")  # noqa: T201
+
+    assert agreement(rows) >= LEAST_AGREEMENT
+    assert 1 - agreement(passing) <= MOST_FALSE_ALARMS
+    assert 1 - agreement(failing) <= MOST_MISSES
+    assert set(missed) <= set(UNDECIDABLE)
 
 
-def test_the_only_rows_left_out_need_another_document_or_another_kind_of_rule():
-    left_out = [row for row in gold_rows() if row not in judged_rows()]
-
-    kinds = {row["check_type"] for row in left_out if row["id"] not in OTHER_RULES and not is_cross_document(row)}
-
-    assert kinds == {"consistency"}
-    assert len(judged_rows()) >= 80
+@pytest.mark.parametrize("document", ["D1", "D2", "D3"])
+def test_each_judged_document_reaches_the_agreement(document):
+    assert agreement([row for row in gold_rows() if row["document"].startswith(document)]) >= LEAST_AGREEMENT
 
 
 def test_the_design_alone_leaves_three_requirements_undefined():
-    outcome = outcomes_of("D1_基本設計書_SmartReviewer.md")["traceability.undefined_reference"]
+    outcome = alone("D1_基本設計書_SmartReviewer.md")["traceability.undefined_reference"]
 
     assert [finding.data["identifiers"] for finding in outcome.findings] == [["NFR-004", "NFR-005", "NFR-006"]]
+
+
+def test_the_requirements_beside_the_design_settle_those_and_show_what_it_forgot():
+    outcomes = beside("D1_基本設計書_SmartReviewer.md")
+    forgotten = [f.data["identifiers"] for f in outcomes["traceability.unreferenced_definition"].findings]
+
+    assert outcomes["traceability.undefined_reference"].findings == ()
+    assert ["NFR-001", "NFR-002", "NFR-003", "NFR-007", "NFR-008", "NFR-009", "NFR-010"] in forgotten
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "documents").glob("*.md")), ids=lambda path: path.name[:2])
 def test_every_finding_rests_on_exact_slices_and_says_what_to_do(path):
     target = target_of(path.name)
+    texts = {"": target.text} | {related.document_id: related.text for related in related_to(path.name)}
 
-    for outcome in outcomes_of(path.name).values():
+    for outcome in beside(path.name).values():
         for finding in outcome.findings:
-            starts = [span.start for span in finding.evidence]
-            assert starts == sorted(starts)
-            assert all(target.text[span.start : span.end].strip() for span in finding.evidence)
+            order = [(span.document, span.start) for span in finding.evidence]
+            assert order == sorted(order)
+            assert all(texts[span.document][span.start : span.end].strip() for span in finding.evidence)
             assert finding.evidence or finding.searched or finding.rule_id == "document.missing_history"
             assert finding.suggestion
             assert finding.message.ja
@@ -176,8 +244,8 @@ def test_every_finding_rests_on_exact_slices_and_says_what_to_do(path):
 
 @pytest.mark.parametrize("path", sorted((DATA / "documents").glob("*.md")), ids=lambda path: path.name[:2])
 def test_a_second_run_says_the_same_in_the_same_order(path):
-    target = target_of(path.name)
+    target = replace(target_of(path.name), related=related_to(path.name))
 
     again = run_rules([rule.id for rule in list_rules()], target)
 
-    assert again == outcomes_of(path.name)
+    assert again == beside(path.name)

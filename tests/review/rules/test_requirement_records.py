@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from review.rules import run_rules
+from tests.review.markdown import rule_input
+
+SCATTERED = "structure.scattered_requirements"
+FIELDS = "consistency.missing_field"
+LINKS = "traceability.unsubstantiated_link"
+
+
+def outcome(rule: str, text: str, document_type: str = "requirements"):
+    return run_rules([rule], rule_input(text, document_type=document_type))[rule]
+
+
+def record(number: int, *fields: str) -> str:
+    return f"### FR-{number:03}: 要件{number}\n\n" + "".join(f"- **{field}**: 文\n" for field in fields) + "\n"
+
+
+def test_requirements_outside_their_chapter_are_named():
+    text = (
+        "# 要件定義書\n\n## 3. 機能要件\n\n"
+        + record(1, "説明")
+        + record(2, "説明")
+        + "## 5. 技術要件\n\n"
+        + record(3, "説明")
+    )
+
+    (found,) = outcome(SCATTERED, text).findings
+
+    assert found.data["identifiers"] == ["FR-003"]
+
+
+def test_requirements_in_one_chapter_pass():
+    text = "# 要件定義書\n\n## 3. 機能要件\n\n" + record(1, "説明") + record(2, "説明")
+
+    assert outcome(SCATTERED, text).findings == ()
+
+
+def test_a_field_that_most_have_and_one_lacks_is_reported():
+    text = "# 要件定義書\n\n## 3. 機能要件\n\n" + "".join(record(n, "説明", "受入基準") for n in (1, 2, 3))
+    text += record(4, "説明") + record(5, "説明", "受入基準", "備考")
+
+    (found,) = outcome(FIELDS, text).findings
+
+    assert found.data == {"family": "FR", "field": "受入基準", "identifiers": ["FR-004"]}
+
+
+def test_records_that_all_have_their_fields_pass():
+    text = "# 要件定義書\n\n## 3. 機能要件\n\n" + "".join(record(n, "説明", "受入基準") for n in (1, 2, 3, 4))
+
+    assert outcome(FIELDS, text).findings == ()
+    assert outcome(FIELDS, text).examined == 4
+
+
+def test_a_requirement_in_the_mapping_table_only_is_reported():
+    text = (
+        "# 設計書\n\n## 1. 対応\n\n| 設計項目 | 対応要件 |\n|---|---|\n| 2章 構成 | FR-001, FR-002 |\n\n"
+        "## 2. 構成\n\n受付は FR-001 を満たす。\n"
+    )
+
+    (found,) = outcome(LINKS, text, "basic_design").findings
+
+    assert found.data["identifiers"] == ["FR-002"]
+
+
+def test_a_table_of_other_things_is_no_mapping():
+    text = "# 設計書\n\n## 1. 部品\n\n| 部品 | 対応要件 |\n|---|---|\n| 受付部 | FR-001 |\n"
+
+    assert outcome(LINKS, text, "basic_design").skip_reason
