@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -32,9 +32,6 @@ class Entry:
     written: str
     span: Span
 
-    def names(self, section: Section) -> bool:
-        return self.title == _title(section)
-
 
 @rule(
     id="structure.toc_mismatch",
@@ -47,25 +44,24 @@ class Entry:
 )
 def toc_mismatch(target: RuleInput) -> RuleOutcome:
     """Report all differences between the table of contents and the headings in one finding."""
-    entries = list(_entries(target))
+    # The cells of a sheet 目次 name sheets and stand in columns: no list of headings.
+    is_workbook = any(block.sheet for block in target.blocks)
+    entries = [] if is_workbook else list(_entries(target))
     if not entries:
         return RuleOutcome(skip_reason=Text(ja="目次がありません。", en="The document has no table of contents."))
     skipped = contents_ids(target.text, target.sections)
     sections = [section for section in target.sections if section.id not in skipped]
     # What stands before the first line, such as the title and the change history, need not be listed.
     body = [section for section in sections if section.start > entries[0].span.start and not is_history(section)]
-    gone = [entry for entry in entries if not any(entry.names(section) for section in sections)]
-    renumbered = [entry for entry in entries if entry not in gone and _number_differs(entry, sections)]
-    listed_titles = {entry.title for entry in entries}
+    numbers: dict[str, set[str | None]] = defaultdict(set)
+    for section in sections:
+        numbers[_title(section)].add(section.number)
+    gone = [entry for entry in entries if entry.title not in numbers]
+    renumbered = [entry for entry in entries if entry.title in numbers and _number_differs(entry, numbers[entry.title])]
+    titles, levels = {entry.title for entry in entries}, _levels(entries, body)
     # A heading that was renamed is one difference, not two.
     renamed = {entry.number for entry in gone if entry.number}
-    absent = [
-        section
-        for section in body
-        if section.level in _levels(entries, body)
-        and _title(section) not in listed_titles
-        and section.number not in renamed
-    ]
+    absent = [s for s in body if s.level in levels and _title(s) not in titles and s.number not in renamed]
     if not (gone or renumbered or absent):
         return RuleOutcome(examined=len(entries))
     return RuleOutcome(findings=(_finding(target, gone, renumbered, absent, len(entries)),), examined=len(entries))
@@ -90,7 +86,7 @@ def _entry(line: str, start: int) -> Entry | None:
     # 「1. [概要](#1-概要)」 numbers the list, and 「[1. 概要](#…)」 the heading.
     words = bare[: linked.start()] + linked["text"] if linked else _PAGE.sub("", bare)
     words = heading_text(words.strip(" |*"))
-    if not re.search(r"[^\W\d_]", words):
+    if not re.search(r"[^\W\d_]", words) or is_contents_title(words):
         return None
     inner = line.strip()
     offset = start + line.index(inner)
@@ -106,9 +102,8 @@ def _title(section: Section) -> str:
     return fold(bare_title(section.title))
 
 
-def _number_differs(entry: Entry, sections: list[Section]) -> bool:
-    same = [section for section in sections if entry.names(section)]
-    return entry.number is not None and all(each.number not in (None, entry.number) for each in same)
+def _number_differs(entry: Entry, numbers: set[str | None]) -> bool:
+    return entry.number is not None and not numbers & {None, entry.number}
 
 
 def _levels(entries: list[Entry], sections: list[Section]) -> set[int]:
