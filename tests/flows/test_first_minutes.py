@@ -121,6 +121,13 @@ def test_review_from_the_command_line_says_by_its_exit_code_what_it_found(hub, t
     done = hub.manage("review", str(path), "--checklist", "basic-design", "--format", "json", check=False)
     assert done.returncode == 1, done.stderr
     assert json.loads(done.stdout)["verdict"] == "fail"
+    requirements = tmp_path / "要件定義書.md"
+    requirements.write_text(
+        "# 要件定義書\n\n## 3. 機能要件\n\n### FR-101: 受付\n\n申請を受け付ける。\n", encoding="utf-8"
+    )
+    beside = hub.manage("review", str(path), "--related", str(requirements), "--format", "json", check=False)
+    forgotten = [finding["data"].get("identifiers") for finding in json.loads(beside.stdout)["findings"]]
+    assert ["FR-101"] in forgotten, beside.stderr
     missing = hub.manage("review", "no-such-file.md", check=False)
     assert missing.returncode == 1
     assert "no-such-file.md" in missing.stderr
