@@ -44,5 +44,5 @@ def quote(document_id: str, text: str, span: Span) -> dict[str, Any]:
         "document_id": document_id,
         "start_offset": span.start,
         "end_offset": end,
-        "verified": bool(content.strip()),
+        "verified": bool(content),
     }
