@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,10 +12,11 @@ from knowledge.models import (
     LexicalField,
     LexicalStatistics,
     Ontology,
-    OntologyClass,
     OntologyStatus,
 )
-from knowledge.ontology.topics import TOPIC_FILES, read_topic
+from knowledge.ontology.facts import OntologyFacts
+from knowledge.ontology.shipped_files import shipped_ontologies
+from knowledge.services.ontologies import create_version
 
 DOCUMENT_TYPES = (
     ("basic_design", "基本設計書", "Basic design"),
@@ -38,46 +36,19 @@ def load_shipped_content() -> None:
     Collection.objects.get_or_create(slug="default", defaults={"name": "既定のコレクション"})
     for field in LexicalField:
         LexicalStatistics.objects.get_or_create(field=field)
-    for path in sorted(TOPIC_FILES.glob("*.json")):
-        _load_ontology(json.loads(path.read_text(encoding="utf-8")))
+    for version, facts in shipped_ontologies():
+        _load_ontology(facts, version)
     load_guidelines()
 
 
-def _load_ontology(source: dict[str, Any]) -> None:
-    ontology, is_new = Ontology.objects.get_or_create(
-        domain=source["domain"],
-        number=1,
-        defaults={
-            "name_ja": source["label"]["ja"],
-            "name_en": source["label"]["en"],
-            "document_types": source["document_types"],
-            "status": OntologyStatus.PUBLISHED,
-            "published_at": timezone.now(),
-        },
-    )
-    if not is_new:
+def _load_ontology(facts: OntologyFacts, version: str) -> None:
+    """Publish a domain that is new; a newer shipped version of one in use becomes a draft for curators to publish."""
+    versions = Ontology.objects.filter(domain=facts.domain)
+    if versions.filter(shipped_version=version).exists():
         return
-    topics = [read_topic(entry) for entry in source["topics"]]
-    OntologyClass.objects.bulk_create(
-        OntologyClass(
-            ontology=ontology,
-            position=position,
-            code=topic.code,
-            label_ja=topic.label_ja,
-            label_en=topic.label_en,
-            synonyms=list(topic.synonyms),
-            cues=list(topic.cues),
-            exclusions=list(topic.exclusions),
-            category=topic.category,
-            required=topic.required,
-            severity=topic.severity,
-            whole_document=topic.whole_document,
-            expected_location=topic.expected_location,
-            expected_location_en=topic.expected_location_en,
-            elements_ja=list(topic.elements_ja),
-            elements_en=list(topic.elements_en),
-            example=topic.example,
-            example_polite=topic.example_polite,
+    published = versions.filter(status=OntologyStatus.PUBLISHED).first()
+    made = create_version(facts, based_on=published, created_by="hub", shipped_version=version)
+    if not versions.exclude(pk=made.pk).exists():
+        versions.filter(pk=made.pk).update(
+            status=OntologyStatus.PUBLISHED, published_at=timezone.now(), published_by="hub"
         )
-        for position, topic in enumerate(topics)
-    )

@@ -6,6 +6,7 @@ from celery import shared_task
 
 from hub.core.queue import enqueue
 from knowledge.ingest import pipeline, set_builds, set_removal
+from knowledge.ontology import shape_checks
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
@@ -32,3 +33,10 @@ def sweep() -> int:
     for set_id in sets:
         enqueue(build_embedding_set, set_id=set_id)
     return len(versions) + len(sets)
+
+
+# Shapes of an imported ontology are somebody else's: an expensive one is stopped, and the report says so.
+@shared_task(name="knowledge.validate_shapes", acks_late=True, soft_time_limit=shape_checks.TIME_LIMIT_S)
+def validate_shapes(*, ontology_id: int) -> None:
+    """Check an ontology against the SHACL shapes that came with it, and store the report."""
+    shape_checks.check_shapes(ontology_id)

@@ -16,6 +16,7 @@ SHAPES = {
     "list": "M9 6h11M9 12h11M9 18h11M4 6h1M4 12h1M4 18h1",
     "search": "M11 4a7 7 0 100 14 7 7 0 000-14M16 16l5 5",
     "answer": "M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5",
+    "tree": "M9 3h6v5H9zM3 16h6v5H3zM15 16h6v5h-6zM12 8v4M6 16v-4h12v4",
     "count": "M9 4L7 20M17 4l-2 16M4 9h16M4 15h16",
 }
 

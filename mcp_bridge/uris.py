@@ -8,6 +8,7 @@ CHECK_ITEMS = "smartreviewer://check-items"
 CONFIG = "smartreviewer://config"
 CHUNKS = "smartreviewer-rag://chunks/"
 GUIDELINES = "smartreviewer-knowledge://guidelines/"
+ONTOLOGIES = "smartreviewer-knowledge://ontology/"
 
 # Event topics look like document:doc_…; the id is that of the resources too.
 OF_TOPIC = {"document": (DOCUMENTS, CHUNKS), "review": (RESULTS,)}

@@ -45,6 +45,14 @@ class MethodNotAllowed(HubError):
     title = _("Method not allowed")
 
 
+class NotAcceptable(HubError):
+    """None of the media types in Accept can be answered."""
+
+    code = "not_acceptable"
+    status = 406
+    title = _("Not acceptable")
+
+
 class UnsupportedMediaType(HubError):
     """The body's Content-Type is not one that this call reads."""
 

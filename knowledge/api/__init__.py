@@ -8,10 +8,19 @@ from knowledge.api.answers import router as answers_router
 from knowledge.api.collections import router as collections_router
 from knowledge.api.documents import router as documents_router
 from knowledge.api.guidelines import router as guidelines_router
+from knowledge.api.ontologies import router as ontologies_router
 from knowledge.api.search import router as search_router
 from knowledge.api.sources import router as sources_router
 
 router = Router(tags=["knowledge"])
-routers = (documents_router, collections_router, search_router, answers_router, sources_router, guidelines_router)
+routers = (
+    documents_router,
+    collections_router,
+    search_router,
+    answers_router,
+    sources_router,
+    guidelines_router,
+    ontologies_router,
+)
 for part in routers:
     router.add_router("", part)

@@ -32,7 +32,14 @@ from knowledge.models.index import (
     LexicalStatistics,
     LexicalTerm,
 )
-from knowledge.models.ontology import Ontology, OntologyClass, OntologyStatus
+from knowledge.models.ontology import (
+    Ontology,
+    OntologyClass,
+    OntologyClassKind,
+    OntologyProperty,
+    OntologyPropertyKind,
+    OntologyStatus,
+)
 
 __all__ = [
     "ArticleSeverity",
@@ -60,6 +67,9 @@ __all__ = [
     "LexicalTerm",
     "Ontology",
     "OntologyClass",
+    "OntologyClassKind",
+    "OntologyProperty",
+    "OntologyPropertyKind",
     "OntologyStatus",
     "Source",
     "VersionContent",

@@ -25,8 +25,22 @@ class Ontology(models.Model):
     name_en = models.CharField(_("name (en)"), max_length=200)
     document_types = ArrayField(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
     status = models.CharField(_("state"), max_length=10, choices=OntologyStatus.choices, default=OntologyStatus.DRAFT)
-    published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)
+    based_on = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("based on")
+    )
+    shipped_version = models.CharField(_("shipped version"), max_length=20, blank=True, editable=False)
+    # What RDF files said beyond the rows, see knowledge.ontology.rdf_mapping.
+    remainder = models.TextField(_("other statements"), blank=True, editable=False)
+    suppressed = models.TextField(blank=True, editable=False)
+    prefixes = models.JSONField(default=list, blank=True, editable=False)
+    kept_only = models.JSONField(_("kept, not used"), default=list, blank=True, editable=False)
+    shapes_report = models.JSONField(_("SHACL report"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    created_by = models.CharField(_("created by"), max_length=150, blank=True, editable=False)
+    published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)
+    published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
+    retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
+    retired_by = models.CharField(_("retired by"), max_length=150, blank=True, editable=False)
 
     class Meta:
         verbose_name = _("ontology")
@@ -41,6 +55,17 @@ class Ontology(models.Model):
     def __str__(self) -> str:
         return f"{self.domain} v{self.number}"
 
+    @property
+    def is_draft(self) -> bool:
+        """Only drafts change; a published version stays as it was published, retired or not."""
+        return self.status == OntologyStatus.DRAFT
+
+
+class OntologyClassKind(models.TextChoices):
+    OWL = "owl", _("OWL class")
+    RDFS = "rdfs", _("RDFS class")
+    CONCEPT = "concept", _("SKOS concept")
+
 
 class OntologyClass(models.Model):
     """A concept: labels, synonyms (typical headings and words), and cues that tell treatment from mention.
@@ -50,13 +75,22 @@ class OntologyClass(models.Model):
 
     ontology = models.ForeignKey(Ontology, on_delete=models.CASCADE, related_name="classes")
     code = models.CharField(_("code"), max_length=80)
+    iri = models.CharField(_("IRI"), max_length=500)
+    kind = models.CharField(
+        _("kind"), max_length=10, choices=OntologyClassKind.choices, default=OntologyClassKind.OWL, editable=False
+    )
     label_ja = models.CharField(_("label (ja)"), max_length=200)
     label_en = models.CharField(_("label (en)"), max_length=200)
+    definition_ja = models.TextField(_("definition (ja)"), blank=True)
+    definition_en = models.TextField(_("definition (en)"), blank=True)
     synonyms = ArrayField(models.CharField(max_length=200), default=list, blank=True, verbose_name=_("synonyms"))
     cues = ArrayField(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("cues"))
     exclusions = ArrayField(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("exclusions"))
     parents = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="children")
     position = models.PositiveIntegerField(_("position"), default=0)
+    is_topic = models.BooleanField(
+        _("documents are expected to treat it"), default=False, help_text=_("Coverage checks look for it.")
+    )
     required = models.BooleanField(_("required"), default=False)
     severity = models.CharField(_("severity"), max_length=10, default="major")
     category = models.CharField(_("category"), max_length=100, blank=True)
@@ -76,7 +110,54 @@ class OntologyClass(models.Model):
         verbose_name = _("ontology class")
         verbose_name_plural = _("ontology classes")
         ordering = ["ontology", "position", "code"]
-        constraints = [models.UniqueConstraint(fields=["ontology", "code"], name="one_class_per_code")]
+        constraints = [
+            models.UniqueConstraint(fields=["ontology", "code"], name="one_class_per_code"),
+            models.UniqueConstraint(fields=["ontology", "iri"], name="one_class_per_iri"),
+        ]
+
+    def __str__(self) -> str:
+        return in_language(self.label_ja, self.label_en)
+
+
+class OntologyPropertyKind(models.TextChoices):
+    OBJECT = "object", _("between individuals")
+    DATATYPE = "datatype", _("with a literal value")
+    ANNOTATION = "annotation", _("annotation")
+    RDF = "rdf", _("RDF property")
+
+
+class OntologyProperty(models.Model):
+    """A relation between the individuals of classes, or of individuals to values."""
+
+    ontology = models.ForeignKey(Ontology, on_delete=models.CASCADE, related_name="properties")
+    code = models.CharField(_("code"), max_length=80)
+    iri = models.CharField(_("IRI"), max_length=500)
+    kind = models.CharField(
+        _("kind"), max_length=10, choices=OntologyPropertyKind.choices, default=OntologyPropertyKind.OBJECT
+    )
+    label_ja = models.CharField(_("label (ja)"), max_length=200)
+    label_en = models.CharField(_("label (en)"), max_length=200)
+    domains = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("domain"))
+    ranges = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("range"))
+    datatype = models.CharField(_("type of the value"), max_length=200, blank=True)
+    parents = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, related_name="children", verbose_name=_("sub-property of")
+    )
+    inverse_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("inverse of")
+    )
+    is_transitive = models.BooleanField(_("transitive"), default=False)
+    is_symmetric = models.BooleanField(_("symmetric"), default=False)
+    is_functional = models.BooleanField(_("functional"), default=False)
+
+    class Meta:
+        verbose_name = _("ontology property")
+        verbose_name_plural = _("ontology properties")
+        ordering = ["ontology", "code"]
+        constraints = [
+            models.UniqueConstraint(fields=["ontology", "code"], name="one_property_per_code"),
+            models.UniqueConstraint(fields=["ontology", "iri"], name="one_property_per_iri"),
+        ]
 
     def __str__(self) -> str:
         return in_language(self.label_ja, self.label_en)

@@ -13,7 +13,9 @@ SHORTEST_LABEL = 2
 
 def topics_for(domain: str) -> tuple[Topic, ...]:
     """The classes of a domain's published ontology that documents are expected to treat, in order. One query."""
-    classes = OntologyClass.objects.filter(ontology__domain=domain, ontology__status=OntologyStatus.PUBLISHED)
+    classes = OntologyClass.objects.filter(
+        ontology__domain=domain, ontology__status=OntologyStatus.PUBLISHED, is_topic=True
+    )
     return tuple(_topic(row) for row in classes.order_by("position", "code"))
 
 

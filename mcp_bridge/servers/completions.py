@@ -9,8 +9,11 @@ from mcp.types import Completion, CompletionArgument, CompletionContext, PromptR
 
 from hub.access.principals import Principal
 from knowledge.models import DocumentType
+from knowledge.ontology.answers import CheckType
+from knowledge.ontology.reasoning import InferenceType
 from knowledge.services import reading
 from knowledge.services.guidelines import article_codes
+from knowledge.services.ontologies import published_domains
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES
@@ -47,12 +50,20 @@ def _articles(principal: Principal, typed: str) -> Iterable[str]:
     return article_codes(principal, prefix=typed, limit=MAX_VALUES + 1)
 
 
+def _domains(principal: Principal, _typed: str) -> Iterable[str]:
+    return published_domains(principal)
+
+
 OF_ARGUMENTS: dict[str, Values] = {
     "document_type": _document_types,
     "document_id": _document_ids,
     "check_item": _check_items,
     "focus_areas": _categories,
     "severity_threshold": lambda _principal, _typed: SEVERITIES,
+    "domain": _domains,
+    "ontology_domain": _domains,
+    "check_type": lambda _principal, _typed: tuple(CheckType),
+    "inference_type": lambda _principal, _typed: tuple(InferenceType),
     "language": lambda _principal, _typed: LANGUAGES,
 }
 OF_TEMPLATES: dict[str, Values] = {
@@ -60,6 +71,7 @@ OF_TEMPLATES: dict[str, Values] = {
     uris.RESULTS: _review_ids,
     uris.CHUNKS: _document_ids,
     uris.GUIDELINES: _articles,
+    uris.ONTOLOGIES: _domains,
 }
 
 
@@ -80,7 +92,7 @@ def add_completions(server: MCPServer) -> None:
 
 def _values_for(ref: PromptReference | ResourceTemplateReference, argument: str) -> Values | None:
     if isinstance(ref, ResourceTemplateReference):
-        return OF_TEMPLATES.get(ref.uri.removesuffix("{id}"))
+        return OF_TEMPLATES.get(ref.uri.partition("{")[0])
     return OF_ARGUMENTS.get(argument)
 
 

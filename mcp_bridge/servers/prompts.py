@@ -33,12 +33,12 @@ def review_document_template(
     """Instructions for reviewing a document with this server's tools (文書レビュー実行用)."""
     areas = [area.strip() for area in focus_areas.replace("、", ",").split(",") if area.strip()]
     text = _texts(language)
-    return _message(
+    return as_message(
         text["review"].format(
             document_type=_document_type(document_type, language),
             document_id=document_id or text["unknown_document"],
             focus_areas="\n".join(f"- {area}" for area in areas) or text["all_areas"],
-            severity=_one_of("severity_threshold", severity_threshold, SEVERITIES),
+            severity=one_of("severity_threshold", severity_threshold, SEVERITIES),
         )
     )
 
@@ -51,9 +51,9 @@ def suggestion_generation(
 ) -> list[UserMessage]:
     """Instructions for writing a suggestion that repairs a finding (是正提案生成用)."""
     text = _texts(language)
-    return _message(
+    return as_message(
         text["suggestion"].format(
-            finding=_quoted(finding), context=_quoted(context), guideline=guideline_ref or text["no_guideline"]
+            finding=quoted(finding), context=quoted(context), guideline=guideline_ref or text["no_guideline"]
         )
     )
 
@@ -64,22 +64,23 @@ def rag_query_template(
     language: Language = "ja",
 ) -> list[UserMessage]:
     """Instructions for turning a check item into search queries (RAG 検索クエリ生成用)."""
-    return _message(
-        _texts(language)["query"].format(check_item=_quoted(check_item), document_context=_quoted(document_context))
+    return as_message(
+        _texts(language)["query"].format(check_item=quoted(check_item), document_context=quoted(document_context))
     )
 
 
-def _message(text: str) -> list[UserMessage]:
+def as_message(text: str) -> list[UserMessage]:
+    """The text as one message of the person."""
     return [UserMessage(text)]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Text of a document as a JSON string: whatever stands in it, it can't leave its quotes and give instructions."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _texts(language: str) -> dict[str, str]:
-    return TEXTS[_one_of("language", language, LANGUAGES)]
+    return TEXTS[one_of("language", language, LANGUAGES)]
 
 
 def _document_type(value: str, language: str) -> str:
@@ -87,10 +88,11 @@ def _document_type(value: str, language: str) -> str:
         if value.strip() in (known.code, known.name_ja, known.name_en):
             return f"{known.name_en if language == 'en' else known.name_ja} ({known.code})"
     codes = DocumentType.objects.order_by("code").values_list("code", flat=True)
-    return _one_of("document_type", value, tuple(codes))
+    return one_of("document_type", value, tuple(codes))
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Give a value back that is allowed. Raises InvalidInput naming those that are."""
     if value not in allowed:
         raise InvalidInput(
             _("{field}: {value!r} is not one of {allowed}."), field=name, value=value[:80], allowed=", ".join(allowed)

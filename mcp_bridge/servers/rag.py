@@ -18,6 +18,7 @@ from knowledge.services import reading
 from knowledge.types import SearchFilter, SearchMode, SearchOrder, SearchQuery
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers.knowledge_ontology import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
 ANY = FilterIn()
@@ -164,5 +165,6 @@ TOOLS: tuple[HubTool, ...] = (
     hub_tool(search, title="Search documents (文書検索)", scope=Scope.SEARCH, picture="search"),
     hub_tool(vector_search, title="Search by meaning (ベクトル検索)", scope=Scope.SEARCH, picture="search"),
     hub_tool(answer, title="Answer a question (回答)", scope=Scope.SEARCH, picture="answer"),
+    hub_tool(check_ontology, title="Check coverage (網羅性検証)", scope=Scope.READ, picture="check"),
     hub_tool(get_document_count, title="Count documents (文書数)", scope=Scope.SEARCH, picture="count"),
 )

@@ -17,6 +17,7 @@ from knowledge.search.context import neighbours
 from knowledge.services import reading
 from knowledge.services.documents import get_document
 from knowledge.services.guidelines import get_article
+from knowledge.services.ontologies import get_ontology
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import VERSION, HubServer
@@ -174,4 +175,5 @@ FINDERS: dict[str, Callable[[Principal, str], object]] = {
     uris.RESULTS: services.get_review,
     uris.CHUNKS: _find_chunks,
     uris.GUIDELINES: get_article,
+    uris.ONTOLOGIES: get_ontology,
 }

@@ -26,8 +26,8 @@ CORE = {
     "list_documents",
     "check_text",
 }
-RAG = {"search", "vector_search", "answer", "get_document_count"}
-KNOWLEDGE: set[str] = {"get_guideline_mapping"}
+RAG = {"search", "vector_search", "answer", "get_document_count", "check_ontology"}
+KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping"}
 
 
 @asynccontextmanager
@@ -91,6 +91,7 @@ async def test_resources_and_templates_of_the_hub_server():
         "smartreviewer://documents/{id}",
         "smartreviewer://results/{id}",
         "smartreviewer-rag://chunks/{id}",
+        "smartreviewer-knowledge://ontology/{domain}",
         "smartreviewer-knowledge://guidelines/{id}",
     ]
 

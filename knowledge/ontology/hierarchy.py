@@ -1,0 +1,86 @@
+"""Headings that do not nest as their levels and numbers say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from knowledge.structure import is_table_of_contents
+from knowledge.types import Section
+
+_DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HierarchyIssue:
+    """``issue_type`` is skipped_level, wrong_parent or wrong_order; ``section`` is the heading at fault."""
+
+    issue_type: str
+    section: Section
+    description_ja: str
+    description_en: str
+
+
+def hierarchy_issues(text: str, sections: Sequence[Section]) -> tuple[HierarchyIssue, ...]:
+    """List headings that skip a level, stand in another chapter than their number says, or are out of order.
+
+    The table of contents is not looked at. In document order.
+    """
+    body = [section for section in sections if not is_table_of_contents(section, text)]
+    issues = [*_skipped(body), *_wrong_parents(body), *_wrong_order(body)]
+    return tuple(sorted(issues, key=lambda issue: (issue.section.start, issue.issue_type)))
+
+
+def _skipped(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
+    for before, after in pairwise(sections):
+        if after.level > before.level + 1:
+            yield HierarchyIssue(
+                issue_type="skipped_level",
+                section=after,
+                description_ja=f"「{before.title}」（レベル {before.level}）の次が"
+                f"「{after.title}」（レベル {after.level}）で、間の見出しがありません。",
+                description_en=f"“{before.title}” (level {before.level}) is followed by “{after.title}” "
+                f"(level {after.level}) without the level between.",
+            )
+
+
+def _wrong_parents(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
+    by_id = {section.id: section for section in sections}
+    for section in sections:
+        parent = by_id.get(section.parent_id or "")
+        own, above = _numbers(section), _numbers(parent)
+        if parent and above and len(own) > len(above) and own[: len(above)] != above:
+            yield HierarchyIssue(
+                issue_type="wrong_parent",
+                section=section,
+                description_ja=f"「{section.title}」が「{parent.title}」の下にあります。"
+                f"番号 {section.number} は {parent.number} の下の番号ではありません。",
+                description_en=f"“{section.title}” stands under “{parent.title}”, "
+                f"but its number {section.number} does not belong under {parent.number}.",
+            )
+
+
+def _wrong_order(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
+    """Compare each numbered heading with the one before it under the same parent whose number is as long."""
+    last: dict[tuple[str | None, int], Section] = {}
+    for section in sections:
+        numbers = _numbers(section)
+        if not numbers:
+            continue
+        place = section.parent_id, len(numbers)
+        before = last.get(place)
+        if before and _numbers(before)[:-1] == numbers[:-1] and numbers[-1] < _numbers(before)[-1]:
+            yield HierarchyIssue(
+                issue_type="wrong_order",
+                section=section,
+                description_ja=f"「{section.title}」が「{before.title}」の後にあります（番号の順ではありません）。",
+                description_en=f"“{section.title}” comes after “{before.title}”, against the order of their numbers.",
+            )
+        last[place] = section
+
+
+def _numbers(section: Section | None) -> tuple[int, ...]:
+    number = section.number if section else None
+    return tuple(map(int, number.split("."))) if number and _DOTTED.fullmatch(number) else ()

@@ -1,0 +1,99 @@
+"""SHACL shapes that came with an ontology, checked with pySHACL: nothing is fetched and no script or query is run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from rdflib import Graph, Literal, Namespace
+from rdflib.namespace import RDF
+from rdflib.term import Node
+
+SH = Namespace("http://www.w3.org/ns/shacl#")
+RESULTS_KEPT = 200
+# A shape's own SPARQL or JavaScript could run for ever or ask another server.
+_NOT_RUN = frozenset(
+    SH[name]
+    for name in (
+        *("sparql", "select", "ask", "construct", "js", "rule", "target", "validator", "nodeValidator"),
+        *("propertyValidator", "jsLibrary", "values", "expression"),
+    )
+)
+
+
+class ShapesError(Exception):
+    """Shapes can't be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapeResult:
+    focus: str
+    path: str
+    message: str
+    severity: str
+    shape: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShapesReport:
+    """``results`` are at most 200, ``total`` counts all. ``not_run`` names constructs of shapes that were left out."""
+
+    conforms: bool
+    total: int
+    results: tuple[ShapeResult, ...]
+    not_run: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def has_shapes(graph: Graph) -> bool:
+    """Tell whether a graph has SHACL shapes."""
+    return any((None, RDF.type, kind) in graph for kind in (SH.NodeShape, SH.PropertyShape))
+
+
+def validate(graph: Graph) -> ShapesReport:
+    """Check a graph against its own shapes. Slow: seconds for thousands of individuals.
+
+    :raises ShapesError: a shape is not well-formed, or asks for what pySHACL can't do.
+    """
+    import pyshacl
+    from pyshacl.errors import ReportableRuntimeError, RuleLoadError, ShapeLoadError, ValidationFailure
+
+    shapes = Graph()
+    left_out = set()
+    for triple in graph:
+        if triple[1] in _NOT_RUN:
+            left_out.add(str(triple[1]).removeprefix(str(SH)))
+        else:
+            shapes.add(triple)
+    try:
+        conforms, report, _text = pyshacl.validate(
+            shapes, inference="none", do_owl_imports=False, advanced=False, js=False, meta_shacl=False
+        )
+    except (ShapeLoadError, RuleLoadError, ValidationFailure, ReportableRuntimeError) as error:
+        raise ShapesError(str(error)[:500]) from error
+    if not isinstance(report, Graph):
+        raise TypeError(f"pySHACL gave {type(report).__name__} in place of a report")
+    results = [_result(report, node) for node in report.objects(None, SH.result)]
+    results.sort(key=lambda each: (each.focus, each.path, each.shape, each.message))
+    return ShapesReport(
+        conforms=bool(conforms),
+        total=len(results),
+        results=tuple(results[:RESULTS_KEPT]),
+        not_run=tuple(sorted(left_out)),
+    )
+
+
+def _result(report: Graph, node: Node) -> ShapeResult:
+    def told(predicate: Node) -> str:
+        values = sorted(report.objects(node, predicate), key=lambda term: getattr(term, "language", "") != "ja")
+        found = next(iter(values), None)
+        return "" if found is None else str(found) if not isinstance(found, Literal) else str(found.value)
+
+    return ShapeResult(
+        focus=told(SH.focusNode),
+        path=told(SH.resultPath),
+        message=told(SH.resultMessage)[:500],
+        severity=told(SH.resultSeverity).removeprefix(str(SH)).lower(),
+        shape=told(SH.sourceShape),
+    )

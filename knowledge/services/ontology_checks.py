@@ -1,0 +1,121 @@
+"""What follows from an ontology, and what a document treats of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.utils.translation import gettext_lazy as _
+from rdflib import Graph, URIRef
+
+from hub.access.principals import Principal
+from hub.core.errors import Conflict, InvalidInput
+from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.ontology import store
+from knowledge.ontology.answers import CheckType, CoverageAnswer, ReasoningAnswer
+from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
+from knowledge.ontology.facts import OntologyFacts
+from knowledge.ontology.hierarchy import hierarchy_issues
+from knowledge.ontology.queries import topics_for
+from knowledge.ontology.rdf_mapping import graph_of
+from knowledge.ontology.reasoning import InferenceType, reason
+from knowledge.ontology.vocabulary import expand, prefixes_of
+from knowledge.services.documents import get_document
+from knowledge.services.ontologies import get_ontology
+from knowledge.services.reading import readable_version
+from knowledge.types import Block, Section
+
+KNOWN_SHOWN = 20
+
+
+def reason_ontology(
+    principal: Principal,
+    domain: str,
+    inference_type: InferenceType,
+    *,
+    target_class: str = "",
+    depth: int = 3,
+    version: str = "",
+) -> ReasoningAnswer:
+    """Infer from a domain's ontology. ``target_class`` is an IRI, a prefixed name or a class's code.
+
+    Raises NotFound for an unknown domain, InvalidInput for a class that the ontology does not name.
+    """
+    ontology = get_ontology(principal, domain, version)
+    facts = store.load_facts(ontology)
+    graph = graph_of(facts)
+    prefixes = prefixes_of(domain, facts.prefixes)
+    target = _target(target_class, facts, graph, prefixes) if target_class.strip() else None
+    return ReasoningAnswer(
+        domain=domain,
+        number=ontology.number,
+        inference_type=inference_type,
+        depth=depth,
+        target=str(target) if target else None,
+        prefixes=prefixes,
+        reasoning=reason(graph, inference_type, target=target, depth=depth, prefixes=prefixes),
+    )
+
+
+def _target(name: str, facts: OntologyFacts, graph: Graph, prefixes: dict[str, str]) -> URIRef:
+    iri = URIRef(expand(name, prefixes))
+    if (iri, None, None) in graph or (None, None, iri) in graph:
+        return iri
+    by_code = {row.code: row.iri for row in facts.classes}
+    if name.strip() in by_code:
+        return URIRef(by_code[name.strip()])
+    known = [f"hub:{iri[len(prefixes['hub']) :]}" for iri in by_code.values() if iri.startswith(prefixes["hub"])]
+    raise InvalidInput(
+        _("{name!r} is no class of {domain}. Give an IRI or a prefixed name, for instance: {known}."),
+        field="target_class",
+        name=name[:200],
+        domain=facts.domain,
+        known=", ".join((known or list(by_code))[:KNOWN_SHOWN]) or "-",
+    )
+
+
+def check_coverage(principal: Principal, document_id: str, domain: str, check_type: CheckType) -> CoverageAnswer:
+    """Judge a document against the published ontology of a domain, over the whole stored text.
+
+    Raises NotFound for a document that the caller may not see or a domain that is not there, Conflict while the
+    text is not there yet or when the ontology expects nothing of documents.
+    """
+    document = get_document(principal, document_id)
+    ontology = get_ontology(principal, domain)
+    version = readable_version(document)
+    content = version.content
+    sections, blocks = sections_of(content), blocks_of(content)
+    judged = _judged(domain, content.markdown, sections, blocks, only_required=check_type is CheckType.REQUIRED)
+    is_hierarchy = check_type is CheckType.HIERARCHY
+    return CoverageAnswer(
+        domain=domain,
+        number=ontology.number,
+        check_type=check_type,
+        document=document,
+        version=version,
+        text=content.markdown,
+        sections=sections,
+        blocks=blocks,
+        rate=_rate(judged),
+        judgements=() if is_hierarchy else judged,
+        issues=hierarchy_issues(content.markdown, sections) if is_hierarchy else (),
+    )
+
+
+def _judged(
+    domain: str, text: str, sections: Sequence[Section], blocks: Sequence[Block], *, only_required: bool
+) -> tuple[TopicJudgement, ...]:
+    topics = topics_for(domain)
+    if not topics:
+        raise Conflict(
+            _('The ontology "{domain}" expects no topics of documents. Mark classes as expected in a new version.'),
+            code="no_topics",
+            domain=domain,
+        )
+    judged = judge_topics(text, sections, blocks, topics)
+    return tuple(each for each in judged if each.topic.required or not only_required)
+
+
+def _rate(judged: Iterable[TopicJudgement]) -> float:
+    statuses = [each.status for each in judged]
+    treated = sum(1 for status in statuses if status is CoverageStatus.TREATED)
+    return round(100 * treated / len(statuses), 1) if statuses else 100.0
