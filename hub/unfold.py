@@ -103,6 +103,7 @@ UNFOLD: dict[str, Any] = {
                 _("Ontology"),
                 _model(_("Ontologies"), "account_tree", "knowledge", "ontology"),
                 _model(_("Ontology classes"), "sell", "knowledge", "ontologyclass"),
+                _model(_("Ontology properties"), "conversion_path", "knowledge", "ontologyproperty"),
             ),
             _group(
                 _("Guidelines"),

@@ -1,42 +1,90 @@
-"""Ontologies and their classes: labels and synonyms are for curators, published ones for superusers."""
+"""Ontologies: a page for each version, import with a preview, differences, publication, export."""
 
 from __future__ import annotations
 
-from django import forms
-from django.contrib import admin
-from django.db.models import Count, Model, QuerySet
-from django.http import HttpRequest
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET, require_POST
 
-from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
+from hub.access.principals import Principal
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
-from hub.admin_site.callers import principal_of
-from knowledge.admin.lines import LinesField
-from knowledge.models import Collection, Ontology, OntologyClass, OntologyStatus
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.languages import in_language
+from hub.rest.responses import attachment
+from knowledge.admin.ontology_import import difference_context, import_page
+from knowledge.admin.ontology_tree import class_tree
+from knowledge.models import Ontology
+from knowledge.ontology import store
+from knowledge.ontology.difference import statements
+from knowledge.services import ontologies
 
-SYNONYMS_SHOWN = 6
+FILES = {
+    "rdfxml": ("rdf", "application/rdf+xml"),
+    "turtle": ("ttl", "text/turtle"),
+    "jsonld": ("jsonld", "application/json"),
+}
+STATEMENTS_SHOWN = 300
 
 
 @admin.register(Ontology)
 class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
-    """Versions are made and published by import, not by hand."""
+    """Versions are made by import or as a copy, never by a form."""
 
-    list_display = ("domain", "number", "name_ja", "name_en", "state", "classes_count", "published_at")
+    list_display = ("domain", "number", "name", "state", "classes_count", "properties_count", "created", "published")
     list_filter = ("status", "domain")
     search_fields = ("domain", "name_ja", "name_en")
-    fields = ("domain", "number", "name_ja", "name_en", "document_types", "status", "published_at", "created_at")
+    change_list_template = "admin/knowledge/ontology/change_list.html"
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return True
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Ontology]:
-        """Add how many classes each has."""
-        return Ontology.objects.annotate(classes_number=Count("classes")).order_by("domain", "-number")
+    def get_urls(self) -> list[URLPattern]:
+        """Add the import, and each version's differences, export and steps of life."""
+        view = self.admin_site.admin_view
+        own = [path("import/", view(import_page), name="knowledge_ontology_import")]
+        own += [
+            path(f"<int:pk>/{name}/", view(action), name=f"knowledge_ontology_{name}")
+            for name, action in {"publish": publish, "retire": retire, "draft": draft, "diff": diff}.items()
+        ]
+        own.append(path("<int:pk>/export/<str:rdf_format>/", view(export), name="knowledge_ontology_export"))
+        return [*own, *super().get_urls()]
 
-    @admin.display(description=_("state"))
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Ontology]:
+        """Add how many classes and properties each has."""
+        return ontologies.list_ontologies(principal_of(request))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Offer the import to curators."""
+        may_curate = ontologies.may_curate(principal_of(request))
+        response: HttpResponseBase = super().changelist_view(
+            request, {**(extra_context or {}), "may_curate": may_curate}
+        )
+        return response
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show a version: its state and what can be done, the tree of its classes, all else that it says."""
+        found = self.get_object(request, object_id)
+        if found is None or not self.has_view_permission(request, found):
+            return HttpResponse(status=404)
+        return _version_page(request, found)
+
+    @admin.display(description=_("name"))
+    def name(self, ontology: Ontology) -> str:
+        """Show the name in the reader's language."""
+        return in_language(ontology.name_ja, ontology.name_en)
+
+    @admin.display(description=_("state"), ordering="status")
     def state(self, ontology: Ontology) -> SafeString:
         """Show the state as a badge."""
         return badge(ontology.status, ontology.get_status_display())
@@ -46,93 +94,116 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
         """Show how many classes it has."""
         return int(ontology.__dict__["classes_number"])
 
+    @admin.display(description=_("properties"))
+    def properties_count(self, ontology: Ontology) -> int:
+        """Show how many properties it has."""
+        return int(ontology.__dict__["properties_number"])
 
-class OntologyClassForm(forms.ModelForm[OntologyClass]):
-    """Lists are edited one entry per line."""
+    @admin.display(description=_("created"), ordering="created_at")
+    def created(self, ontology: Ontology) -> str:
+        """Show when and by whom it was made."""
+        return f"{ontology.created_at:%Y-%m-%d} {ontology.created_by}"
 
-    synonyms = LinesField(label=_("synonyms"))
-    cues = LinesField(label=_("cues"), are_patterns=True)
-    exclusions = LinesField(label=_("exclusions"), are_patterns=True)
-    elements_ja = LinesField(label=_("elements (ja)"))
-    elements_en = LinesField(label=_("elements (en)"))
-
-    class Meta:
-        model = OntologyClass
-        fields = (
-            "label_ja",
-            "label_en",
-            "synonyms",
-            "category",
-            "required",
-            "whole_document",
-            "severity",
-            "position",
-            "expected_location",
-            "expected_location_en",
-            "cues",
-            "exclusions",
-            "elements_ja",
-            "elements_en",
-            "example",
-            "example_polite",
-        )
+    @admin.display(description=_("published"), ordering="published_at")
+    def published(self, ontology: Ontology) -> str:
+        """Show when and by whom it was published."""
+        return f"{ontology.published_at:%Y-%m-%d} {ontology.published_by}" if ontology.published_at else "-"
 
 
-@admin.register(OntologyClass)
-class OntologyClassAdmin(HubModelAdmin):
-    form = OntologyClassForm
-    list_display = ("code", "label_ja", "label_en", "ontology", "category", "required", "severity", "synonyms_text")
-    list_filter = ("ontology__domain", "required", "severity")
-    list_select_related = ("ontology",)
-    search_fields = ("code", "label_ja", "label_en")
-    readonly_fields = ("ontology", "code")
-    fieldsets = (
-        (None, {"fields": ("ontology", "code", ("label_ja", "label_en"), "synonyms", "category")}),
-        (
-            _("Coverage"),
-            {
-                "fields": (
-                    ("required", "whole_document"),
-                    ("severity", "position"),
-                    ("expected_location", "expected_location_en"),
-                    ("cues", "exclusions"),
-                    ("elements_ja", "elements_en"),
-                    ("example", "example_polite"),
-                )
-            },
-        ),
+def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
+    principal = principal_of(request)
+    others = Ontology.objects.filter(domain=ontology.domain).exclude(pk=ontology.pk).order_by("-number")
+    kept = [{**each, "note": in_language(each["note"]["ja"], each["note"]["en"])} for each in ontology.kept_only or ()]
+    rest = statements(store.load_facts(ontology))
+    return render_page(
+        request,
+        "admin/knowledge/ontology/detail.html",
+        title=f"{in_language(ontology.name_ja, ontology.name_en)} ({ontology})",
+        ontology=ontology,
+        tree=class_tree(ontology),
+        properties=ontology.properties.prefetch_related("domains", "ranges", "parents").select_related("inverse_of"),
+        kept=kept,
+        statements=rest[:STATEMENTS_SHOWN],
+        statements_count=len(rest),
+        others=others.defer("remainder", "suppressed"),
+        formats=FILES,
+        may_curate=ontologies.may_curate(principal),
     )
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
 
-    def may_add(self, principal: Principal) -> bool:
-        return False  # classes come with an ontology's version
+def _found(request: HttpRequest, pk: int) -> Ontology | None:
+    return ontologies.list_ontologies(principal_of(request)).filter(pk=pk).first()
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        if principal.is_superuser:
-            return True
-        is_published = isinstance(obj, OntologyClass) and obj.ontology.status == OntologyStatus.PUBLISHED
-        return not is_published and Collection.objects.visible_to(principal, Scope.CURATE).exists()
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+def _to_version(pk: int) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:knowledge_ontology_change", args=[pk]))
 
-    def save_model(
-        self, request: HttpRequest, obj: OntologyClass, form: forms.ModelForm[OntologyClass], change: bool
-    ) -> None:
-        """Save, and write down which fields changed."""
-        super().save_model(request, obj, form, change)
-        record_event(
-            principal=principal_of(request),
-            action="CONFIG_CHANGE",
-            resource=f"ontology:{obj.ontology.domain}",
-            ontology_class=obj.code,
-            changed=sorted(form.changed_data),
+
+@require_GET
+def export(request: HttpRequest, pk: int, rdf_format: str) -> HttpResponseBase:
+    """Give a version as a file to save."""
+    found = _found(request, pk)
+    if found is None or rdf_format not in FILES:
+        return HttpResponse(status=404)
+    with errors_as_messages(request):
+        ending, content_type = FILES[rdf_format]
+        content = ontologies.export_ontology(
+            principal_of(request), found.domain, rdf_format=rdf_format, version=str(found.number)
         )
+        filename = f"{found.domain}-v{found.number}.{ending}"
+        return attachment(request, content, filename=filename, content_type=content_type)
+    return _to_version(pk)
 
-    @admin.display(description=_("synonyms"))
-    def synonyms_text(self, row: OntologyClass) -> str:
-        """Show the first synonyms."""
-        more = " …" if len(row.synonyms) > SYNONYMS_SHOWN else ""
-        return ", ".join(row.synonyms[:SYNONYMS_SHOWN]) + more
+
+@require_GET
+def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show what a version says and another of its domain (``base``) does not."""
+    found = _found(request, pk)
+    if found is None:
+        return HttpResponse(status=404)
+    base = request.GET.get("base", "")
+    with errors_as_messages(request):
+        changes = ontologies.compare_versions(principal_of(request), found.domain, base, str(found.number))
+        title = _("{domain}: from version {base} to {number}").format(
+            domain=found.domain, base=base, number=found.number
+        )
+        return render_page(
+            request, "admin/knowledge/ontology/diff.html", title=title, ontology=found, **difference_context(changes)
+        )
+    return _to_version(pk)
+
+
+@require_POST
+def publish(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Publish a draft."""
+    if (found := _found(request, pk)) is None:
+        return HttpResponse(status=404)
+    with errors_as_messages(request):
+        row = ontologies.publish_ontology(principal=principal_of(request), domain=found.domain, number=found.number)
+        messages.success(
+            request, _("{version} is published: checks and search use it from now on.").format(version=row)
+        )
+    return _to_version(pk)
+
+
+@require_POST
+def retire(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Take a version out of use."""
+    if (found := _found(request, pk)) is None:
+        return HttpResponse(status=404)
+    with errors_as_messages(request):
+        row = ontologies.retire_ontology(principal=principal_of(request), domain=found.domain, number=found.number)
+        messages.success(request, _("{version} is retired.").format(version=row))
+    return _to_version(pk)
+
+
+@require_POST
+def draft(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Make a draft of a version, and go there."""
+    if (found := _found(request, pk)) is None:
+        return HttpResponse(status=404)
+    with errors_as_messages(request):
+        row = ontologies.draft_from(principal=principal_of(request), domain=found.domain, version=str(found.number))
+        messages.success(request, _("{version} is a new draft: edit it, then publish it.").format(version=row))
+        return _to_version(row.pk)
+    return _to_version(pk)

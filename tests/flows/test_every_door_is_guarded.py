@@ -27,6 +27,7 @@ OPEN_TO_ALL = {
     ("get", "/guidelines/suspects"): "check masters are for everyone; the list of results is empty",
     ("get", "/jobs"): "an empty list",
     ("get", "/sources"): "an empty list",
+    ("get", "/ontologies"): "ontologies are for everyone who signs in",
 }
 
 

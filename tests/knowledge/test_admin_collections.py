@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
-from knowledge.models import Collection, CollectionGrant, OntologyClass
+from knowledge.models import Collection, CollectionGrant
 from tests.hub.admin.support import add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -108,44 +108,3 @@ def test_an_empty_collection_is_deleted() -> None:
     client = client_of(make_user("佐藤", is_superuser=True))
     client.post(reverse("admin:knowledge_collection_delete", args=[row.pk]), {"post": "yes"})
     assert not Collection.objects.filter(slug="kara").exists()
-
-
-def ontology_fields(row: OntologyClass, **changed: object) -> dict[str, object]:
-    names = ("label_ja", "label_en", "category", "severity", "position", "expected_location", "expected_location_en")
-    lists = ("synonyms", "cues", "exclusions", "elements_ja", "elements_en")
-    return (
-        {name: getattr(row, name) for name in (*names, "example", "example_polite")}
-        | {name: "\n".join(getattr(row, name)) for name in lists}
-        | {name: "on" for name in ("required", "whole_document") if getattr(row, name)}
-        | changed
-    )
-
-
-def test_synonyms_are_edited_one_per_line() -> None:
-    row = OntologyClass.objects.earliest("pk")
-    client = client_of(make_user("佐藤", is_superuser=True))
-    page = reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
-    asked = ontology_fields(row, synonyms="目的\n\n 狙い \n目的")
-    assert client.post(page, asked).status_code == 302
-    row.refresh_from_db()
-    assert row.synonyms == ["目的", "狙い"]
-    event = AuditEvent.objects.get(action="CONFIG_CHANGE", details__ontology_class=row.code)
-    assert event.details["changed"] == ["synonyms"]
-
-
-def test_a_bad_pattern_is_named() -> None:
-    row = OntologyClass.objects.earliest("pk")
-    client = client_of(make_user("佐藤", is_superuser=True))
-    page = reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
-    shown = client.post(page, ontology_fields(row, cues="正しい\n(壊れた")).content.decode()
-    assert "「(壊れた」は正規表現ではありません" in shown
-
-
-def test_published_classes_are_read_only_for_curators() -> None:
-    row = OntologyClass.objects.earliest("pk")
-    curator = make_user("担当")
-    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
-    page = reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
-    client = client_of(curator)
-    assert client.get(page).status_code == 200
-    assert client.post(page, ontology_fields(row, label_ja="別名")).status_code == 403

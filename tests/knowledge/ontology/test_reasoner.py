@@ -42,7 +42,7 @@ def declared() -> Graph:
 
 
 def shared(facts: Any) -> set[tuple[Any, ...]]:
-    """Facts on the ontology's own terms by the predicates that both infer; that a thing is below itself says nothing."""
+    """Facts on the ontology's own terms by the predicates that both infer, but not that a thing is below itself."""
     own = {*CLASSES, *PROPERTIES, *INDIVIDUALS}
     hierarchies = {RDFS.subClassOf, RDFS.subPropertyOf}
     return {
@@ -146,9 +146,9 @@ def test_a_functional_property_has_one_value():
 
 def test_a_subject_or_value_of_another_kind_is_named_and_a_subclass_is_not():
     text = """ex:refines rdfs:domain ex:Requirement ; rdfs:range ex:Requirement . ex:Fr rdfs:subClassOf ex:Requirement .
-    ex:n rdfs:range xsd:integer . ex:f a ex:Fr ; ex:refines ex:g . ex:g a ex:Fr ; ex:n 3 . ex:s a ex:Section ; ex:refines ex:f .
-    ex:f ex:n "三" ."""
-    assert kinds(text) == [("domain", "s"), ("range", "三")] or kinds(text) == [("domain", "s"), ("range", "")]
+    ex:n rdfs:range xsd:integer . ex:f a ex:Fr ; ex:refines ex:g . ex:g a ex:Fr ; ex:n 3 .
+    ex:s a ex:Section ; ex:refines ex:f . ex:f ex:n "三" ."""
+    assert kinds(text) == [("domain", "s"), ("range", "")]
 
 
 def test_the_shipped_ontologies_are_consistent_and_say_what_the_design_says():

@@ -1,0 +1,197 @@
+"""Classes and properties of ontologies: edited in drafts, looked at in all other versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.callers import principal_of
+from knowledge.admin.lines import LinesField
+from knowledge.models import Ontology, OntologyClass, OntologyProperty, OntologyStatus
+from knowledge.services import ontology_editing
+from knowledge.services.ontologies import may_curate
+
+SYNONYMS_SHOWN = 6
+
+
+class EntryAdmin(HubModelAdmin):
+    """What classes and properties have in common: only curators change them, and only in drafts."""
+
+    list_select_related = ("ontology",)
+    search_fields = ("code", "label_ja", "label_en", "iri")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return True
+
+    def may_add(self, principal: Principal) -> bool:
+        return may_curate(principal)
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        is_fixed = isinstance(obj, OntologyClass | OntologyProperty) and not obj.ontology.is_draft
+        return not is_fixed and may_curate(principal)
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return self.may_change(principal, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        """Fix the version, code and IRI once they are there."""
+        return ("ontology", "code", "iri") if obj else ()
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Offer drafts for the version, and what belongs to the same version for everything else."""
+        if db_field.name == "ontology":
+            kwargs["queryset"] = Ontology.objects.filter(status=OntologyStatus.DRAFT)
+        else:
+            kwargs["queryset"] = self._of_same_version(db_field.related_model, request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Offer what belongs to the same version."""
+        kwargs["queryset"] = self._of_same_version(db_field.related_model, request)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def _of_same_version(self, model: type[Model], request: HttpRequest) -> QuerySet[Model]:
+        match = request.resolver_match
+        object_id = match.kwargs.get("object_id") if match else None
+        chosen = request.POST.get("ontology") or request.GET.get("ontology") or "0"
+        wanted = int(chosen) if chosen.isascii() and chosen.isdigit() and len(chosen) < 19 else 0
+        if object_id and object_id.isascii() and object_id.isdigit():
+            row = self.model._default_manager.filter(pk=object_id).values_list("ontology_id", flat=True).first()
+            wanted = row or 0
+        return model._default_manager.filter(ontology_id=wanted)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:  # noqa: ANN401
+        """Let the service save, and write down which fields changed."""
+        ontology_editing.save_entry(principal=principal_of(request), row=obj, changed=form.changed_data)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:  # noqa: ANN401
+        """Let the service delete."""
+        ontology_editing.delete_entry(principal=principal_of(request), row=obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Delete one after the other: each is written down."""
+        for row in queryset:
+            ontology_editing.delete_entry(principal=principal_of(request), row=row)
+
+
+class OntologyClassForm(forms.ModelForm[OntologyClass]):
+    """Lists are edited one entry per line."""
+
+    synonyms = LinesField(label=_("synonyms"))
+    cues = LinesField(label=_("cues"), are_patterns=True)
+    exclusions = LinesField(label=_("exclusions"), are_patterns=True)
+    elements_ja = LinesField(label=_("elements (ja)"))
+    elements_en = LinesField(label=_("elements (en)"))
+
+    class Meta:
+        model = OntologyClass
+        fields = (
+            "ontology",
+            "code",
+            "iri",
+            "label_ja",
+            "label_en",
+            "definition_ja",
+            "definition_en",
+            "synonyms",
+            "parents",
+            "category",
+            "is_topic",
+            "required",
+            "whole_document",
+            "severity",
+            "position",
+            "expected_location",
+            "expected_location_en",
+            "cues",
+            "exclusions",
+            "elements_ja",
+            "elements_en",
+            "example",
+            "example_polite",
+        )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        if "iri" in self.fields:
+            self.fields["iri"].required = False
+            self.fields["iri"].help_text = _("Empty: made of the domain and the code.")
+
+
+@admin.register(OntologyClass)
+class OntologyClassAdmin(EntryAdmin):
+    form = OntologyClassForm
+    list_display = ("code", "label_ja", "label_en", "ontology", "is_topic", "required", "severity", "synonyms_text")
+    list_filter = ("ontology__domain", "ontology__status", "is_topic", "required", "severity")
+    filter_horizontal = ("parents",)
+    fieldsets = (
+        (None, {"fields": ("ontology", "code", "iri", ("label_ja", "label_en"), "synonyms", "parents")}),
+        (_("Definition"), {"fields": (("definition_ja", "definition_en"),)}),
+        (
+            _("Coverage"),
+            {
+                "fields": (
+                    ("is_topic", "required", "whole_document"),
+                    ("severity", "position", "category"),
+                    ("expected_location", "expected_location_en"),
+                    ("cues", "exclusions"),
+                    ("elements_ja", "elements_en"),
+                    ("example", "example_polite"),
+                )
+            },
+        ),
+    )
+
+    def save_related(
+        self,
+        request: HttpRequest,
+        form: forms.ModelForm[OntologyClass],
+        formsets: Any,  # noqa: ANN401
+        change: bool,
+    ) -> None:
+        """Let the service put the class below its parents: it refuses circles."""
+        ontology_editing.set_parents(
+            principal=principal_of(request), row=form.instance, parents=list(form.cleaned_data.get("parents", ()))
+        )
+
+    @admin.display(description=_("synonyms"))
+    def synonyms_text(self, row: OntologyClass) -> str:
+        """Show the first synonyms."""
+        more = " …" if len(row.synonyms) > SYNONYMS_SHOWN else ""
+        return ", ".join(row.synonyms[:SYNONYMS_SHOWN]) + more
+
+
+@admin.register(OntologyProperty)
+class OntologyPropertyAdmin(EntryAdmin):
+    list_display = (
+        "code",
+        "label_ja",
+        "label_en",
+        "ontology",
+        "kind",
+        "is_transitive",
+        "is_symmetric",
+        "is_functional",
+    )
+    list_filter = ("ontology__domain", "ontology__status", "kind")
+    filter_horizontal = ("domains", "ranges", "parents")
+    fields = (
+        "ontology",
+        "code",
+        "iri",
+        "kind",
+        ("label_ja", "label_en"),
+        "domains",
+        "ranges",
+        "datatype",
+        "parents",
+        "inverse_of",
+        ("is_transitive", "is_symmetric", "is_functional"),
+    )

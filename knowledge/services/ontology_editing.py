@@ -1,0 +1,130 @@
+"""Changing a draft by hand: its classes and properties, each change written down."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+from rdflib import Literal, URIRef
+from rdflib.namespace import DC, DCTERMS, RDFS, SKOS
+
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core.errors import Conflict, InvalidInput
+from knowledge.models import Ontology, OntologyClass, OntologyProperty
+from knowledge.ontology.rdf_files import from_ntriples, to_ntriples
+from knowledge.ontology.rdf_mapping import language_of
+from knowledge.ontology.vocabulary import namespace_of
+from knowledge.services.ontologies import check_curator
+
+_LABELS = frozenset({RDFS.label, SKOS.prefLabel, DCTERMS.title, DC.title})
+# What an imported file said in other words (without a language, say) gives way to what a curator writes.
+_REPLACED = {
+    "label_ja": (_LABELS, "ja"),
+    "label_en": (_LABELS, "en"),
+    "definition_ja": (frozenset({SKOS.definition}), "ja"),
+    "definition_en": (frozenset({SKOS.definition}), "en"),
+    "synonyms": (frozenset({SKOS.altLabel}), ""),
+}
+
+
+@transaction.atomic
+def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, changed: Collection[str]) -> None:
+    """Save a new or changed class or property of a draft; ``changed`` names the fields. Raises Conflict, Forbidden."""
+    check_curator(principal)
+    draft = _draft(row)
+    row.iri = row.iri or namespace_of(draft.domain) + row.code
+    _check_iri(row)
+    row.save()
+    _replace_statements(draft, row.iri, changed)
+    _record(principal, draft, row, "save", changed=sorted(changed))
+
+
+@transaction.atomic
+def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection[OntologyClass]) -> None:
+    """Put a class of a draft below others of the same version. Raises InvalidInput for a circle."""
+    check_curator(principal)
+    draft = _draft(row)
+    for parent in parents:
+        if parent.ontology_id != draft.pk:
+            raise InvalidInput(_("{name} belongs to another version."), name=parent.code)
+        if row.pk in _above(parent):
+            raise InvalidInput(
+                _("{child} can't be below {parent}, which is below it already."), child=row.code, parent=parent.code
+            )
+    row.parents.set(parents)
+
+
+@transaction.atomic
+def delete_entry(*, principal: Principal, row: OntologyClass | OntologyProperty) -> None:
+    """Take a class or property out of a draft; other statements about it stay. Raises Conflict, Forbidden."""
+    check_curator(principal)
+    draft = _draft(row)
+    _record(principal, draft, row, "delete")
+    row.delete()
+
+
+def _draft(row: OntologyClass | OntologyProperty) -> Ontology:
+    ontology = Ontology.objects.select_for_update().get(pk=row.ontology_id)
+    if not ontology.is_draft:
+        raise Conflict(
+            _("Version {number} of {domain} is {status} and does not change. Make a draft of it first."),
+            number=ontology.number,
+            domain=ontology.domain,
+            status=ontology.get_status_display(),
+        )
+    return ontology
+
+
+def _check_iri(row: OntologyClass | OntologyProperty) -> None:
+    if any(character in row.iri for character in ' <>"{}|\\^`') or ":" not in row.iri:
+        raise InvalidInput(_("{iri!r} is not an IRI."), field="iri", iri=row.iri[:200])
+
+
+def _above(row: OntologyClass) -> set[int]:
+    """The class and everything above it."""
+    links = OntologyClass.parents.through.objects.filter(from_ontologyclass__ontology_id=row.ontology_id)
+    above: dict[int, list[int]] = {}
+    for child, parent in links.values_list("from_ontologyclass_id", "to_ontologyclass_id"):
+        above.setdefault(child, []).append(parent)
+    found, waiting = {row.pk}, [row.pk]
+    while waiting:
+        new = [parent for parent in above.get(waiting.pop(), ()) if parent not in found]
+        found.update(new)
+        waiting.extend(new)
+    return found
+
+
+def _replace_statements(draft: Ontology, iri: str, changed: Collection[str]) -> None:
+    """Drop what a file said of the changed fields in another form, so that an export does not say both."""
+    replaced = [_REPLACED[name] for name in changed if name in _REPLACED]
+    if not replaced or not draft.remainder:
+        return
+    graph = from_ntriples(draft.remainder)
+    before = len(graph)
+    for triple in list(graph.triples((URIRef(iri), None, None))):
+        text = triple[2]
+        for predicates, language in replaced:
+            if triple[1] in predicates and isinstance(text, Literal):
+                spoken = (text.language or language_of(text))[:2].lower()
+                if language in ("", spoken):
+                    graph.remove(triple)
+    if len(graph) != before:
+        draft.remainder = to_ntriples(graph)
+        draft.save(update_fields=["remainder"])
+
+
+def _record(
+    principal: Principal, draft: Ontology, row: OntologyClass | OntologyProperty, what: str, **details: object
+) -> None:
+    kind = "ontology_class" if isinstance(row, OntologyClass) else "ontology_property"
+    record_event(
+        principal=principal,
+        action="CONFIG_CHANGE",
+        resource=f"ontology:{draft.domain}",
+        version=draft.number,
+        what=what,
+        **{kind: row.code},
+        **details,
+    )

@@ -1,0 +1,178 @@
+"""The curator's pages: versions as trees, import with preview, differences, publication, edits of drafts."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from knowledge.models import Collection, Ontology, OntologyClass, OntologyProperty
+from knowledge.services import ontologies
+from tests.hub.admin.support import client_of, grant, make_user
+from tests.knowledge.ontology.test_rdf import FILES
+
+pytestmark = pytest.mark.django_db
+WHO = local_operator()
+IMPORT = "admin:knowledge_ontology_import"
+
+
+@pytest.fixture
+def curator() -> Client:
+    person = make_user("担当")
+    grant(person, Role.CURATOR, Collection.objects.get(slug="default"))
+    return client_of(person)
+
+
+@pytest.fixture
+def draft() -> Ontology:
+    return ontologies.draft_from(principal=WHO, domain="system_design")
+
+
+def class_fields(row: OntologyClass, **changed: object) -> dict[str, object]:
+    names = ("label_ja", "label_en", "definition_ja", "definition_en", "category", "severity", "position")
+    names += ("expected_location", "expected_location_en", "example", "example_polite")
+    lists = ("synonyms", "cues", "exclusions", "elements_ja", "elements_en")
+    return (
+        {name: getattr(row, name) for name in names}
+        | {name: "\n".join(getattr(row, name)) for name in lists}
+        | {name: "on" for name in ("required", "whole_document", "is_topic") if getattr(row, name)}
+        | {"parents": [parent.pk for parent in row.parents.all()]}
+        | changed
+    )
+
+
+def class_page(row: OntologyClass) -> str:
+    return reverse("admin:knowledge_ontologyclass_change", args=[row.pk])
+
+
+def test_the_list_takes_the_same_queries_however_many_versions_there_are(curator, draft):
+    page = reverse("admin:knowledge_ontology_changelist")
+    with CaptureQueriesContext(connection) as few:
+        assert curator.get(page).status_code == 200
+    ontologies.draft_from(principal=WHO, domain="test_plan")
+    with CaptureQueriesContext(connection) as more:
+        shown = curator.get(page).content.decode()
+    assert len(more) == len(few)
+    assert "test_plan" in shown
+
+
+def test_a_version_shows_its_classes_as_a_tree_with_a_class_below_each_of_its_parents(curator):
+    published = ontologies.get_ontology(WHO, "system_design")
+    shown = curator.get(reverse("admin:knowledge_ontology_change", args=[published.pk])).content.decode()
+    security = published.classes.get(code="Security")
+    assert shown.count(f'{class_page(security)}"') == security.parents.count() == 2
+    assert "hub-tree" in shown
+    assert "disjointWith" in shown
+
+
+def test_an_import_is_shown_before_it_is_stored_and_then_made_a_draft(curator):
+    file = SimpleUploadedFile("clinic.owl", (FILES / "clinic.owl").read_bytes())
+    shown = curator.post(reverse(IMPORT), {"domain": "clinic", "file": file, "preview": ""})
+    text = shown.content.decode()
+    assert not Ontology.objects.filter(domain="clinic").exists()
+    assert "医師" in text
+    assert "owl:propertyChainAxiom" in text
+    hidden = {name: shown.context[name] for name in ("packed", "rdf_format")}
+    applied = curator.post(reverse(IMPORT), {"domain": "clinic", "apply": "1", **hidden})
+    made = Ontology.objects.get(domain="clinic")
+    assert applied.url == reverse("admin:knowledge_ontology_change", args=[made.pk])
+    assert made.is_draft
+    assert made.created_by == "担当"
+    assert curator.get(applied.url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"file": SimpleUploadedFile("a.txt", b"x")}, ".ttl"),
+        ({"file": SimpleUploadedFile("a.ttl", b"this is no turtle")}, "turtle"),
+        ({"packed": "%%%", "apply": "1"}, "hub-import"),
+        ({}, "hub-import"),
+    ],
+)
+def test_what_can_not_be_imported_is_told_on_the_page(curator, fields, told):
+    shown = curator.post(reverse(IMPORT), {"domain": "yoken", **fields})
+    assert shown.status_code == 200
+    assert told in shown.content.decode()
+    assert not Ontology.objects.filter(domain="yoken").exists()
+
+
+def test_readers_look_and_do_not_change(draft):
+    reader = make_user("閲覧")
+    grant(reader, Role.READER, Collection.objects.get(slug="default"))
+    client = client_of(reader)
+    assert client.get(reverse("admin:knowledge_ontology_change", args=[draft.pk])).status_code == 200
+    client.post(reverse("admin:knowledge_ontology_publish", args=[draft.pk]))
+    client.post(reverse(IMPORT), {"domain": "yoken", "file": SimpleUploadedFile("a.ttl", b""), "apply": "1"})
+    draft.refresh_from_db()
+    assert draft.is_draft
+    row = draft.classes.get(code="purpose")
+    assert client.post(class_page(row), class_fields(row, label_ja="別名")).status_code == 403
+
+
+def test_a_draft_is_edited_compared_and_published(curator, draft):
+    row = draft.classes.get(code="purpose")
+    assert curator.post(class_page(row), class_fields(row, synonyms="目的\n\n 狙い \n目的")).status_code == 302
+    row.refresh_from_db()
+    assert row.synonyms == ["目的", "狙い"]
+    event = AuditEvent.objects.get(action="CONFIG_CHANGE", details__ontology_class="purpose")
+    assert event.details["changed"] == ["synonyms"]
+
+    compared = curator.get(reverse("admin:knowledge_ontology_diff", args=[draft.pk]), {"base": "1"}).content.decode()
+    assert "狙い" in compared
+
+    curator.post(reverse("admin:knowledge_ontology_publish", args=[draft.pk]))
+    assert ontologies.get_ontology(WHO, "system_design").pk == draft.pk
+    assert curator.post(class_page(row), class_fields(row, label_ja="別名")).status_code == 403
+    curator.post(reverse("admin:knowledge_ontology_retire", args=[draft.pk]))
+    draft.refresh_from_db()
+    assert draft.retired_by == "担当"
+
+
+def test_a_bad_pattern_is_named(curator, draft):
+    row = draft.classes.get(code="purpose")
+    shown = curator.post(class_page(row), class_fields(row, cues="正しい\n(壊れた")).content.decode()
+    assert "「(壊れた」は正規表現ではありません" in shown
+
+
+def test_classes_and_properties_are_added_to_a_draft_and_taken_out(curator, draft):
+    above = draft.classes.get(code="Requirement")
+    page = reverse("admin:knowledge_ontologyclass_add") + f"?ontology={draft.pk}"
+    assert curator.get(page).status_code == 200
+    asked = class_fields(OntologyClass(ontology=draft, severity="major", pk=0), label_ja="法令要件", label_en="Legal")
+    sent = curator.post(page, asked | {"ontology": draft.pk, "code": "Legal", "parents": [above.pk]})
+    assert sent.status_code == 302, sent.context["errors"]
+    made = draft.classes.get(code="Legal")
+    assert made.iri == "urn:hub:ontology:system_design#Legal"
+    assert list(made.parents.all()) == [above]
+
+    page = reverse("admin:knowledge_ontologyproperty_add") + f"?ontology={draft.pk}"
+    asked = {"ontology": draft.pk, "code": "demands", "kind": "object", "label_ja": "求める", "label_en": "demands"}
+    sent = curator.post(page, asked | {"iri": "urn:x:demands", "domains": [made.pk]})
+    assert sent.status_code == 302
+    prop = OntologyProperty.objects.get(code="demands")
+    assert list(prop.domains.all()) == [made]
+
+    curator.post(reverse("admin:knowledge_ontologyclass_delete", args=[made.pk]), {"post": "yes"})
+    assert not draft.classes.filter(code="Legal").exists()
+
+
+def test_a_circle_of_parents_is_refused_with_the_reason(curator, draft):
+    top, below = draft.classes.get(code="Requirement"), draft.classes.get(code="NonFunctionalRequirement")
+    shown = curator.post(class_page(top), class_fields(top, parents=[below.pk]), follow=True)
+    assert "NonFunctionalRequirement" in "".join(str(message) for message in shown.context["messages"])
+    assert not top.parents.exists()
+
+
+@pytest.mark.parametrize("rdf_format", ["rdfxml", "turtle", "jsonld"])
+def test_every_version_is_exported_as_a_file(curator, rdf_format):
+    published = ontologies.get_ontology(WHO, "guideline")
+    got = curator.get(reverse("admin:knowledge_ontology_export", args=[published.pk, rdf_format]))
+    assert got.status_code == 200
+    assert "guideline-v1." in got["Content-Disposition"]
+    assert "ガイドライン" in got.content.decode()
