@@ -18,6 +18,7 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
+from hub.core.errors import HubError
 from hub.core.languages import in_language
 from hub.rest.responses import attachment
 from knowledge.admin.ontology_import import difference_context, import_page
@@ -139,20 +140,26 @@ def _to_version(pk: int) -> HttpResponseRedirect:
     return HttpResponseRedirect(reverse("admin:knowledge_ontology_change", args=[pk]))
 
 
+def _refused(request: HttpRequest, error: HubError, pk: int) -> HttpResponseRedirect:
+    messages.error(request, str(error))
+    return _to_version(pk)
+
+
 @require_GET
 def export(request: HttpRequest, pk: int, rdf_format: str) -> HttpResponseBase:
     """Give a version as a file to save."""
     found = _found(request, pk)
     if found is None or rdf_format not in FILES:
         return HttpResponse(status=404)
-    with errors_as_messages(request):
-        ending, content_type = FILES[rdf_format]
+    ending, content_type = FILES[rdf_format]
+    try:
         content = ontologies.export_ontology(
             principal_of(request), found.domain, rdf_format=rdf_format, version=str(found.number)
         )
-        filename = f"{found.domain}-v{found.number}.{ending}"
-        return attachment(request, content, filename=filename, content_type=content_type)
-    return _to_version(pk)
+    except HubError as error:
+        return _refused(request, error, pk)
+    filename = f"{found.domain}-v{found.number}.{ending}"
+    return attachment(request, content, filename=filename, content_type=content_type)
 
 
 @require_GET
@@ -162,15 +169,14 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
     if found is None:
         return HttpResponse(status=404)
     base = request.GET.get("base", "")
-    with errors_as_messages(request):
+    try:
         changes = ontologies.compare_versions(principal_of(request), found.domain, base, str(found.number))
-        title = _("{domain}: from version {base} to {number}").format(
-            domain=found.domain, base=base, number=found.number
-        )
-        return render_page(
-            request, "admin/knowledge/ontology/diff.html", title=title, ontology=found, **difference_context(changes)
-        )
-    return _to_version(pk)
+    except HubError as error:
+        return _refused(request, error, pk)
+    title = _("{domain}: from version {base} to {number}").format(domain=found.domain, base=base, number=found.number)
+    return render_page(
+        request, "admin/knowledge/ontology/diff.html", title=title, ontology=found, **difference_context(changes)
+    )
 
 
 @require_POST
@@ -202,8 +208,9 @@ def draft(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Make a draft of a version, and go there."""
     if (found := _found(request, pk)) is None:
         return HttpResponse(status=404)
-    with errors_as_messages(request):
+    try:
         row = ontologies.draft_from(principal=principal_of(request), domain=found.domain, version=str(found.number))
-        messages.success(request, _("{version} is a new draft: edit it, then publish it.").format(version=row))
-        return _to_version(row.pk)
-    return _to_version(pk)
+    except HubError as error:
+        return _refused(request, error, pk)
+    messages.success(request, _("{version} is a new draft: edit it, then publish it.").format(version=row))
+    return _to_version(row.pk)

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
@@ -35,7 +35,10 @@ class ImportForm(forms.Form):
         help_text=_("An existing one gets a new version; another name makes a new domain."),
     )
     file = forms.FileField(
-        label=_("File"), required=False, help_text=_("RDF/XML (.rdf, .owl), Turtle (.ttl) or JSON-LD (.jsonld).")
+        label=_("File"),
+        required=False,
+        widget=UnfoldAdminFileFieldWidget,
+        help_text=_("RDF/XML (.rdf, .owl), Turtle (.ttl) or JSON-LD (.jsonld)."),
     )
     packed = forms.CharField(required=False, widget=forms.HiddenInput)
     rdf_format = forms.ChoiceField(required=False, choices=[(name, name) for name in FORMATS], widget=forms.HiddenInput)

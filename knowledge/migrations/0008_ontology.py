@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='ontologyproperty',
             name='domains',
-            field=models.ManyToManyField(blank=True, related_name='+', to='knowledge.ontologyclass', verbose_name='domain'),
+            field=models.ManyToManyField(blank=True, related_name='+', to='knowledge.ontologyclass', verbose_name='domain of the property'),
         ),
         migrations.AddField(
             model_name='ontologyproperty',

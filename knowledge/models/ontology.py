@@ -137,7 +137,7 @@ class OntologyProperty(models.Model):
     )
     label_ja = models.CharField(_("label (ja)"), max_length=200)
     label_en = models.CharField(_("label (en)"), max_length=200)
-    domains = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("domain"))
+    domains = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("domain of the property"))
     ranges = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("range"))
     datatype = models.CharField(_("type of the value"), max_length=200, blank=True)
     parents = models.ManyToManyField(

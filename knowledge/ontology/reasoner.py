@@ -56,16 +56,18 @@ class Closure:
         self._why: dict[Numbered, tuple[str, tuple[Numbered, ...]]] = {}
         self._by_subject: defaultdict[int, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._by_object: defaultdict[int, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self._by_predicate: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._waiting: deque[Numbered] = deque()
         self._literals: set[int] = set()
         self._described: set[int] = set()  # properties of which something is said, and some terms more
-        asserted = sorted(((self._number(s), self._number(p), self._number(o)) for s, p, o in graph), key=_schema_first)
-        for fact in asserted:
-            self._add(fact, ASSERTED, ())
-        self.asserted_count = len(self._why)
-        while self._waiting:
-            self._apply(self._waiting.popleft())
+        asserted = sorted((self._number(s), self._number(p), self._number(o)) for s, p, o in graph)
+        self.asserted_count = len(asserted)
+        # What is said of classes and properties first: what is said of individuals then needs one look each.
+        for is_schema in (True, False):
+            for fact in asserted:
+                if _is_schema(fact) is is_schema:
+                    self._add(fact, ASSERTED, ())
+            while self._waiting:
+                self._apply(self._waiting.popleft())
 
     def __contains__(self, fact: Triple) -> bool:
         numbers = tuple(self._numbers.get(term, -1) for term in fact)
@@ -95,8 +97,13 @@ class Closure:
 
     def pairs(self, predicate: Node) -> list[tuple[Node, Node]]:
         """The subjects and objects of facts with this predicate."""
-        found = self._by_predicate.get(self._numbers.get(predicate, -1), ())
+        found = self._pairs(self._numbers.get(predicate, -1))
         return [(self._terms[subject], self._terms[obj]) for subject, obj in found]
+
+    def _pairs(self, predicate: int) -> list[tuple[int, int]]:
+        if predicate not in self._by_subject:
+            return []
+        return [(subject, obj) for subject, objects in self._by_subject[predicate].items() for obj in objects]
 
     def proof(self, fact: Triple) -> tuple[Step, ...]:
         """The steps that lead to a fact, premises before what follows from them, the fact itself last.
@@ -135,16 +142,21 @@ class Closure:
         return number
 
     def _add(self, fact: Numbered, rule: str, premises: tuple[Numbered, ...]) -> None:
+        """Note a fact that is new. One by cax-sco leads nowhere: all classes above are found from the class below."""
         subject, predicate, obj = fact
-        if fact in self._why or (rule != ASSERTED and self._says_nothing(fact)):
+        if fact in self._why:
+            if rule == ASSERTED:
+                self._why[fact] = ASSERTED, ()
+            return
+        if rule != ASSERTED and self._says_nothing(fact):
             return
         self._why[fact] = rule, premises
         self._by_subject[predicate][subject].append(obj)
         self._by_object[predicate][obj].append(subject)
-        self._by_predicate[predicate].append((subject, obj))
         if predicate in _DESCRIBING or obj in (TRANSITIVE, SYMMETRIC):
             self._described |= {subject, obj}
-        self._waiting.append(fact)
+        if rule != "cax-sco" or obj in (TRANSITIVE, SYMMETRIC) or TYPE in self._described:
+            self._waiting.append(fact)
 
     def _says_nothing(self, fact: Numbered) -> bool:
         """A literal is no subject, and that everything is below itself needs no saying."""
@@ -152,8 +164,7 @@ class Closure:
 
     def _apply(self, fact: Numbered) -> None:
         apply = _SCHEMA_RULES.get(fact[1])
-        # The classes above one that came from a class below were, or will be, found from the class below.
-        if apply and not (fact[1] == TYPE and self._why[fact][0] == "cax-sco"):
+        if apply:
             apply(self, fact)
         self._apply_property(fact)
 
@@ -196,13 +207,12 @@ class Closure:
 
     def _redo(self, predicate: int) -> None:
         """Look again at the facts of a property of which something new was said."""
-        for subject, obj in tuple(self._by_predicate.get(predicate, ())):
+        for subject, obj in self._pairs(predicate):
             self._apply_property((subject, predicate, obj))
 
 
-def _schema_first(fact: Numbered) -> tuple[bool, Numbered]:
-    is_schema = fact[1] in range(SUB_CLASS, EQ_PROPERTY + 1) or fact[2] in (TRANSITIVE, SYMMETRIC)
-    return not is_schema, fact
+def _is_schema(fact: Numbered) -> bool:
+    return fact[1] in range(SUB_CLASS, EQ_PROPERTY + 1) or fact[2] in (TRANSITIVE, SYMMETRIC)
 
 
 def _on_type(closure: Closure, fact: Numbered) -> None:
