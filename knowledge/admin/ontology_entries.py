@@ -130,7 +130,6 @@ class OntologyClassAdmin(EntryAdmin):
     form = OntologyClassForm
     list_display = ("code", "label_ja", "label_en", "ontology", "is_topic", "required", "severity", "synonyms_text")
     list_filter = ("ontology__domain", "ontology__status", "is_topic", "required", "severity")
-    filter_horizontal = ("parents",)
     fieldsets = (
         (None, {"fields": ("ontology", "code", "iri", ("label_ja", "label_en"), "synonyms", "parents")}),
         (_("Definition"), {"fields": (("definition_ja", "definition_en"),)}),
@@ -181,7 +180,6 @@ class OntologyPropertyAdmin(EntryAdmin):
         "is_functional",
     )
     list_filter = ("ontology__domain", "ontology__status", "kind")
-    filter_horizontal = ("domains", "ranges", "parents")
     fields = (
         "ontology",
         "code",

@@ -158,4 +158,19 @@ class Migration(migrations.Migration):
             model_name='ontologyproperty',
             constraint=models.UniqueConstraint(fields=('ontology', 'iri'), name='one_property_per_iri'),
         ),
+        migrations.AlterField(
+            model_name='ontologyclass',
+            name='ontology',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='classes', to='knowledge.ontology', verbose_name='ontology'),
+        ),
+        migrations.AlterField(
+            model_name='ontologyclass',
+            name='parents',
+            field=models.ManyToManyField(blank=True, related_name='children', to='knowledge.ontologyclass', verbose_name='parent classes'),
+        ),
+        migrations.AlterField(
+            model_name='ontologyproperty',
+            name='ontology',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='properties', to='knowledge.ontology', verbose_name='ontology'),
+        ),
     ]

@@ -73,7 +73,7 @@ class OntologyClass(models.Model):
     The fields that coverage checks use mean what :class:`knowledge.types.Topic` says of them.
     """
 
-    ontology = models.ForeignKey(Ontology, on_delete=models.CASCADE, related_name="classes")
+    ontology = models.ForeignKey(Ontology, on_delete=models.CASCADE, related_name="classes", verbose_name=_("ontology"))
     code = models.CharField(_("code"), max_length=80)
     iri = models.CharField(_("IRI"), max_length=500)
     kind = models.CharField(
@@ -86,7 +86,9 @@ class OntologyClass(models.Model):
     synonyms = ArrayField(models.CharField(max_length=200), default=list, blank=True, verbose_name=_("synonyms"))
     cues = ArrayField(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("cues"))
     exclusions = ArrayField(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("exclusions"))
-    parents = models.ManyToManyField("self", symmetrical=False, blank=True, related_name="children")
+    parents = models.ManyToManyField(
+        "self", symmetrical=False, blank=True, related_name="children", verbose_name=_("parent classes")
+    )
     position = models.PositiveIntegerField(_("position"), default=0)
     is_topic = models.BooleanField(
         _("documents are expected to treat it"), default=False, help_text=_("Coverage checks look for it.")
@@ -129,7 +131,9 @@ class OntologyPropertyKind(models.TextChoices):
 class OntologyProperty(models.Model):
     """A relation between the individuals of classes, or of individuals to values."""
 
-    ontology = models.ForeignKey(Ontology, on_delete=models.CASCADE, related_name="properties")
+    ontology = models.ForeignKey(
+        Ontology, on_delete=models.CASCADE, related_name="properties", verbose_name=_("ontology")
+    )
     code = models.CharField(_("code"), max_length=80)
     iri = models.CharField(_("IRI"), max_length=500)
     kind = models.CharField(
@@ -137,7 +141,9 @@ class OntologyProperty(models.Model):
     )
     label_ja = models.CharField(_("label (ja)"), max_length=200)
     label_en = models.CharField(_("label (en)"), max_length=200)
-    domains = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("domain of the property"))
+    domains = models.ManyToManyField(
+        OntologyClass, blank=True, related_name="+", verbose_name=_("domain of the property")
+    )
     ranges = models.ManyToManyField(OntologyClass, blank=True, related_name="+", verbose_name=_("range"))
     datatype = models.CharField(_("type of the value"), max_length=200, blank=True)
     parents = models.ManyToManyField(
