@@ -19,7 +19,7 @@ from knowledge.ontology.rdf_files import format_of, read_graph, write_graph
 from knowledge.ontology.rdf_mapping import facts_of, graph_of
 from knowledge.ontology.shipped_files import shipped_ontologies
 
-FILES = Path(__file__).resolve().parents[2] / "data" / "ontologies"
+FILES = Path(__file__).resolve().parent / "files"
 NAMES = ("library_terms.ttl", "clinic.owl", "places.jsonld")
 FORMATS = sorted(rdf_files.FORMATS)
 SHIPPED = {facts.domain: facts for _version, facts in shipped_ontologies()}
