@@ -6,6 +6,12 @@ import sys
 
 
 def main() -> None:
+    if sys.argv[1:3] == ["mcp", "bedrock-kb"]:
+        # This server needs neither Django nor a database, and its clients wait for its start.
+        from mcp_bridge.bedrock_kb import light
+
+        if light.is_asked_for(sys.argv):
+            light.run()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     from hub.cli import run
 

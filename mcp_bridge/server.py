@@ -31,6 +31,8 @@ from pydantic import AnyHttpUrl, AnyUrl, ValidationError
 
 from hub.access.principals import Scope
 from hub.core.errors import HubError, InvalidInput
+from knowledge.remote.bedrock_kb import KnowledgeBaseError
+from mcp_bridge.bedrock_kb.errors import failed_question
 from mcp_bridge.bus import Gate, GatedListen, HandshakeSubscriptions
 from mcp_bridge.caller import current_caller
 from mcp_bridge.calls import Door, around_calls
@@ -59,6 +61,7 @@ def hub_tool(
     read_only: bool = True,
     destructive: bool = False,
     idempotent: bool = True,
+    open_world: bool = False,
 ) -> HubTool:
     """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread."""
     is_async = inspect.iscoroutinefunction(function)
@@ -72,7 +75,7 @@ def hub_tool(
             read_only_hint=read_only,
             destructive_hint=destructive,
             idempotent_hint=idempotent,
-            open_world_hint=False,
+            open_world_hint=open_world,
         ),
     )
     tool.parameters["additionalProperties"] = False  # HubServer.call_tool refuses what is not there
@@ -163,6 +166,8 @@ class HubServer(MCPServer[Any]):
             return tool_error(error, language=language)
         except ToolError as error:
             cause = error.__cause__ or error
+            if isinstance(cause, KnowledgeBaseError):
+                return failed_question(cause)
             expected = to_hub_error(cause)
             if expected is None:
                 raise internal_error(cause, language=language) from error

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable
 from contextvars import Context
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import anyio
-from django.conf import settings
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
@@ -28,56 +28,47 @@ from mcp.types import (
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
-from mcp_bridge.server import HubServer
-
 logger = logging.getLogger(__name__)
 
 DRAIN_S = 3.0
 POLL_S = 0.05
 
 
-async def serve(server: HubServer) -> NoReturn:
-    """Serve one client until it closes stdin, or SIGTERM or SIGINT comes; then end the process with exit code 0."""
+def _nothing() -> None:
+    """What is called where nobody wants to know."""
+
+
+async def serve(
+    server: Server[Any], *, on_end: Callable[[], None] = _nothing, on_leave: Callable[[], None] = _nothing
+) -> NoReturn:
+    """Serve one client until it closes stdin, or SIGTERM or SIGINT comes; then end the process with exit code 0.
+
+    ``on_end`` is called when the client has closed stdin, before its last answers are awaited; ``on_leave`` last.
+    """
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_leave_on_signal)
+            group.start_soon(_leave_on_signal, on_leave)
             async with stdio_server() as (incoming, outgoing):
                 answers = _Answers(outgoing)
-                requests = _Requests(incoming, answers, on_end=server.streams.close)
-                low_level = server._lowlevel_server  # run_stdio_async() takes no streams
-                await low_level.run(requests, answers, low_level.create_initialization_options())
+                requests = _Requests(incoming, answers, on_end=on_end)
+                await server.run(requests, answers, server.create_initialization_options())
             group.cancel_scope.cancel()
     except* BrokenPipeError:
         logger.info("the client is gone")
-    leave()
+    leave(on_leave)
 
 
-async def _leave_on_signal() -> None:
+async def _leave_on_signal(on_leave: Callable[[], None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _number in signals:
-            leave()
+            leave(on_leave)
 
 
-def leave() -> NoReturn:
+def leave(on_leave: Callable[[], None]) -> NoReturn:
     """End the process now. The thread that reads stdin can't be interrupted, and Python would wait for it."""
-    _release_servers()
+    on_leave()
     sys.stderr.flush()
     os._exit(0)
-
-
-def _release_servers() -> None:
-    """Do what would happen at a normal exit: the last process to use an embedded server stops it."""
-    home = settings.HUB_DATA_DIR
-    for is_embedded, embedded in (
-        (settings.EMBEDDED_DATABASE, shared_postgres(home / "postgres")),
-        (settings.EMBEDDED_QUEUE, shared_valkey(home / "valkey")),
-    ):
-        try:
-            if is_embedded:
-                embedded.release()
-        except EmbeddedServerError as error:
-            logger.warning("%s", error)
 
 
 class _Answers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp_bridge.calls import Door
 from mcp_bridge.server import HubServer, HubTool
-from mcp_bridge.servers import core, instructions, knowledge, rag
+from mcp_bridge.servers import bedrock, core, instructions, knowledge, rag
 from mcp_bridge.servers.completions import add_completions
 from mcp_bridge.servers.prompts import add_core_prompts, add_rag_prompts
 from mcp_bridge.servers.resources import add_core_resources, add_rag_resources, is_readable
@@ -45,15 +45,22 @@ _KNOWLEDGE = Blueprint(
     tools=knowledge.TOOLS,
     parts=knowledge.PARTS,
 )
+_BEDROCK = Blueprint(
+    name="mcp-bedrock-kb",
+    title="Amazon Bedrock Knowledge Base (ナレッジベース検索)",
+    instructions=instructions.BEDROCK,
+    tools=bedrock.TOOLS,
+    parts=(),
+)
 _HUB = Blueprint(
     name="hub",
     title="Knowledge hub (文書レビューと検索)",
     instructions=instructions.HUB,
-    tools=(*_CORE.tools, *_RAG.tools, *_KNOWLEDGE.tools),
+    tools=(*_CORE.tools, *_RAG.tools, *_KNOWLEDGE.tools, *_BEDROCK.tools),
     parts=(*_CORE.parts, *_RAG.parts, *_KNOWLEDGE.parts),
 )
 
-SERVERS = {"core": _CORE, "rag": _RAG, "knowledge": _KNOWLEDGE, "hub": _HUB}
+SERVERS = {"core": _CORE, "rag": _RAG, "knowledge": _KNOWLEDGE, "bedrock-kb": _BEDROCK, "hub": _HUB}
 
 
 def build_server(path_name: str, door: Door) -> HubServer:

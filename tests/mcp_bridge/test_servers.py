@@ -27,6 +27,7 @@ CORE = {
     "check_text",
 }
 RAG = {"search", "vector_search", "answer", "get_document_count", "check_ontology"}
+BEDROCK = {"kb_answer"}
 KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping"}
 
 
@@ -49,7 +50,8 @@ async def client_of(
         ("core", "smartreviewer-core", CORE),
         ("rag", "smartreviewer-rag", RAG),
         ("knowledge", "smartreviewer-knowledge", KNOWLEDGE),
-        ("hub", "hub", CORE | RAG | KNOWLEDGE),
+        ("bedrock-kb", "mcp-bedrock-kb", BEDROCK),
+        ("hub", "hub", CORE | RAG | KNOWLEDGE | BEDROCK),
     ],
 )
 async def test_each_server_names_itself_and_its_tools_in_both_eras(mode, name, server_name, tools):
@@ -79,7 +81,7 @@ async def test_annotations_tell_reading_from_writing():
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     writing = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
     assert writing == {"review_document", "upload_document", "cancel_review"}
-    assert not any(hint and hint.open_world_hint for hint in hints.values())
+    assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == BEDROCK
 
 
 async def test_resources_and_templates_of_the_hub_server():

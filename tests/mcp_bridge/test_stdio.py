@@ -57,7 +57,7 @@ async def test_a_review_that_nobody_waits_for_is_finished_all_the_same(hub):
 async def test_a_token_limits_what_is_offered(hub):
     async with stdio_session(hub.stdio("core", HUB_TOKEN=hub.tokens["searcher"])) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-    assert names == {"get_check_items", "create_report", "get_review", "list_documents"}
+    assert names == {"get_check_items", "create_report", "get_review", "list_documents", "check_text"}
 
 
 def test_garbage_is_answered_and_the_server_goes_on_until_stdin_is_closed(hub):

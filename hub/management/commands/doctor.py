@@ -52,6 +52,8 @@ def _line(check: str, status: str, detail: str = "") -> dict[str, object]:
 def _diagnose(*, repair: bool) -> Iterator[dict[str, object]]:
     for remark in settings.CONFIG.remarks():
         yield _line("settings", "note", remark)
+    if not settings.CONFIG.bedrock_kb_id:
+        yield _line("kb_answer", "note", "BEDROCK_KB_ID is not set; questions to Amazon Bedrock are refused")
     ensure_queue()
     parts = list(_parts())
     yield from parts

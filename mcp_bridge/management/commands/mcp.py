@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from argparse import ArgumentParser
 
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand
+from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
 from hub.core.errors import Conflict, Unavailable
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
@@ -20,6 +22,8 @@ from mcp_bridge.clients import client_configurations, missing_secrets
 from mcp_bridge.principal import stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve
+
+logger = logging.getLogger(__name__)
 
 
 class Command(HubCommand):
@@ -58,7 +62,22 @@ class Command(HubCommand):
 
 async def _serve(name: str, token: str, language: str | None) -> None:
     door = Door(principal=stdio_principal(token), events=EventBridge(), language=language, is_local=True)
-    await serve(build_server(name, door))
+    server = build_server(name, door)
+    await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=_release_servers)
+
+
+def _release_servers() -> None:
+    """Do what would happen at a normal exit: the last process to use an embedded server stops it."""
+    home = settings.HUB_DATA_DIR
+    for is_embedded, embedded in (
+        (settings.EMBEDDED_DATABASE, shared_postgres(home / "postgres")),
+        (settings.EMBEDDED_QUEUE, shared_valkey(home / "valkey")),
+    ):
+        try:
+            if is_embedded:
+                embedded.release()
+        except EmbeddedServerError as error:
+            logger.warning("%s", error)
 
 
 def _check_migrations() -> None:
