@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-long lint bench clean
+.PHONY: run test test-long lint bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ bench: $(VENV)/dev.stamp  ## figures with the machine named
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.lint
+
+conformance: $(VENV)/run.stamp  ## the official MCP conformance suite; needs npx and Node 22 or newer
+	$(BIN)/python -m tools.conformance
 
 clean:  ## remove the virtual environment; data stays
 	rm -rf $(VENV)

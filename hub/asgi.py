@@ -29,7 +29,8 @@ class Hub:
 
     def __init__(self) -> None:
         self._django = BodyLimit(cast(AsgiApp, _django))  # Django's own types are narrower than the specification
-        self._mcp = McpApps() if "http" in settings.CONFIG.mcp_transports else McpApps(())
+        config = settings.CONFIG
+        self._mcp = McpApps(conformance=config.hub_mcp_conformance) if "http" in config.mcp_transports else McpApps(())
         self._requests = OpenRequests(self._answer, on_stop=self._mcp.end_streams)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

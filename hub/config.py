@@ -28,7 +28,6 @@ SUPERSEDED = {
 NOT_YET = {
     "ALERT_URLS": "alerts come with a later release",
     "NEO4J_URL": "Cypher queries come with a later release",
-    "HUB_MCP_CONFORMANCE": "the conformance fixture comes with a later release",
 }
 
 CommaList = Annotated[tuple[str, ...], NoDecode]
@@ -122,7 +121,7 @@ class Configuration(BaseSettings):
     bedrock_model_arn: str = Field("", description="the model for generated answers")
     mcp_transports: CommaList = Field(("stdio", "http"), description="MCP transports that are switched on")
     hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
-    hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture")
+    hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture to this machine")
     encryption_key: str = Field("", description="encrypt stored documents")
     retention_days: int | None = Field(
         None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
@@ -205,6 +204,8 @@ class Configuration(BaseSettings):
                 problems.append("SECRET_KEY: needed in production (HUB_ENV=production), 50 random characters or more")
             if "*" in self.allowed_hosts:
                 problems.append("ALLOWED_HOSTS: * is not allowed in production, name the hosts")
+            if self.hub_mcp_conformance:
+                problems.append("HUB_MCP_CONFORMANCE: not allowed in production, it serves without a token")
         if self.embedding_backend == "openai" and not (self.embedding_base_url and self.embedding_model):
             problems.append("EMBEDDING_BASE_URL and EMBEDDING_MODEL: needed with EMBEDDING_BACKEND=openai")
         problems += self._llm_problems()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -11,13 +12,15 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
+from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.principal import bearer_principal
-from mcp_bridge.server import HubServer
+from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
 
 Scope = MutableMapping[str, Any]
@@ -52,11 +55,15 @@ class Refusal:
 class McpApps:
     """All servers of this process, each at /mcp/NAME/, with its protected-resource metadata (RFC 9728)."""
 
-    def __init__(self, names: Iterable[str] = tuple(SERVERS)) -> None:
+    def __init__(self, names: Iterable[str] = tuple(SERVERS), *, conformance: bool = False) -> None:
         self._events = EventBridge()
         door = Door(principal=bearer_principal, events=self._events)
         self._servers: dict[str, HubServer] = {name: build_server(name, door) for name in names}
         self._apps: dict[str, AsgiApp] = {name: _asgi_app(server) for name, server in self._servers.items()}
+        self._fixture: MCPServer[Any] | None = None
+        if conformance:
+            self._fixture = build_fixture(request_state_key())
+            self._apps[PATH_NAME] = _loopback_only(_fixture_app(self._fixture))
 
     def serves(self, path: str) -> bool:
         """Tell whether a request path belongs to one of the servers."""
@@ -66,7 +73,7 @@ class McpApps:
     async def running(self) -> AsyncIterator[None]:
         """Serve requests inside the block; once per object."""
         async with AsyncExitStack() as stack:
-            for server in self._servers.values():
+            for server in (*self._servers.values(), *([self._fixture] if self._fixture else [])):
                 await stack.enter_async_context(server.session_manager.run())
             stack.push_async_callback(self._events.aclose)
             yield
@@ -94,6 +101,27 @@ def _asgi_app(server: HubServer) -> AsgiApp:
         # Checked by _refusal before any token is, with Django's patterns (.example.com, *), which the SDK has not.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+
+
+def _fixture_app(server: MCPServer[Any]) -> AsgiApp:
+    return server.streamable_http_app(
+        streamable_http_path=f"/mcp/{PATH_NAME}/",
+        event_store=Events(),
+        retry_interval=RETRY_MS,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # as in _asgi_app
+    )
+
+
+def _loopback_only(app: AsgiApp) -> AsgiApp:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        host = (scope.get("client") or ("127.0.0.1", 0))[0]  # none: a Unix socket
+        if not ipaddress.ip_address(host).is_loopback:
+            message = "The conformance fixture answers to this machine only."
+            await Refusal(status=403, code=INVALID_REQUEST, message=message).send(send)
+            return
+        await app(scope, receive, send)
+
+    return answer
 
 
 def _server_name(path: str) -> str:

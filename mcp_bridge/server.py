@@ -118,7 +118,7 @@ class HubServer(MCPServer[Any]):
             version=VERSION,
             tools=[item.tool for item in tools],
             log_level="WARNING",
-            request_state_security=RequestStateSecurity(keys=[_request_state_key()]),
+            request_state_security=RequestStateSecurity(keys=[request_state_key()]),
             subscriptions=door.events.bus,
             middleware=[around_calls(door)],
             token_verifier=None if door.is_local else HubTokenVerifier(),
@@ -246,7 +246,7 @@ def _first_expected(error: BaseException) -> HubError | None:
     return None
 
 
-def _request_state_key() -> bytes:
+def request_state_key() -> bytes:
     """32 bytes that every process of this deployment derives alike: any of them can open what another sealed."""
     return salted_hmac("hub.mcp.request_state", "", algorithm="sha256").digest()
 

@@ -57,6 +57,14 @@ def test_production_needs_a_secret_key_and_named_hosts(monkeypatch):
     assert "ALLOWED_HOSTS" in str(caught.value)
 
 
+def test_the_conformance_fixture_is_refused_in_production(monkeypatch):
+    monkeypatch.setenv("HUB_ENV", "production")
+    monkeypatch.setenv("SECRET_KEY", "k" * 50)
+    monkeypatch.setenv("HUB_MCP_CONFORMANCE", "1")
+    with pytest.raises(ConfigurationError, match="HUB_MCP_CONFORMANCE"):
+        load_configuration(None)
+
+
 def test_settings_of_the_plain_rag_server_make_a_database_url(monkeypatch):
     monkeypatch.setenv("POSTGRES_HOST", "db")
     monkeypatch.setenv("POSTGRES_PASSWORD", "p@ss/word")
