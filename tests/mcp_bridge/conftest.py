@@ -148,9 +148,10 @@ def site(hub: TestHub) -> Iterator[TestSite]:
     stop_site(site)
 
 
-def start_site(hub: TestHub, **environment: str) -> TestSite:
+def start_site(hub: TestHub, *, port: int = 0, **environment: str) -> TestSite:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "uvicorn", "hub.asgi:application", "--port", str(port), "--lifespan", "on"]
     process = subprocess.Popen(
