@@ -17,6 +17,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 # What follows needs the apps to be loaded.
 from django.conf import settings  # noqa: E402
 
+from hub.alerts import watched  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
 from mcp_bridge.bus import have_queue  # noqa: E402
@@ -54,7 +55,7 @@ class Hub:
         await receive()  # lifespan.startup
         await in_thread(have_queue)
         self._requests.watch_signals()
-        async with self._mcp.running():
+        async with self._mcp.running(), watched():
             await send({"type": "lifespan.startup.complete"})
             await receive()  # lifespan.shutdown
         await send({"type": "lifespan.shutdown.complete"})

@@ -31,6 +31,7 @@ app.conf.beat_schedule = {
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
+    "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 30}},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
@@ -50,6 +51,14 @@ def prune() -> None:
     prune_temp_files(timezone.now())
     with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
         prune_terms()
+
+
+@app.task(name="hub.alerts")
+def alerts() -> None:
+    """Say through ALERT_URLS what is wrong; the web process does the same, see hub.alerts."""
+    from hub.alerts import look  # Django is not set up yet when this module is imported
+
+    look()
 
 
 @worker_init.connect

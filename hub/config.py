@@ -26,7 +26,6 @@ SUPERSEDED = {
     "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
 }
 NOT_YET = {
-    "ALERT_URLS": "alerts come with a later release",
     "NEO4J_URL": "Cypher queries come with a later release",
 }
 
@@ -126,7 +125,7 @@ class Configuration(BaseSettings):
     retention_days: int | None = Field(
         None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
     )
-    alert_urls: CommaList = Field((), description="where alerts go")
+    alert_urls: CommaList = Field((), description="where alerts go: Apprise URLs, comma separated")
     neo4j_url: str = Field("", description="a bolt URL for Cypher queries")
     neo4j_user: str = Field("", description="with NEO4J_URL")
     neo4j_password: str = Field("", description="with NEO4J_URL")

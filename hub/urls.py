@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 
 from hub.api import api
 from hub.health import healthz, readyz
+from hub.metrics import metrics
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
@@ -15,6 +16,7 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("healthz", healthz),
     path("readyz", readyz),
+    path("metrics", metrics),
     path("i18n/", include("django.conf.urls.i18n")),
 ]
 

@@ -16,6 +16,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 
+from hub.core.measures import OPEN_MCP, count_request
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
@@ -91,7 +92,9 @@ class McpApps:
         path = scope["path"]
         if path.startswith(PREFIXES[0]) and not path.endswith("/"):
             scope = {**scope, "path": path + "/"}  # spares clients a redirect, on which some lose their token
-        await self._apps[_server_name(path)](scope, receive, _explaining(send))
+        name = _server_name(path)
+        with OPEN_MCP.labels(name).track_inprogress():
+            await self._apps[name](scope, receive, _explaining(_counting(send, scope["method"], name)))
 
 
 def _asgi_app(server: HubServer) -> AsgiApp:
@@ -101,6 +104,15 @@ def _asgi_app(server: HubServer) -> AsgiApp:
         # Checked by _refusal before any token is, with Django's patterns (.example.com, *), which the SDK has not.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
+
+
+def _counting(send: Send, method: str, name: str) -> Send:
+    async def count(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            count_request(method=method, route=f"{PREFIXES[0]}{name}/", status=message["status"])
+        await send(message)
+
+    return count
 
 
 def _fixture_app(server: MCPServer[Any]) -> AsgiApp:

@@ -31,6 +31,7 @@ from pydantic import AnyHttpUrl, AnyUrl, ValidationError
 
 from hub.access.principals import Scope
 from hub.core.errors import HubError, InvalidInput
+from hub.core.measures import TOOL_CALLS, UNKNOWN
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
 from mcp_bridge.bedrock_kb.errors import failed_question
 from mcp_bridge.bus import Gate, GatedListen, HandshakeSubscriptions
@@ -154,6 +155,17 @@ class HubServer(MCPServer[Any]):
 
         :raises MCPError: there is no such tool, or it failed for a reason inside the hub.
         """
+        label, outcome = name if name in self._hub_tools else UNKNOWN, "error"
+        try:
+            result = await self._call(name, arguments, context)
+            outcome = "refused" if isinstance(result, CallToolResult) and result.is_error else "ok"
+            return result
+        finally:
+            TOOL_CALLS.labels(label, outcome).inc()
+
+    async def _call(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None
+    ) -> CallToolResult | InputRequiredResult:
         language = current_caller().language
         item = self._hub_tools.get(name)
         if item is None:

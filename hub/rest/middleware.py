@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.core.context import CallContext, call_context
 from hub.core.errors import Forbidden, HubError, NotFound
 from hub.core.ids import new_id
+from hub.core.measures import count_request
 from hub.rest.errors import MethodNotAllowed
 from hub.rest.problems import is_api_call, problem_response, respond_to_exception
 from hub.rest.rate_limits import add_rate_headers
@@ -70,13 +71,20 @@ class CallContextMiddleware(_EitherWay):
         with call_context(call_context_of(request)) as call:
             response = cast(SyncHandler, self.get_response)(request)
             response[REQUEST_ID_HEADER] = call.request_id
+            _count(request, response)
             return response
 
     async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
         with call_context(call_context_of(request)) as call:
             response = await cast(AsyncHandler, self.get_response)(request)
             response[REQUEST_ID_HEADER] = call.request_id
+            _count(request, response)
             return response
+
+
+def _count(request: HttpRequest, response: HttpResponseBase) -> None:
+    match = request.resolver_match
+    count_request(method=request.method or "", route=match.route if match else None, status=response.status_code)
 
 
 class RestMiddleware(_EitherWay):

@@ -10,6 +10,7 @@ from django.utils.encoding import escape_uri_path
 from django.views import defaults
 
 from hub.core.errors import HubError
+from hub.core.measures import ERRORS
 from hub.rest.errors import InvalidFields, internal_error, request_id, to_hub_error
 
 API_PREFIX = "/api/"
@@ -28,6 +29,7 @@ def problem_response(request: HttpRequest, error: HubError) -> HttpResponse:
     ``error.data["retry_after_s"]`` overrides the default of 5 s for retryable errors; ``error.data["field"]`` names
     the one field that is to blame.
     """
+    ERRORS.labels("rest" if is_api_call(request) else "page", error.error_code).inc()
     body: dict[str, Any] = {
         "type": f"urn:hub:problem:{error.error_code}",
         "title": str(error.title),

@@ -1,0 +1,114 @@
+"""Alerts through ALERT_URLS: once when trouble begins, once when it is over.
+
+The web process looks itself, since a dead worker can't say that it is dead; beat's task looks too, should the web be
+away. What was said is kept in the cache, so that it is said once whoever looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+
+import redis
+from apprise import Apprise
+from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError
+from django.db.models import Count, Q
+from django.db.models.functions import Now
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from knowledge.models import DocumentVersion
+from knowledge.models.documents import IN_WORK, DocumentStatus
+from knowledge.services.workers import worker_is_alive
+from mcp_bridge.threads import in_thread
+from review.models import Review
+from review.models.reviews import UNFINISHED
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 30.0
+WORKER_GONE_AFTER = timedelta(seconds=60)
+STUCK_AFTER = timedelta(minutes=30)
+FAILING_WITHIN = timedelta(minutes=15)
+FAILING_FROM = 5  # failures, and at least half of what ended
+_STATE, _LOCK = "alerts:said", "alerts:looking"
+_LOCK_S = 60
+
+
+def troubles() -> dict[str, str]:
+    """Name what is wrong now: {key: one sentence in the active language}. Three queries at most and one for workers."""
+    found = {}
+    old = DocumentVersion.objects.filter(status__in=IN_WORK, queued_at__lt=Now() - WORKER_GONE_AFTER).exists()
+    old = old or Review.objects.filter(status__in=UNFINISHED, created_at__lt=Now() - WORKER_GONE_AFTER).exists()
+    if old and not worker_is_alive():
+        found["worker"] = _("Work is waiting and no worker is alive. Start one; see `manage.py doctor`.")
+    unheld = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=Now())
+    stuck = DocumentVersion.objects.filter(unheld, status__in=IN_WORK, queued_at__lt=Now() - STUCK_AFTER).count()
+    if stuck:
+        found["pipeline_stuck"] = _("The pipeline is stuck: nobody works on %(count)d documents.") % {"count": stuck}
+    ended = DocumentVersion.objects.filter(finished_at__gte=Now() - FAILING_WITHIN).aggregate(
+        total=Count("pk"), failed=Count("pk", filter=Q(status=DocumentStatus.FAILED))
+    )
+    if ended["failed"] >= FAILING_FROM and 2 * ended["failed"] >= ended["total"]:
+        found["pipeline_failing"] = _("The pipeline is failing: %(failed)d of the last %(total)d documents.") % ended
+    return found
+
+
+def look() -> None:
+    """Send what is new and what is over; nothing while another process looks. What can't be sent is tried again."""
+    if not settings.CONFIG.alert_urls or not cache.add(_LOCK, True, _LOCK_S):
+        return
+    try:
+        with translation.override(settings.LANGUAGE_CODE):
+            said: dict[str, str] = cache.get(_STATE) or {}
+            now = troubles()
+            over = {key: _("Over: {trouble}").format(trouble=said[key]) for key in said.keys() - now.keys()}
+            new = {key: now[key] for key in now.keys() - said.keys()}
+            if (new or over) and not _send([*new.values(), *over.values()], is_trouble=bool(new)):
+                return
+            if new or over:
+                cache.set(_STATE, {key: said.get(key, now[key]) for key in now}, None)
+    finally:
+        cache.delete(_LOCK)
+
+
+def _send(lines: list[str], *, is_trouble: bool) -> bool:
+    channels = Apprise()
+    for url in settings.CONFIG.alert_urls:
+        if not channels.add(url):
+            logger.error("ALERT_URLS: a URL of scheme %s can't be used", url.partition(":")[0])
+    sent = channels.notify(
+        title=_("Knowledge hub at {url}").format(url=settings.CONFIG.public_url),
+        body="\n".join(lines),
+        notify_type="failure" if is_trouble else "success",
+    )
+    if not sent:
+        logger.error("an alert could not be sent to every channel: %s", "; ".join(lines))
+    return bool(sent)
+
+
+@asynccontextmanager
+async def watched() -> AsyncIterator[None]:
+    """Look every 30 seconds inside the block, when ALERT_URLS is set."""
+    task = asyncio.create_task(_watch(), name="alerts") if settings.CONFIG.alert_urls else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _watch() -> None:
+    while True:
+        try:
+            await in_thread(look)
+        except (DatabaseError, redis.RedisError) as error:
+            logger.warning("alerts: database or cache is away: %s", error)
+        await asyncio.sleep(LOOK_EVERY_S)

@@ -1,0 +1,97 @@
+"""/metrics in Prometheus' text format: the counters of this process, and what PostgreSQL says of all of them."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, QuerySet, Sum
+from django.db.models.functions import Now
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
+
+from hub.access.principals import Scope
+from hub.core.errors import Forbidden, HubError
+from hub.rest.auth import BearerAuth
+from hub.rest.problems import problem_response
+from knowledge.models import DocumentVersion, WorkerHeartbeat
+from knowledge.models.documents import IN_WORK
+from knowledge.services.workers import ALIVE_WITHIN
+from review.models import Review
+from review.models.reviews import UNFINISHED, ReviewStatus
+
+FORWARDED = ("Forwarded", "X-Forwarded-For")
+
+
+@require_safe
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer callers on this machine, and tokens with the scope audit or admin."""
+    if not _is_local(request):
+        try:
+            _require_overseer(request)
+        except HubError as error:
+            return problem_response(request, error)
+    registry = CollectorRegistry()
+    registry.register(DatabaseMetrics())
+    return HttpResponse(generate_latest(REGISTRY) + generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _is_local(request: HttpRequest) -> bool:
+    """Whether the caller sits at this machine; what a proxy here passes on comes from elsewhere."""
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    try:
+        return ipaddress.ip_address(request.META.get("REMOTE_ADDR") or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _require_overseer(request: HttpRequest) -> None:
+    principal = BearerAuth()(request)
+    if not (principal.allows(Scope.AUDIT) or principal.allows(Scope.ADMIN)):
+        raise Forbidden(_("Metrics need a token with the scope audit or admin."))
+
+
+class DatabaseMetrics:
+    """Queues, workers and durations, read when they are asked for: seven aggregates over indexed columns."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the families in a fixed order."""
+        documents = DocumentVersion.objects.filter(status__in=IN_WORK)
+        reviews = Review.objects.filter(status__in=UNFINISHED)
+        depth = GaugeMetricFamily("hub_queue_depth", "Work that is not finished.", labels=["queue", "status"])
+        for queue, rows, statuses in (("documents", documents, IN_WORK), ("reviews", reviews, UNFINISHED)):
+            counts = dict(rows.order_by().values_list("status").annotate(Count("pk")))
+            for status in statuses:
+                depth.add_metric([queue, status], counts.get(status, 0))
+        yield depth
+        oldest = GaugeMetricFamily("hub_queue_oldest_seconds", "Age of the oldest unfinished work.", labels=["queue"])
+        oldest.add_metric(["documents"], _age(documents, "queued_at"))
+        oldest.add_metric(["reviews"], _age(reviews, "created_at"))
+        yield oldest
+        alive = WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN).count()
+        yield GaugeMetricFamily("hub_workers_alive", "Workers with a sign of life in the last 10 s.", value=alive)
+        yield _durations(
+            "hub_review", Review.objects.filter(status=ReviewStatus.COMPLETED), "started_at", "from start to completion"
+        )
+        yield _durations("hub_ingestion", DocumentVersion.objects.all(), "created_at", "from arrival to the end")
+
+
+def _age(rows: QuerySet[DocumentVersion] | QuerySet[Review], field: str) -> float:
+    first = rows.aggregate(first=Min(field))["first"]
+    return max(0.0, (timezone.now() - first).total_seconds()) if first else 0.0
+
+
+def _durations(name: str, rows: QuerySet[DocumentVersion] | QuerySet[Review], start: str, what: str) -> Metric:
+    spent = ExpressionWrapper(F("finished_at") - F(start), output_field=DurationField())
+    known = rows.filter(finished_at__isnull=False, **{f"{start}__isnull": False})
+    total = known.aggregate(count=Count("pk"), seconds=Sum(spent))
+    seconds = total["seconds"].total_seconds() if total["seconds"] else 0.0
+    text = f"Seconds {what}, of everything in the database."
+    return SummaryMetricFamily(f"{name}_seconds", text, count_value=total["count"], sum_value=seconds)

@@ -1,0 +1,116 @@
+"""What an operator's tools see: /metrics, and alerts that are said once and taken back."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from hub import alerts
+from hub.access.principals import Scope, local_operator
+from hub.access.services import create_token
+from review.models import CheckListVersion, Review
+
+pytestmark = [
+    pytest.mark.django_db,
+    # Apprise imports every channel that it knows, some with modules that Python drops later.
+    pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning"),
+]
+
+
+def samples(body: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
+    families = text_string_to_metric_families(body.decode())
+    return {(item.name, tuple(item.labels.values())): item.value for family in families for item in family.samples}
+
+
+def bearer(*scopes: Scope) -> dict[str, str]:
+    user, _made = User.objects.get_or_create(username="ops", is_superuser=True)
+    text = create_token(principal=local_operator(), user=user, name="t", scopes=frozenset(scopes))[1]
+    return {"Authorization": f"Bearer {text}"}
+
+
+@pytest.fixture
+def waiting_review() -> Review:
+    """A review that has been waiting for a worker for two minutes."""
+    return Review.objects.create(
+        document_id_text="doc_x",
+        version_number=1,
+        checklist_version=CheckListVersion.objects.first() or pytest.skip("no check lists"),
+        created_at=timezone.now() - timedelta(minutes=2),
+    )
+
+
+def test_metrics_show_requests_by_route_and_the_queue(client, waiting_review):
+    route = ("GET", "healthz", "200")
+    before = samples(client.get("/metrics").content).get(("hub_http_requests_total", route), 0)
+    client.get("/healthz")
+    now = samples(client.get("/metrics").content)
+    assert now["hub_http_requests_total", route] == before + 1
+    assert now["hub_queue_depth", ("reviews", "queued")] == 1
+    assert now["hub_queue_oldest_seconds", ("reviews",)] >= 120
+    assert now["hub_workers_alive", ()] == 0
+
+
+@pytest.mark.parametrize("origin", [{"REMOTE_ADDR": "192.0.2.1"}, {"headers": {"X-Forwarded-For": "192.0.2.1"}}])
+def test_from_elsewhere_metrics_need_a_token_of_an_overseer(client, origin):
+    assert client.get("/metrics", **origin).status_code == 401
+    for scope, status in ((Scope.READ, 403), (Scope.AUDIT, 200)):
+        headers = {**origin.get("headers", {}), **bearer(scope)}
+        assert client.get("/metrics", **{**origin, "headers": headers}).status_code == status
+
+
+@pytest.fixture
+def received(settings, queue):
+    """A local channel for alerts; gives what it got."""
+    got: list[dict[str, str]] = []
+
+    class Channel(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None:
+            """Keep quiet."""
+
+    server = HTTPServer(("127.0.0.1", 0), Channel)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    urls = (f"json://127.0.0.1:{server.server_port}/alerts",)
+    settings.CONFIG = settings.CONFIG.model_copy(update={"alert_urls": urls})
+    cache.clear()
+    yield got
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_dead_worker_is_said_once_and_its_return_too(received, waiting_review):
+    alerts.look()
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure"]
+    Review.objects.filter(pk=waiting_review.pk).update(status="cancelled")
+    alerts.look()
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure", "success"]
+
+
+def test_an_alert_that_can_not_be_sent_is_tried_again(received, waiting_review, settings):
+    working = settings.CONFIG
+    settings.CONFIG = working.model_copy(update={"alert_urls": ("json://127.0.0.1:1/nobody",)})
+    alerts.look()
+    settings.CONFIG = working
+    alerts.look()
+    assert len(received) == 1
+
+
+def test_a_quiet_hub_says_nothing(received):
+    alerts.look()
+    assert received == []
