@@ -144,6 +144,7 @@ class Configuration(BaseSettings):
         30, ge=10, le=600, description="seconds after which work whose worker went silent is taken up by another"
     )
     hub_max_attempts: int = Field(5, ge=1, description="tries of an ingestion stage before the document is failed")
+    hub_two_person_sign_off: bool = Field(False, description="a review is signed off when two people have signed it")
 
     @field_validator("allowed_hosts", "mcp_transports", "alert_urls", mode="before")
     @classmethod

@@ -8,7 +8,6 @@ from mcp_bridge.bus import have_queue
 from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
 from review import services
 from review.models import Review
-from review.schemas import review_out
 
 
 def start(
@@ -45,7 +44,7 @@ def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
 
 def result_of(review: Review) -> ReviewResult:
     """The shape that callers get. Expects what ``services.get_review`` selects."""
-    facts = review_out(review, services.ordered_findings(list(review.results.all())))
+    facts = services.show_review(review)
     return ReviewResult(
         **dict(facts),
         execution_time_ms=facts.summary.execution_time_ms,

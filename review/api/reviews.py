@@ -64,12 +64,8 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     )
     if asked.options.wait_seconds:
         services.wait_for_review(review, timeout_s=asked.options.wait_seconds)
-    body = _show(services.get_review(request.principal, review.public_id))
+    body = services.show_review(services.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
-
-
-def _show(review: Review) -> schemas.ReviewOut:
-    return schemas.review_out(review, services.ordered_findings(list(review.results.all())))
 
 
 @router.get("/reviews", response=Page[schemas.ReviewRowOut])
@@ -85,13 +81,13 @@ def list_reviews(
 @router.get("/reviews/{review_id}", response=schemas.ReviewOut)
 def get_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
     """A review with its results, findings and suggestions so far."""
-    return _show(services.get_review(request.principal, review_id))
+    return services.show_review(services.get_review(request.principal, review_id))
 
 
 @router.post("/reviews/{review_id}/cancel", response=schemas.ReviewOut)
 def cancel_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
     """Stop a review; what it has found so far stays."""
-    return _show(services.cancel_review(principal=request.principal, review_id=review_id))
+    return services.show_review(services.cancel_review(principal=request.principal, review_id=review_id))
 
 
 @router.get("/reviews/{review_id}/report")

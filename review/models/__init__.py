@@ -15,6 +15,7 @@ from review.models.masters import (
 from review.models.related import RelatedVersion
 from review.models.reviews import (
     SEVERITIES,
+    STANDING,
     UNFINISHED,
     VERDICTS,
     CheckResult,
@@ -23,10 +24,13 @@ from review.models.reviews import (
     ReviewQuerySet,
     ReviewStatus,
     Suggestion,
+    Triage,
 )
+from review.models.triage import EventKind, FindingAnswer, FindingEvent, ResultDecision, Signature
 
 __all__ = [
     "SEVERITIES",
+    "STANDING",
     "UNFINISHED",
     "VERDICTS",
     "CheckItem",
@@ -36,17 +40,23 @@ __all__ = [
     "CheckListVersion",
     "CheckResult",
     "CheckType",
+    "EventKind",
     "Finding",
+    "FindingAnswer",
+    "FindingEvent",
     "GuidelineMapping",
     "MappingRelation",
     "MasterStatus",
     "Priority",
     "RelatedVersion",
+    "ResultDecision",
     "Review",
     "ReviewEdition",
     "ReviewQuerySet",
     "ReviewStatus",
+    "Signature",
     "Strategy",
     "Suggestion",
     "SuspectMark",
+    "Triage",
 ]

@@ -1,5 +1,6 @@
 """Shapes of the review app that callers rely on; REST, MCP, CLI and reports show the same."""
 
+from review.schemas.diffs import DiffOut, DiffSideOut, MovedOut
 from review.schemas.masters import (
     CheckItemOut,
     ChecklistOut,
@@ -9,7 +10,9 @@ from review.schemas.masters import (
     checklist_version_out,
 )
 from review.schemas.reviews import (
+    AnswerOut,
     ChecklistRef,
+    DecisionOut,
     EvidenceOut,
     FindingOut,
     LocationOut,
@@ -17,31 +20,45 @@ from review.schemas.reviews import (
     ResultOut,
     ReviewOut,
     ReviewRowOut,
+    SignatureOut,
     SuggestionOut,
     SummaryOut,
     UsageOut,
+    finding_out,
     review_out,
     review_row_out,
 )
+from review.schemas.triage import BlockerOut, HistoryLineOut, SignOffOut, history_line_out
 
 __all__ = [
+    "AnswerOut",
+    "BlockerOut",
     "CheckItemOut",
     "ChecklistOut",
     "ChecklistRef",
     "ChecklistVersionOut",
+    "DecisionOut",
+    "DiffOut",
+    "DiffSideOut",
     "EvidenceOut",
     "FindingOut",
+    "HistoryLineOut",
     "LocationOut",
+    "MovedOut",
     "ResultEvidenceOut",
     "ResultOut",
     "ReviewOut",
     "ReviewRowOut",
+    "SignOffOut",
+    "SignatureOut",
     "SuggestionOut",
     "SummaryOut",
     "UsageOut",
     "check_item_out",
     "checklist_out",
     "checklist_version_out",
+    "finding_out",
+    "history_line_out",
     "review_out",
     "review_row_out",
 ]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from review.models import CheckResult, Finding, Review, Suggestion
+from review.models import CheckResult, Finding, FindingAnswer, Review, Signature, Suggestion
 from review.types import Verdict
 
 
@@ -37,8 +37,18 @@ class EvidenceOut(BaseModel):
     verified: bool = Field(description="the quote stands in the stored text at these offsets")
 
 
+class AnswerOut(BaseModel):
+    """What the document's author answered."""
+
+    plan: str
+    text: str
+    answered_by: str
+    answered_on: date | None
+
+
 class FindingOut(BaseModel):
     id: str
+    number: int = Field(description="counts the review's findings in the order of the document, from 1")
     fingerprint: str
     rule_id: str
     check_item_id: str
@@ -52,6 +62,13 @@ class FindingOut(BaseModel):
     confidence: float | None
     confidence_basis: str | None
     triage: str
+    triage_reason: str | None
+    triaged_by: str | None
+    triaged_at: datetime | None
+    expires_at: datetime | None = Field(description="when a waiver ends and the finding is open again")
+    assignee: str | None
+    answer: AnswerOut | None
+    revision: int = Field(description="give it back when changing the finding; another one by then is a conflict")
 
 
 class SuggestionOut(BaseModel):
@@ -70,6 +87,14 @@ class ResultEvidenceOut(BaseModel):
     ontology_refs: list[str] = []
 
 
+class DecisionOut(BaseModel):
+    """A person's verdict on a check."""
+
+    reason: str
+    decided_by: str
+    decided_at: datetime
+
+
 class ResultOut(BaseModel):
     check_item_id: str
     check_item_version: int
@@ -82,6 +107,16 @@ class ResultOut(BaseModel):
     evidence: ResultEvidenceOut
     notices: list[dict[str, Any]]
     execution_time_ms: int
+    original_verdict: str | None = Field(description="what the run said, when people changed the verdict")
+    original_method: str | None
+    decision: DecisionOut | None
+    revision: int
+
+
+class SignatureOut(BaseModel):
+    name: str
+    comment: str | None
+    signed_at: datetime
 
 
 class SummaryOut(BaseModel):
@@ -120,6 +155,8 @@ class ReviewOut(BaseModel):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    signed_at: datetime | None
+    signatures: list[SignatureOut]
 
 
 class ReviewRowOut(BaseModel):
@@ -151,14 +188,18 @@ def review_row_out(review: Review) -> ReviewRowOut:
     )
 
 
-def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> ReviewOut:
-    """``pairs`` are all findings in the document's order; the review's options limit how many are shown."""
+def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, everything: bool = False) -> ReviewOut:
+    """``pairs`` are all findings in the document's order.
+
+    The review's options limit how many are shown, unless ``everything`` is wanted, as in reports.
+    """
     results = list(review.results.all())
     options = review.options
-    shown = pairs[: options.get("max_findings", len(pairs))]
+    limit = len(pairs) if everything else options.get("max_findings", len(pairs))
+    shown = list(enumerate(pairs[:limit], 1))
     with_evidence = options.get("include_evidence", True)
     suggested = options.get("suggestion_level", "basic") != "none"
-    suggestions = [getattr(finding, "suggestion", None) for _result, finding in shown] if suggested else []
+    suggestions = [getattr(finding, "suggestion", None) for _number, (_result, finding) in shown] if suggested else []
     return ReviewOut(
         review_id=review.public_id,
         document_id=review.document_id_text,
@@ -169,7 +210,9 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> 
         verdict=review.verdict or None,
         progress=review.progress,
         results=[_result_out(result) for result in results],
-        findings=[_finding_out(result, finding, with_evidence=with_evidence) for result, finding in shown],
+        findings=[
+            finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
+        ],
         total_findings=len(pairs),
         suggestions=[_suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
         summary=_summary(review, results, pairs),
@@ -177,7 +220,13 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> 
         created_at=review.created_at,
         started_at=review.started_at,
         finished_at=review.finished_at,
+        signed_at=review.signed_at,
+        signatures=[_signature_out(signature) for signature in review.signatures.all()],
     )
+
+
+def _signature_out(signature: Signature) -> SignatureOut:
+    return SignatureOut(name=signature.signer_name, comment=signature.comment or None, signed_at=signature.at)
 
 
 def _checklist_ref(review: Review) -> ChecklistRef:
@@ -199,13 +248,27 @@ def _result_out(result: CheckResult) -> ResultOut:
         evidence=ResultEvidenceOut(ontology_refs=topics),
         notices=result.notices,
         execution_time_ms=result.execution_time_ms,
+        original_verdict=result.original_verdict or None,
+        original_method=result.original_method or None,
+        decision=_decision_out(result),
+        revision=result.revision,
     )
 
 
-def _finding_out(result: CheckResult, finding: Finding, *, with_evidence: bool) -> FindingOut:
+def _decision_out(result: CheckResult) -> DecisionOut | None:
+    decisions = list(result.decisions.all())
+    if not decisions:
+        return None
+    last = decisions[-1]
+    return DecisionOut(reason=last.reason, decided_by=last.actor_name, decided_at=last.at)
+
+
+def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
+    """Expects the suggestion, answer and assignee to be selected with the finding."""
     basis = in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
     return FindingOut(
         id=finding.public_id,
+        number=number,
         fingerprint=finding.fingerprint,
         rule_id=finding.rule_id,
         check_item_id=result.item_version.item.code,
@@ -219,7 +282,20 @@ def _finding_out(result: CheckResult, finding: Finding, *, with_evidence: bool) 
         confidence=finding.confidence,
         confidence_basis=basis or None,
         triage=finding.triage,
+        triage_reason=finding.triage_reason or None,
+        triaged_by=finding.triaged_by or None,
+        triaged_at=finding.triaged_at,
+        expires_at=finding.expires_at,
+        assignee=finding.assignee.get_username() if finding.assignee else None,
+        answer=_answer_out(getattr(finding, "answer", None)),
+        revision=finding.revision,
     )
+
+
+def _answer_out(answer: FindingAnswer | None) -> AnswerOut | None:
+    if answer is None:
+        return None
+    return AnswerOut(plan=answer.plan, text=answer.text, answered_by=answer.answered_by, answered_on=answer.answered_on)
 
 
 def _suggestion_out(suggestion: Suggestion) -> SuggestionOut:

@@ -31,6 +31,7 @@ from review.models import (
     ReviewStatus,
     Strategy,
 )
+from review.schemas import FindingOut, ReviewOut, review_out
 from review.services.masters import get_checklist
 from review.services.related import hide_unseen_quotes, pin_related, related_versions
 from review.tasks import execute_review
@@ -147,7 +148,7 @@ def _version_to_review(
 
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
-    """Find a review with all that ``review_out`` shows, in three queries. Raises NotFound, also for hidden ones."""
+    """Find a review with all that ``review_out`` shows, in five queries. Raises NotFound, also for hidden ones."""
     principal.require(scope)
     review = (
         Review.objects.visible_to(principal, scope)
@@ -156,9 +157,11 @@ def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.REA
             Prefetch(
                 "results",
                 queryset=CheckResult.objects.select_related("item_version__item").prefetch_related(
-                    Prefetch("findings", queryset=Finding.objects.select_related("suggestion"))
+                    Prefetch("findings", queryset=Finding.objects.select_related("suggestion", "answer", "assignee")),
+                    "decisions",
                 ),
-            )
+            ),
+            "signatures",
         )
         .filter(public_id=review_id)
         .first()
@@ -228,3 +231,17 @@ def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, 
         return (start is None, start or 0, pair[0].position, pair[1].ordinal)
 
     return sorted(((result, finding) for result in results for finding in result.findings.all()), key=place)
+
+
+def show_review(review: Review, *, everything: bool = False) -> ReviewOut:
+    """Show a review that ``get_review`` found, ``everything`` as in reports; in the active language."""
+    return review_out(review, ordered_findings(list(review.results.all())), everything=everything)
+
+
+def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[FindingOut]:
+    """Show findings of one or more reviews as the caller sees them now, in the order given."""
+    shown: dict[str, FindingOut] = {}
+    for review_id in {finding.result.review.public_id for finding in findings}:
+        everything = show_review(get_review(principal, review_id), everything=True)
+        shown |= {one.id: one for one in everything.findings}
+    return [shown[finding.public_id] for finding in findings]
