@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
@@ -34,7 +35,7 @@ from mcp_bridge.servers.schemas import (
 from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
 from mcp_bridge.threads import in_thread
 from review import services
-from review.report import RENDERERS, build_report
+from review.report import RENDERERS, ReportOptions, build_report
 from review.schemas import check_item_out
 
 DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
@@ -189,16 +190,26 @@ def create_report(
     ] = "json",
     options: ReportOptionsIn = DEFAULT_REPORT_OPTIONS,
 ) -> ReportResult:
-    """Write the report of a review (レビュー報告書) as one text, with its summary beside it.
+    """Write the report of a review (レビュー報告書), with its summary beside it.
 
-    Use markdown to show it to people, json to work on. A review that still runs gives a report of what there is.
+    Use markdown to show it to people, json to work on, html to print. xlsx is the 指摘管理表 and docx a Word file: they
+    come in base64, to be saved under filename. A review that still runs gives a report of what there is.
     """
     principal = current_caller().principal
     report = build_report(
-        principal=principal, review_id=review_id, report_format=format, language=options.language or ""
+        principal=principal,
+        review_id=review_id,
+        report_format=format,
+        language=options.language or "",
+        baseline=options.baseline,
+        options=ReportOptions(
+            summary=options.include_summary, details=options.include_details, evidence=options.include_evidence
+        ),
     )
+    content = report.content.decode() if report.is_text else base64.b64encode(report.content).decode()
     return ReportResult(
-        report_content=report.content.decode(),
+        report_content=content,
+        content_encoding="text" if report.is_text else "base64",
         format=format,
         content_type=report.content_type,
         filename=report.filename,

@@ -19,7 +19,7 @@ from hub.rest.responses import accepted, attachment
 from hub.rest.schemas import Page, PageQuery
 from review import schemas, services
 from review.models import UNFINISHED, Review
-from review.report import build_report
+from review.report import ReportOptions, build_report
 
 router = Router()
 
@@ -90,16 +90,30 @@ def cancel_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
     return services.show_review(services.cancel_review(principal=request.principal, review_id=review_id))
 
 
+class ReportQuery(Schema):
+    format: str = Field("json", description="json, markdown, html, xlsx or docx")
+    language: str = Field("", description="ja or en; default: the caller's")
+    baseline: str = Field("", description="an earlier review of the document: the report tells what changed")
+    summary: bool = True
+    details: bool = True
+    evidence: bool = True
+
+
 @router.get("/reviews/{review_id}/report")
-def get_review_report(
-    request: HubRequest,
-    review_id: str,
-    format: str = "json",
-    language: str = "",
-) -> HttpResponseBase:
-    """The report as a file: json or markdown; language ja or en (default: the caller's)."""
-    report = build_report(principal=request.principal, review_id=review_id, report_format=format, language=language)
-    return attachment(request, report.content, filename=report.filename, content_type=report.content_type)
+def get_review_report(request: HubRequest, review_id: str, asked: Annotated[ReportQuery, Query()]) -> HttpResponseBase:
+    """The report as a file, with all findings; parts can be left out."""
+    report = build_report(
+        principal=request.principal,
+        review_id=review_id,
+        report_format=asked.format,
+        language=asked.language,
+        baseline=asked.baseline,
+        options=ReportOptions(summary=asked.summary, details=asked.details, evidence=asked.evidence),
+    )
+    response = attachment(request, report.content, filename=report.filename, content_type=report.content_type)
+    # the hub's own page, without scripts: it may say what it is, and is still a download in a sandbox
+    response["Content-Type"] = report.content_type
+    return response
 
 
 @router.get("/reviews/{review_id}/events")

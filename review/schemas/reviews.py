@@ -99,6 +99,8 @@ class ResultOut(BaseModel):
     check_item_id: str
     check_item_version: int
     name: str
+    check_type: str
+    category: str
     verdict: str
     score: float | None
     method: str
@@ -240,6 +242,8 @@ def _result_out(result: CheckResult) -> ResultOut:
         check_item_id=item.item.code,
         check_item_version=item.number,
         name=in_language(item.name_ja, item.name_en),
+        check_type=item.check_type,
+        category=item.item.category,
         verdict=result.verdict,
         score=result.score,
         method=result.method,

@@ -11,25 +11,17 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.models import Document
-from review import runs, services
+from review import services
 from review.models import CheckResult, Finding, FindingEvent, Review, Triage
-from tests.factories import CollectionFactory, principal_with, upload_text, work_through
-from tests.hub.admin.support import DESIGN
+from tests.factories import CollectionFactory, principal_with
 
 pytestmark = pytest.mark.django_db
 OPERATOR = local_operator()
 
 
 @pytest.fixture
-def document(tmp_path) -> Document:
-    return work_through(upload_text(OPERATOR, tmp_path, DESIGN, document_type="basic_design").document)
-
-
-@pytest.fixture
-def review(document) -> Review:
-    started = services.start_review(principal=OPERATOR, document_id=document.public_id)
-    runs.execute(started.pk)
-    return services.get_review(OPERATOR, started.public_id)
+def document(review) -> Document:
+    return review.version.document
 
 
 def change(**fields) -> services.TriageChange:

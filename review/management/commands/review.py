@@ -42,6 +42,9 @@ class Command(HubCommand):
         parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG", help="for a file")
         parser.add_argument("--format", choices=list(RENDERERS), default="markdown")
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
+        parser.add_argument(
+            "--baseline", default="", metavar="REVIEW_ID", help="an earlier review: the report tells what changed"
+        )
 
     def handle(
         self,
@@ -53,10 +56,15 @@ class Command(HubCommand):
         collection: str,
         format: str,
         output: Path | None,
+        baseline: str,
         **_options: object,
     ) -> None:
+        if output is None and not RENDERERS[format].is_text:
+            raise CommandError(f"a report in {format} is a file: name it with --output")
         with cli_call():
             principal = local_principal(token)
+            if baseline:
+                services.get_review(principal, baseline)  # an unknown one is told before the work, not after it
             document_id = _document_id(principal, document, checklist, collection)
             options = services.ReviewOptions(
                 related_documents=tuple(_ready(principal, name, collection) for name in related)
@@ -65,7 +73,9 @@ class Command(HubCommand):
                 principal=principal, document_id=document_id, checklist=checklist, options=options
             )
             services.wait_for_review(review, timeout_s=None, on_progress=self._show)
-            report = build_report(principal=principal, review_id=review.public_id, report_format=format)
+            report = build_report(
+                principal=principal, review_id=review.public_id, report_format=format, baseline=baseline
+            )
             review.refresh_from_db(fields=["verdict", "error"])
         if output:
             output.write_bytes(report.content)
