@@ -237,7 +237,8 @@ def _checklist_ref(review: Review) -> ChecklistRef:
 
 def _result_out(result: CheckResult) -> ResultOut:
     item = result.item_version
-    topics = sorted({finding.data["topic"] for finding in result.findings.all() if "topic" in finding.data})
+    # the topic of an empty section may be unknown: None
+    topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
     return ResultOut(
         check_item_id=item.item.code,
         check_item_version=item.number,

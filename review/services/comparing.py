@@ -72,7 +72,7 @@ def _placed(review: Review, result: CheckResult, finding: Finding) -> Placed:
         check_item_id=result.item_version.item.code,
         places=tuple(item["start_offset"] for item in own),
         quote=own[0]["quote"] if own else "",
-        subject=str(finding.data.get("topic", "")),
+        subject=str(finding.data.get("topic") or ""),
         names=names_in(finding.data),
     )
 

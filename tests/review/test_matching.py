@@ -42,7 +42,7 @@ def reviewed(text: str) -> Reviewed:
                     check_item_id=rule_id,
                     places=tuple(span.start for span in spans),
                     quote=text[spans[0].start : spans[0].end] if spans else "",
-                    subject=str(draft.data.get("topic", "")),
+                    subject=str(draft.data.get("topic") or ""),
                     names=names_in(draft.data),
                 )
             )
