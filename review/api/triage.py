@@ -6,11 +6,13 @@ from datetime import date, datetime, time
 from typing import Annotated
 
 from django.utils import timezone
-from ninja import Field, Router, Schema
+from ninja import Field, File, Router, Schema, UploadedFile
 from pydantic import BeforeValidator
 
 from hub.rest.auth import HubRequest
 from review import schemas, services
+from review.report.answer_file import MAX_BYTES
+from review.report.answers import apply_answers, preview_answers
 
 router = Router()
 
@@ -131,3 +133,53 @@ def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> schemas.S
 def get_diff(request: HubRequest, review_id: str, base: str) -> schemas.DiffOut:
     """What became of the findings of an earlier review (`base`) of the same document."""
     return services.difference(services.compare_reviews(request.principal, review_id, base_id=base))
+
+
+class AnswerFieldOut(Schema):
+    field: str
+    before: str
+    after: str
+
+
+class AnswerChangeOut(Schema):
+    row: int
+    number: int
+    finding_id: str
+    fields: list[AnswerFieldOut]
+
+
+class AnswerErrorOut(Schema):
+    row: int
+    message: str
+
+
+class AnswersOut(Schema):
+    """What a table of findings changes. Rows with errors are left out, and say why."""
+
+    applied: bool
+    changes: list[AnswerChangeOut]
+    errors: list[AnswerErrorOut]
+    unchanged: int
+
+
+@router.post("/reviews/{review_id}/answers", response=AnswersOut)
+def read_answers(
+    request: HubRequest, review_id: str, file: Annotated[UploadedFile, File()], apply: bool = False
+) -> AnswersOut:
+    """Read the answers of a 指摘管理表 (report in xlsx, filled in); without `apply` only tell what would change."""
+    act = apply_answers if apply else preview_answers
+    found = act(request.principal, review_id, file.read(MAX_BYTES + 1))
+    return AnswersOut(
+        applied=apply,
+        changes=[
+            AnswerChangeOut(
+                row=change.row,
+                number=change.number,
+                finding_id=change.finding_id,
+                fields=[AnswerFieldOut(field=name, before=old, after=new) for name, old, new in change.shown],
+            )
+            for change in found.changes
+        ],
+        errors=[AnswerErrorOut(row=error.row, message=error.message) for error in found.errors],
+        unchanged=found.unchanged,
+    )

@@ -48,11 +48,16 @@ def _set_up(document: Document, facts: ReportFacts) -> None:
     section.page_width, section.page_height = Mm(210), Mm(297)
     section.left_margin = section.right_margin = Mm(22)
     section.top_margin = section.bottom_margin = Mm(20)
-    for name in ("Normal", "Title", "Heading 1", "Heading 2", "List Bullet", "Intense Quote"):
+    for name in ("Normal", "Title", "Heading 1", "Heading 2", "List Bullet", "Quote"):
         style = document.styles[name]
         style.font.name = LATIN_FONT
         style.element.get_or_add_rPr().get_or_add_rFonts().set(qn("w:eastAsia"), FONT)
     document.styles["Normal"].font.size = Pt(10.5)
+    document.styles["Normal"].paragraph_format.space_after = Pt(4)
+    document.styles["Title"].font.size = Pt(20)
+    document.styles["Quote"].font.italic = False
+    document.styles["Quote"].paragraph_format.left_indent = Mm(6)
+    document.styles["Heading 2"].font.size = Pt(11.5)
     _page_numbers(section.footer.paragraphs[0])
     properties = document.core_properties
     moment = facts.review.finished_at
@@ -132,12 +137,11 @@ def _finding(document: Document, item: ReportedFinding) -> None:
     if item.searched:
         facts.append(f"{_('Looked through')}: {item.searched}")
     facts.append(f"{_('State')}: {item.triage}" + (f" ({item.triage_note})" if item.triage_note else ""))
-    for line in facts:
-        run = document.add_paragraph().add_run(xml_text(line))
-        run.font.size, run.font.color.rgb = Pt(9), MUTED
+    run = document.add_paragraph().add_run(xml_text("\n".join(facts)))
+    run.font.size, run.font.color.rgb = Pt(9), MUTED
     for passage in item.shown_passages:
         unverified = "" if passage.verified else f" ({_('not verified')})"
-        document.add_paragraph(xml_text(f"「{passage.quote}」{unverified}"), style="Intense Quote")
+        document.add_paragraph(xml_text(f"「{passage.quote}」{unverified}"), style="Quote")
     if item.more_passages:
         document.add_paragraph(f"(+{item.more_passages})")
     if item.suggestion:
@@ -145,7 +149,8 @@ def _finding(document: Document, item: ReportedFinding) -> None:
         paragraph.add_run(f"{_('Suggestion')}: ").bold = True
         paragraph.add_run(xml_text(item.suggestion.content))
         if item.suggestion.example:
-            document.add_paragraph(xml_text(item.suggestion.example))
+            example = document.add_paragraph(xml_text(f"{_('Example')}:\n{item.suggestion.example}"))
+            example.paragraph_format.left_indent = Mm(6)
     if finding.answer:
         paragraph = document.add_paragraph()
         paragraph.add_run(f"{_('Answer')}: ").bold = True
@@ -168,6 +173,8 @@ def _table(document: Document, heads: Sequence[str], rows: Iterable[Sequence[str
         for cell, text in zip(table.add_row().cells, values, strict=True):
             run = cell.paragraphs[0].add_run(xml_text(text))
             run.font.size = Pt(9.5)
+    for column, width in zip(table.columns, widths, strict=True):
+        column.width = Mm(width)
     for row in table.rows:
         for cell, width in zip(row.cells, widths, strict=True):
             cell.width = Mm(width)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from io import BytesIO
+from unicodedata import east_asian_width
 
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -34,6 +36,8 @@ SEVERITY_FILLS = {
     "info": PatternFill("solid", fgColor="E7EBEF"),
 }
 MAX_QUOTES = 5
+LINE_HEIGHT, MAX_ROW_HEIGHT = 14.5, 409
+"""In points. Source of the limit: Excel specifications. Programs that print do not all fit rows by themselves."""
 
 
 def render_xlsx(facts: ReportFacts) -> bytes:
@@ -85,7 +89,7 @@ def _write_findings(sheet: Worksheet, facts: ReportFacts) -> None:
     sheet.freeze_panes = sheet.cell(HEADER_ROW + 1, 4)
     sheet.auto_filter.ref = f"A{HEADER_ROW}:{get_column_letter(len(COLUMNS))}{last}"
     _validate(sheet, last)
-    _set_up_print(sheet, landscape=True)
+    _set_up_print(sheet, sheet.PAPERSIZE_A3)
     sheet.print_title_rows = f"{HEADER_ROW}:{HEADER_ROW}"
 
 
@@ -117,6 +121,17 @@ def _write_row(sheet: Worksheet, row: int, item: ReportedFinding) -> None:
         if column.field in {"answered_on", "expires_at"}:
             cell.number_format = "yyyy/mm/dd"
     sheet.cell(row, 2).fill = SEVERITY_FILLS.get(item.finding.severity, SEVERITY_FILLS["info"])
+    lines = max(_lines(str(_value(item, column) or ""), column.width) for column in COLUMNS)
+    sheet.row_dimensions[row].height = min(lines * LINE_HEIGHT + 4, MAX_ROW_HEIGHT)
+
+
+def _lines(text: str, width: float) -> int:
+    """How many lines a text takes in a column; full-width characters take two places."""
+    room = max(width - 2, 1)
+    return sum(
+        max(1, math.ceil(sum(2 if east_asian_width(sign) in "WFA" else 1 for sign in line) / room))
+        for line in text.split("\n")
+    )
 
 
 def _value(item: ReportedFinding, column: Column) -> object:
@@ -178,9 +193,9 @@ def _list_of(texts: Iterable[str]) -> str:
     return '"{}"'.format(",".join(text.replace(",", " ").replace('"', "") for text in texts))
 
 
-def _set_up_print(sheet: Worksheet, *, landscape: bool) -> None:
-    sheet.page_setup.orientation = "landscape" if landscape else "portrait"
-    sheet.page_setup.paperSize = sheet.PAPERSIZE_A4
+def _set_up_print(sheet: Worksheet, paper: str) -> None:
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.paperSize = paper
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
     sheet.page_margins.left = sheet.page_margins.right = 0.4
@@ -222,7 +237,7 @@ def _write_overview(sheet: Worksheet, facts: ReportFacts) -> None:
         _table(sheet, row, heads, checks)
     for letter, width in zip("ABCDEF", (16, 10, 34, 11, 14, 60), strict=True):
         sheet.column_dimensions[letter].width = width
-    _set_up_print(sheet, landscape=True)
+    _set_up_print(sheet, sheet.PAPERSIZE_A4)
 
 
 def _write_changes(sheet: Worksheet, facts: ReportFacts) -> None:
@@ -247,7 +262,7 @@ def _write_changes(sheet: Worksheet, facts: ReportFacts) -> None:
     _table(sheet, 6, (_("Change"), _("Item"), _("Finding"), _("Place")), rows)
     for letter, width in zip("ABCD", (16, 12, 80, 40), strict=True):
         sheet.column_dimensions[letter].width = width
-    _set_up_print(sheet, landscape=True)
+    _set_up_print(sheet, sheet.PAPERSIZE_A4)
 
 
 def _table(sheet: Worksheet, row: int, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> int:

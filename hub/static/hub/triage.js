@@ -39,7 +39,10 @@
     detail.innerHTML = html; // the server's own template: all of the document's words are escaped in it
     detail.dataset.shown = row.dataset.findingId;
     const mark = detail.querySelector(".hub-passage mark");
-    if (mark) mark.closest(".hub-passage").scrollTop = mark.offsetTop - mark.closest(".hub-passage").offsetTop - 80;
+    if (mark) {
+      const passage = mark.closest(".hub-passage");
+      passage.scrollTop += mark.getBoundingClientRect().top - passage.getBoundingClientRect().top - 80;
+    }
   }
 
   function move(step) {
