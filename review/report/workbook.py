@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from io import BytesIO
 from unicodedata import east_asian_width
 
@@ -15,6 +15,7 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 from openpyxl.writer.excel import ExcelWriter
 
@@ -36,6 +37,8 @@ SEVERITY_FILLS = {
     "info": PatternFill("solid", fgColor="E7EBEF"),
 }
 MAX_QUOTES = 5
+Value = str | int | date | None
+"""What a cell holds."""
 LINE_HEIGHT, MAX_ROW_HEIGHT = 14.5, 409
 """In points. Source of the limit: Excel specifications. Programs that print do not all fit rows by themselves."""
 
@@ -43,8 +46,7 @@ LINE_HEIGHT, MAX_ROW_HEIGHT = 14.5, 409
 def render_xlsx(facts: ReportFacts) -> bytes:
     """Write the workbook; its bytes depend on nothing but the facts and the language."""
     book = Workbook()
-    overview = book.active
-    _write_overview(overview, facts)
+    _write_overview(book.worksheets[0], facts)
     if facts.options.details:
         findings = book.create_sheet(_("Findings"))
         _write_findings(findings, facts)
@@ -86,7 +88,7 @@ def _write_findings(sheet: Worksheet, facts: ReportFacts) -> None:
     for offset, item in enumerate(facts.findings, 1):
         _write_row(sheet, HEADER_ROW + offset, item)
     last = HEADER_ROW + max(len(facts.findings), 1)
-    sheet.freeze_panes = sheet.cell(HEADER_ROW + 1, 4)
+    sheet.freeze_panes = f"D{HEADER_ROW + 1}"
     sheet.auto_filter.ref = f"A{HEADER_ROW}:{get_column_letter(len(COLUMNS))}{last}"
     _validate(sheet, last)
     _set_up_print(sheet, sheet.PAPERSIZE_A3)
@@ -95,14 +97,13 @@ def _write_findings(sheet: Worksheet, facts: ReportFacts) -> None:
 
 def _title(sheet: Worksheet, text: str, facts: ReportFacts) -> None:
     review = facts.review
-    sheet["A1"] = text
-    sheet["A1"].font = Font(name=FONT, size=14, bold=True)
+    sheet.cell(1, 1, text).font = Font(name=FONT, size=14, bold=True)
     day = facts.day.isoformat() if facts.day else "-"
-    lines = (
+    subtitles = (
         f"{facts.title} (v{review.version}) / {review.checklist.code} v{review.checklist.version}",
         f"{_('Verdict')}: {facts.verdict or '-'} / {_('Reviewed on')}: {day} / {_('Review')}: {review.review_id}",
     )
-    for row, line in enumerate(lines, 2):
+    for row, line in enumerate(subtitles, 2):
         sheet.cell(row, 1, safe_text(line)).font = Font(name=FONT, size=10, color="5A6877")
 
 
@@ -134,10 +135,10 @@ def _lines(text: str, width: float) -> int:
     )
 
 
-def _value(item: ReportedFinding, column: Column) -> object:
+def _value(item: ReportedFinding, column: Column) -> Value:
     finding = item.finding
     answer = finding.answer
-    values: dict[str, object] = {
+    values: dict[str, Value] = {
         "number": finding.number,
         "severity": item.severity,
         "place": item.place or (f"{_('Looked through')}: {item.searched}" if item.searched else ""),
@@ -197,10 +198,11 @@ def _set_up_print(sheet: Worksheet, paper: str) -> None:
     sheet.page_setup.orientation = "landscape"
     sheet.page_setup.paperSize = paper
     sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
     sheet.page_margins.left = sheet.page_margins.right = 0.4
     sheet.page_margins.top = sheet.page_margins.bottom = 0.5
-    sheet.oddFooter.center.text = "&P / &N"
+    if sheet.oddFooter is not None and sheet.oddFooter.center is not None:  # they always are; the types don't know
+        sheet.oddFooter.center.text = "&P / &N"
 
 
 def _write_hidden(sheet: Worksheet, facts: ReportFacts) -> None:
@@ -245,8 +247,8 @@ def _write_changes(sheet: Worksheet, facts: ReportFacts) -> None:
     if diff is None:
         raise ValueError("changes need a baseline")
     _title(sheet, _("Changes since the baseline"), facts)
-    sheet["A4"] = f"{_('Baseline')}: {diff.base.review_id} (v{diff.base.version})"
-    sheet["A4"].font = Font(name=FONT, size=10, color="5A6877")
+    baseline = sheet.cell(4, 1, f"{_('Baseline')}: {diff.base.review_id} (v{diff.base.version})")
+    baseline.font = Font(name=FONT, size=10, color="5A6877")
     kinds = (
         (_("fixed"), diff.fixed),
         (_("new"), diff.new),
@@ -265,7 +267,7 @@ def _write_changes(sheet: Worksheet, facts: ReportFacts) -> None:
     _set_up_print(sheet, sheet.PAPERSIZE_A4)
 
 
-def _table(sheet: Worksheet, row: int, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+def _table(sheet: Worksheet, row: int, heads: Sequence[str], rows: Iterable[Sequence[Value]]) -> int:
     """Write a table and return the row after the empty one that follows it."""
     for index, head in enumerate(heads, 1):
         cell = sheet.cell(row, index, head)

@@ -1,6 +1,14 @@
 """Shapes of the review app that callers rely on; REST, MCP, CLI and reports show the same."""
 
 from review.schemas.diffs import DiffOut, DiffSideOut, MovedOut
+from review.schemas.findings import (
+    AnswerOut,
+    EvidenceOut,
+    FindingOut,
+    LocationOut,
+    SuggestionOut,
+    finding_out,
+)
 from review.schemas.masters import (
     CheckItemOut,
     ChecklistOut,
@@ -10,21 +18,15 @@ from review.schemas.masters import (
     checklist_version_out,
 )
 from review.schemas.reviews import (
-    AnswerOut,
     ChecklistRef,
     DecisionOut,
-    EvidenceOut,
-    FindingOut,
-    LocationOut,
     ResultEvidenceOut,
     ResultOut,
     ReviewOut,
     ReviewRowOut,
     SignatureOut,
-    SuggestionOut,
     SummaryOut,
     UsageOut,
-    finding_out,
     review_out,
     review_row_out,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from review.schemas.reviews import FindingOut
+from review.schemas.findings import FindingOut
 
 
 class MovedOut(FindingOut):

@@ -7,12 +7,13 @@ from io import BytesIO
 
 import openpyxl
 import pytest
+from django.utils import translation
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from review import runs, services
-from review.models import Finding, Review
+from review.models import Finding, Review, Triage
 from review.report import build_report
 from review.report.answers import apply_answers, preview_answers
 from tests.factories import principal_with
@@ -42,6 +43,11 @@ class Table:
         return target.getvalue()
 
 
+def in_japanese(state: str) -> str:
+    with translation.override("ja"):
+        return str(Triage(state).label)
+
+
 def numbered(review: Review, number: int) -> Finding:
     shown = services.show_review(services.get_review(OPERATOR, review.public_id), everything=True)
     return Finding.objects.select_related("answer").get(public_id=shown.findings[number - 1].id)
@@ -49,7 +55,9 @@ def numbered(review: Review, number: int) -> Finding:
 
 def test_answers_are_shown_first_and_then_read_in(review):
     table = Table(review)
-    table.write(0, plan="修正する", text="第1.3版で直しました", by="山田", on="令和8年3月31日", state="修正済み")
+    table.write(
+        0, plan="修正する", text="第1.3版で直しました", by="山田", on="令和8年3月31日", state=in_japanese("fixed")
+    )
     table.write(1, text="図1のとおり", by="山田", on=date(2026, 3, 31), state="ｆｉｘｅｄ")
     content = table.bytes()
     found = preview_answers(OPERATOR, review.public_id, content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
+from django.utils import translation
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
@@ -26,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def api(db: None, queue: None) -> Any:
+def api(db: None, queue: None) -> Iterator[Any]:
     user = User.objects.create_superuser("admin", password="x")
     token = create_token(principal=local_operator(), user=user, name="t", scopes=frozenset(ALL_SCOPES))[1]
     client = Client(headers={"Authorization": f"Bearer {token}", "Accept-Language": "en"})
@@ -35,7 +37,8 @@ def api(db: None, queue: None) -> Any:
         data = {} if body is None else {"data": json.dumps(body), "content_type": "application/json"}
         return getattr(client, method)(f"/api/v1{path}", **data, **more)
 
-    return call
+    with translation.override("ja"):  # the client's language is not to stay
+        yield call
 
 
 def test_a_finding_is_decided_and_its_history_told(api, review):
