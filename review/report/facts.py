@@ -99,6 +99,7 @@ class ReportFacts:
     title: str
     path: str
     verdict: str
+    status: str
     day: date | None
     results: Sequence[ReportedResult]
     findings: Sequence[ReportedFinding]
@@ -122,6 +123,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         title=document.title if document else shown.document_id,
         path=document.path if document else "",
         verdict=label(VERDICTS, shown.verdict or ""),
+        status=review.get_status_display(),
         day=local_day(review.finished_at),
         results=_results(shown),
         findings=findings,

@@ -8,7 +8,7 @@ from django import template
 
 register = template.Library()
 
-_ACTIVE = re.compile(r"([\\`*_\[\]|])")
+_ACTIVE = re.compile(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))")  # inside of a word _ means nothing
 _FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})", re.MULTILINE)
 
 
