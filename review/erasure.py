@@ -15,7 +15,7 @@ from django.db.models.functions import Now
 
 from hub.core import bus
 from knowledge.models import Document
-from review.models import UNFINISHED, Finding, RelatedVersion, Review, ReviewStatus, Suggestion
+from review.models import UNFINISHED, CheckResult, Finding, RelatedVersion, Review, ReviewStatus, Suggestion
 from review.rules import UnknownRuleError, get_rule
 from review.types import Text, Verdict
 
@@ -48,6 +48,7 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
         for finding in batch:
             _erase_finding(finding)
         Finding.objects.bulk_update(batch, ERASED_FIELDS)
+    CheckResult.objects.filter(review__in=reviews.values("pk")).exclude(judgement={}).update(judgement={})
     Suggestion.objects.filter(finding__in=findings.values("pk")).update(
         content_ja=ERASED.ja, content_en=ERASED.en, rationale_ja="", rationale_en="", example=""
     )

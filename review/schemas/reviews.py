@@ -70,6 +70,16 @@ class ResultEvidenceOut(BaseModel):
     ontology_refs: list[str] = []
 
 
+class JudgementOut(BaseModel):
+    """How a language model came to a verdict."""
+
+    provider: str
+    model: str
+    prompt_version: int | None
+    reason: str
+    grounds: list[list[int]] = Field(description="[start, end) of each quote that the verdict stands on")
+
+
 class ResultOut(BaseModel):
     check_item_id: str
     check_item_version: int
@@ -82,6 +92,7 @@ class ResultOut(BaseModel):
     evidence: ResultEvidenceOut
     notices: list[dict[str, Any]]
     execution_time_ms: int
+    judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
 
 
 class SummaryOut(BaseModel):
@@ -97,9 +108,11 @@ class SummaryOut(BaseModel):
 
 
 class UsageOut(BaseModel):
+    """What language models took; ``cost`` is in US$, null when a model without a configured price answered."""
+
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
 
 
 class ReviewOut(BaseModel):
@@ -173,7 +186,11 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> 
         total_findings=len(pairs),
         suggestions=[_suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
         summary=_summary(review, results, pairs),
-        usage=UsageOut(),
+        usage=UsageOut(
+            tokens_in=review.tokens_in,
+            tokens_out=review.tokens_out,
+            cost=None if review.cost is None else float(review.cost),
+        ),
         created_at=review.created_at,
         started_at=review.started_at,
         finished_at=review.finished_at,
@@ -186,7 +203,7 @@ def _checklist_ref(review: Review) -> ChecklistRef:
 
 def _result_out(result: CheckResult) -> ResultOut:
     item = result.item_version
-    topics = sorted({finding.data["topic"] for finding in result.findings.all() if "topic" in finding.data})
+    topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
     return ResultOut(
         check_item_id=item.item.code,
         check_item_version=item.number,
@@ -196,9 +213,24 @@ def _result_out(result: CheckResult) -> ResultOut:
         method=result.method,
         strategy_used=result.strategy_used,
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
-        evidence=ResultEvidenceOut(ontology_refs=topics),
+        evidence=ResultEvidenceOut(retrieved_chunks=_shown_chunks(result), ontology_refs=topics),
         notices=result.notices,
         execution_time_ms=result.execution_time_ms,
+        judgement=_judgement_out(result.judgement) if result.judgement else None,
+    )
+
+
+def _shown_chunks(result: CheckResult) -> list[str]:
+    return [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
+
+
+def _judgement_out(record: dict[str, Any]) -> JudgementOut:
+    return JudgementOut(
+        provider=record["provider"],
+        model=record["model"],
+        prompt_version=record["prompts"].get("judge"),
+        reason=record["reason"],
+        grounds=record["grounds"],
     )
 
 
