@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hub.audit.api import router as audit_router
 from hub.rest.conventions import HubAPI
 from knowledge.api import router as knowledge_router
 from review.api import router as review_router
@@ -20,6 +21,7 @@ def build_api() -> HubAPI:
     api.add_router("", mappings_router)
     api.add_router("", knowledge_router)
     api.add_router("", review_router)
+    api.add_router("", audit_router)
     return api
 
 

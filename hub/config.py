@@ -99,6 +99,9 @@ class Configuration(BaseSettings):
     )
     llm_timeout_s: float = Field(120, ge=1, le=3600, description="seconds a request may take, retries included")
     llm_max_output_tokens: int = Field(2048, ge=16, le=100_000, description="the longest answer in tokens")
+    llm_context_tokens: int = Field(
+        8000, ge=200, le=1_000_000, description="tokens of a document that one request of a review may hold"
+    )
     llm_max_concurrency: int = Field(4, ge=1, le=64, description="requests at the same time, per process")
     llm_price_in: Decimal | None = Field(None, ge=0, description="US$ per million input tokens of LLM_MODEL")
     llm_price_out: Decimal | None = Field(None, ge=0, description="US$ per million output tokens of LLM_MODEL")

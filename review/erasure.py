@@ -17,6 +17,7 @@ from hub.core import bus
 from knowledge.models import Document
 from review.models import (
     UNFINISHED,
+    CheckResult,
     Finding,
     FindingAnswer,
     FindingEvent,
@@ -65,6 +66,7 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
         for finding in batch:
             _erase_finding(finding)
         Finding.objects.bulk_update(batch, ERASED_FIELDS)
+    CheckResult.objects.filter(review__in=reviews.values("pk")).exclude(judgement={}).update(judgement={})
     return counts
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import CharField, F, Model, QuerySet, Value
-from django.db.models.functions import Concat
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -15,29 +14,11 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.models import Collection, Document
-from review.models import Review
+from hub.audit.events import visible_events
+from knowledge.models import Collection
 
 RECENT = 2000
 DOORS = ("admin", "rest", "mcp", "cli", "task")
-
-
-def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
-    """Keep the events about collections, documents and reviews that the caller audits; superusers see all."""
-    if principal.is_superuser:
-        return AuditEvent.objects.all()
-    audited = (
-        _resources("collection", "slug", Collection.objects.visible_to(principal, Scope.AUDIT))
-        .union(_resources("document", "public_id", Document.objects.visible_to(principal, Scope.AUDIT)), all=True)
-        .union(_resources("review", "public_id", Review.objects.visible_to(principal, Scope.AUDIT)), all=True)
-    )
-    return AuditEvent.objects.filter(resource__in=audited)
-
-
-def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:
-    named = rows.order_by().annotate(resource=Concat(Value(f"{kind}:"), F(field), output_field=CharField()))
-    resources: QuerySet[Any] = named.values_list("resource", flat=True)
-    return resources
 
 
 class ActionFilter(admin.SimpleListFilter):

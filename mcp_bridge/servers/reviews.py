@@ -6,16 +6,26 @@ from hub.access.principals import Principal, Scope
 from mcp_bridge import uris
 from mcp_bridge.bus import have_queue
 from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
-from review import services
+from review import runs, services
 from review.models import Review
 
 
 def start(
-    principal: Principal, document_id: str, check_items: list[str], checklist: str, options: ReviewOptionsIn
+    principal: Principal,
+    document_id: str,
+    check_items: list[str],
+    checklist: str,
+    options: ReviewOptionsIn,
+    *,
+    for_caller: bool = False,
 ) -> Review:
-    """Queue a review. Raises what ``services.start_review`` does."""
+    """Queue a review; ``for_caller`` keeps it from workers until its caller's model was asked.
+
+    Raises what ``services.start_review`` does.
+    """
     have_queue()
     return services.start_review(
+        waits_for_caller=for_caller,
         principal=principal,
         document_id=document_id,
         checklist=checklist,
@@ -35,6 +45,17 @@ def start(
 def progress(review: Review) -> tuple[int, str]:
     """Percent and state of a review."""
     return Review.objects.values_list("progress", "status").get(pk=review.pk)
+
+
+def progress_of(review: Review) -> tuple[float, float, str]:
+    """What a progress report says of a review."""
+    percent, status = progress(review)
+    return float(percent), 100.0, f"{status} ({percent} %)"
+
+
+def finish_without_caller(review: Review) -> None:
+    """End a review whose caller's model did not answer: what it was to judge is skipped, with the reason."""
+    runs.execute(review.pk)
 
 
 def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:

@@ -68,6 +68,35 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
+class EstimateOut(Schema):
+    checks: int
+    llm_checks: int = Field(description="those that a language model judges")
+    tokens_in: int
+    tokens_out: int = Field(description="at most")
+    cost: float | None = Field(description="US$ at most; null without configured prices")
+    token_budget: int
+    fits: bool = Field(description="the budget is enough")
+
+
+@router.post("/reviews/estimate", response=EstimateOut)
+def estimate_review(request: HubRequest, asked: ReviewIn) -> services.ReviewEstimate:
+    """What a review would take of the language model; nothing is started."""
+    return services.estimate_review(
+        principal=request.principal,
+        document_id=asked.document_id,
+        checklist=asked.checklist,
+        options=services.ReviewOptions(judge=asked.options.judge, check_items=tuple(asked.check_items)),
+    )
+
+
+@router.post("/reviews/{review_id}/replay", response={202: schemas.ReviewOut})
+def replay_review(request: HubRequest, review_id: str) -> HttpResponse:
+    """Do a review again as a new one, the language model's part from the recorded answers: no model is asked."""
+    review = services.replay_review(principal=request.principal, review_id=review_id)
+    body = services.show_review(services.get_review(request.principal, review.public_id))
+    return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
+
+
 @router.get("/reviews", response=Page[schemas.ReviewRowOut])
 def list_reviews(
     request: HubRequest, filters: Annotated[ReviewQuery, Query()], page: Annotated[PageQuery, Query()]

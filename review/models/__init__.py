@@ -12,6 +12,7 @@ from review.models.masters import (
     Priority,
     Strategy,
 )
+from review.models.prompts import JudgePrompt, PromptKind, PromptStatus
 from review.models.related import RelatedVersion
 from review.models.reviews import (
     SEVERITIES,
@@ -45,9 +46,12 @@ __all__ = [
     "FindingAnswer",
     "FindingEvent",
     "GuidelineMapping",
+    "JudgePrompt",
     "MappingRelation",
     "MasterStatus",
     "Priority",
+    "PromptKind",
+    "PromptStatus",
     "RelatedVersion",
     "ResultDecision",
     "Review",

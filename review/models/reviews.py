@@ -87,6 +87,12 @@ class Review(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_token = models.CharField(max_length=40, blank=True)
     lease_expires_at = models.DateTimeField(null=True)
+    tokens_in = models.PositiveBigIntegerField(default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, default=0)
+    """US$ for language models; null once a model without a configured price answered."""
+    sampling_until = models.DateTimeField(null=True)
+    """Until then the review waits for its caller's own model, and no worker takes it."""
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     started_at = models.DateTimeField(_("started"), null=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
@@ -122,6 +128,8 @@ class CheckResult(models.Model):
     strategy_reason_en = models.TextField(blank=True)
     notices = models.JSONField(default=list)
     execution_time_ms = models.PositiveIntegerField(default=0)
+    judgement = models.JSONField(default=dict)
+    """How a language model came to the verdict; empty where none did. See review.judging.judge."""
     finished_at = models.DateTimeField(default=timezone.now)
     original_verdict = models.CharField(max_length=10, choices=VERDICTS, blank=True)
     original_method = models.CharField(max_length=10, blank=True)

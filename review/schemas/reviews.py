@@ -33,6 +33,16 @@ class DecisionOut(BaseModel):
     decided_at: datetime
 
 
+class JudgementOut(BaseModel):
+    """How a language model came to a verdict."""
+
+    provider: str
+    model: str
+    prompt_version: int | None
+    reason: str
+    grounds: list[list[int]] = Field(description="[start, end) of each quote that the verdict stands on")
+
+
 class ResultOut(BaseModel):
     check_item_id: str
     check_item_version: int
@@ -51,6 +61,7 @@ class ResultOut(BaseModel):
     original_method: str | None
     decision: DecisionOut | None
     revision: int
+    judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
 
 
 class SignatureOut(BaseModel):
@@ -72,9 +83,11 @@ class SummaryOut(BaseModel):
 
 
 class UsageOut(BaseModel):
+    """What language models took; ``cost`` is in US$, null when a model without a configured price answered."""
+
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
 
 
 class ReviewOut(BaseModel):
@@ -156,7 +169,11 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, 
         total_findings=len(pairs),
         suggestions=[suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
         summary=_summary(review, results, pairs),
-        usage=UsageOut(),
+        usage=UsageOut(
+            tokens_in=review.tokens_in,
+            tokens_out=review.tokens_out,
+            cost=None if review.cost is None else float(review.cost),
+        ),
         created_at=review.created_at,
         started_at=review.started_at,
         finished_at=review.finished_at,
@@ -188,13 +205,28 @@ def _result_out(result: CheckResult) -> ResultOut:
         method=result.method,
         strategy_used=result.strategy_used,
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
-        evidence=ResultEvidenceOut(ontology_refs=topics),
+        evidence=ResultEvidenceOut(retrieved_chunks=_shown_chunks(result), ontology_refs=topics),
         notices=result.notices,
         execution_time_ms=result.execution_time_ms,
         original_verdict=result.original_verdict or None,
         original_method=result.original_method or None,
         decision=_decision_out(result),
         revision=result.revision,
+        judgement=_judgement_out(result.judgement) if result.judgement else None,
+    )
+
+
+def _shown_chunks(result: CheckResult) -> list[str]:
+    return [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
+
+
+def _judgement_out(record: dict[str, Any]) -> JudgementOut:
+    return JudgementOut(
+        provider=record["provider"],
+        model=record["model"],
+        prompt_version=record["prompts"].get("judge"),
+        reason=record["reason"],
+        grounds=record["grounds"],
     )
 
 

@@ -1,0 +1,48 @@
+"""Which lines of the audit trail a caller may read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import CharField, F, QuerySet, Value
+from django.db.models.functions import Concat
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Principal, Scope
+from knowledge.models import Collection, Document
+from review.models import Review
+
+
+def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
+    """Keep the events about collections, documents and reviews that the caller audits; superusers see all."""
+    if principal.is_superuser:
+        return AuditEvent.objects.all()
+    audited = (
+        _resources("collection", "slug", Collection.objects.visible_to(principal, Scope.AUDIT))
+        .union(_resources("document", "public_id", Document.objects.visible_to(principal, Scope.AUDIT)), all=True)
+        .union(_resources("review", "public_id", Review.objects.visible_to(principal, Scope.AUDIT)), all=True)
+    )
+    return AuditEvent.objects.filter(resource__in=audited)
+
+
+def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:
+    named = rows.order_by().annotate(resource=Concat(Value(f"{kind}:"), F(field), output_field=CharField()))
+    resources: QuerySet[Any] = named.values_list("resource", flat=True)
+    return resources
+
+
+def list_events(
+    principal: Principal,
+    *,
+    action: str = "",
+    resource: str = "",
+    who: str = "",
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> QuerySet[AuditEvent]:
+    """The lines that an auditor may read, newest first; ``until`` is exclusive."""
+    principal.require(Scope.AUDIT)
+    wanted = {"action": action, "resource": resource, "principal": who, "at__gte": since, "at__lt": until}
+    given = {name: value for name, value in wanted.items() if value}
+    return visible_events(principal).filter(**given).order_by("-id")
