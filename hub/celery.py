@@ -28,6 +28,7 @@ app.autodiscover_tasks(related_name="scheduled")
 app.conf.beat_schedule = {
     "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "reopen-waivers": {"task": "review.reopen_waivers", "schedule": 300.0, "options": {"expires": 300}},
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},

@@ -97,6 +97,9 @@ class Configuration(BaseSettings):
     )
     llm_timeout_s: float = Field(120, ge=1, le=3600, description="seconds a request may take, retries included")
     llm_max_output_tokens: int = Field(2048, ge=16, le=100_000, description="the longest answer in tokens")
+    llm_context_tokens: int = Field(
+        8000, ge=200, le=1_000_000, description="tokens of a document that one request of a review may hold"
+    )
     llm_max_concurrency: int = Field(4, ge=1, le=64, description="requests at the same time, per process")
     llm_price_in: Decimal | None = Field(None, ge=0, description="US$ per million input tokens of LLM_MODEL")
     llm_price_out: Decimal | None = Field(None, ge=0, description="US$ per million output tokens of LLM_MODEL")
@@ -142,6 +145,7 @@ class Configuration(BaseSettings):
         30, ge=10, le=600, description="seconds after which work whose worker went silent is taken up by another"
     )
     hub_max_attempts: int = Field(5, ge=1, description="tries of an ingestion stage before the document is failed")
+    hub_two_person_sign_off: bool = Field(False, description="a review is signed off when two people have signed it")
 
     @field_validator("allowed_hosts", "mcp_transports", "alert_urls", mode="before")
     @classmethod

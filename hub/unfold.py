@@ -98,6 +98,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Reviews"), "rate_review", "review", "review"),
                 _model(_("Check lists"), "checklist", "review", "checklist"),
                 _model(_("Check items"), "fact_check", "review", "checkitem"),
+                _model(_("Prompts"), "chat", "review", "judgeprompt"),
             ),
             _group(
                 _("Ontology"),

@@ -128,7 +128,12 @@ def _verdict(tally: _Tally) -> Verdict:
         return Verdict.ERROR
     if not tally.decided:
         return Verdict.SKIPPED
-    severities = {finding.severity for finding in tally.findings}
+    return verdict_of(finding.severity for finding in tally.findings)
+
+
+def verdict_of(standing: Iterable[Severity]) -> Verdict:
+    """Return a decided check's verdict from the severities of its findings that stand."""
+    severities = set(standing)
     if severities & BLOCKING:
         return Verdict.FAIL
     return Verdict.WARNING if Severity.MINOR in severities else Verdict.PASS

@@ -15,7 +15,19 @@ from django.db.models.functions import Now
 
 from hub.core import bus
 from knowledge.models import Document
-from review.models import UNFINISHED, Finding, RelatedVersion, Review, ReviewStatus, Suggestion
+from review.models import (
+    UNFINISHED,
+    CheckResult,
+    Finding,
+    FindingAnswer,
+    FindingEvent,
+    RelatedVersion,
+    ResultDecision,
+    Review,
+    ReviewStatus,
+    Signature,
+    Suggestion,
+)
 from review.rules import UnknownRuleError, get_rule
 from review.types import Text, Verdict
 
@@ -44,14 +56,28 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
         Q(result__review__in=reviews.values("pk"))
         | Q(result__review__in=relating.values("pk"), evidence__contains=[{"document_id": document.public_id}])
     )
+    counts = {"reviews": reviews.count(), "findings": findings.count()}
+    # the findings last: without their evidence those of other documents' reviews are no longer found
+    Suggestion.objects.filter(finding__in=findings.values("pk")).update(
+        content_ja=ERASED.ja, content_en=ERASED.en, rationale_ja="", rationale_en="", example=""
+    )
+    _erase_what_people_wrote(reviews, findings)
     for batch in _batches(findings.order_by("pk").iterator(chunk_size=BATCH)):
         for finding in batch:
             _erase_finding(finding)
         Finding.objects.bulk_update(batch, ERASED_FIELDS)
-    Suggestion.objects.filter(finding__in=findings.values("pk")).update(
-        content_ja=ERASED.ja, content_en=ERASED.en, rationale_ja="", rationale_en="", example=""
-    )
-    return {"reviews": reviews.count(), "findings": findings.count()}
+    CheckResult.objects.filter(review__in=reviews.values("pk")).exclude(judgement={}).update(judgement={})
+    return counts
+
+
+def _erase_what_people_wrote(reviews: QuerySet[Review], findings: QuerySet[Finding]) -> None:
+    """Reasons, comments and answers quote the document as well; who decided what, and when, stays."""
+    of_them = findings.values("pk")
+    FindingEvent.objects.filter(finding__in=of_them).update(text="")
+    FindingAnswer.objects.filter(finding__in=of_them).delete()
+    ResultDecision.objects.filter(result__review__in=reviews.values("pk")).update(reason="")
+    Signature.objects.filter(review__in=reviews.values("pk")).update(comment="")
+    findings.update(triage_reason="")
 
 
 def _stop(reviews: QuerySet[Review]) -> None:

@@ -46,3 +46,14 @@ def quote(document_id: str, text: str, span: Span) -> dict[str, Any]:
         "end_offset": end,
         "verified": bool(content),
     }
+
+
+def claimed(text: str, document_id: str) -> dict[str, Any]:
+    """Keep a quote that somebody claims and that the stored text does not have."""
+    return {
+        "quote": text[:MAX_QUOTE],
+        "document_id": document_id,
+        "start_offset": 0,
+        "end_offset": 0,
+        "verified": False,
+    }

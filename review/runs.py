@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -23,10 +24,13 @@ from knowledge.models import DocumentStatus, VersionContent
 from knowledge.models.documents import IN_WORK
 from knowledge.ontology.queries import topics_for
 from review.engine import CheckSpec, Judgement, judge, overall_verdict, unique_findings
-from review.evidence import locate, quote
+from review.evidence import claimed, locate, quote
+from review.judging.sampling import SamplingProvider
+from review.judging.sitting import PENDING, Sitting, with_opinion
 from review.models import (
     CheckItemVersion,
     CheckListEntry,
+    CheckListVersion,
     CheckResult,
     Finding,
     Review,
@@ -43,16 +47,24 @@ MAX_ATTEMPTS = 4
 STUCK_LIMIT = 50
 
 
-def execute(review_id: int) -> bool:
-    """Work on a review until it is finished. False when it is finished, held by another, or waits for its document."""
+def execute(review_id: int, *, sampling: SamplingProvider | None = None) -> bool:
+    """Work on a review until it is finished. False when it is finished, held by another, or waits for its document.
+
+    Whoever runs it inside a tool call gives ``sampling``, the caller's model: checks that it has to be asked about
+    first are left, and the review goes on when it is executed again.
+    """
     document_done = ~Q(version__status__in=IN_WORK)
     waiting = Review.objects.filter(status__in=(ReviewStatus.QUEUED, ReviewStatus.RUNNING))
+    if sampling is None:
+        waiting = waiting.filter(not_waiting_for_caller())
     if not waiting.filter(document_done, pk=review_id).exists():
         return False
     lease = claim(waiting, review_id, status=ReviewStatus.RUNNING, attempts=F("attempts") + 1)
     if lease is None:
         return False
-    review = Review.objects.select_related("version__document", "checklist_version__checklist").get(pk=review_id)
+    review = (
+        Review.objects.select_related("version__document__collection", "checklist_version__checklist", "requested_by")
+    ).get(pk=review_id)
     try:
         if review.attempts > MAX_ATTEMPTS:
             _finish(review, lease, status=ReviewStatus.FAILED, error=f"interrupted {MAX_ATTEMPTS} times in a row")
@@ -60,7 +72,7 @@ def execute(review_id: int) -> bool:
             reason = review.version.status_reason_en if review.version else "the document was deleted"
             _finish(review, lease, status=ReviewStatus.FAILED, error=reason)
         else:
-            _judge_all(review, lease)
+            _judge_all(review, lease, sampling)
     except RelatedGoneError as error:
         _finish(review, lease, status=ReviewStatus.FAILED, error=str(error))
     except LeaseLost:
@@ -68,12 +80,13 @@ def execute(review_id: int) -> bool:
     return True
 
 
-def _judge_all(review: Review, lease: Lease) -> None:
+def _judge_all(review: Review, lease: Lease, sampling: SamplingProvider | None) -> None:
     _pin_editions(review, lease)
     content = VersionContent.objects.get(pk=review.version_id)
     target = _target(review, content, related_of(review))
     entries = pinned_entries(review)
     done = set(review.results.values_list("item_version_id", flat=True))
+    sitting = Sitting(review=review, target=target, lease=lease, sampling=sampling)
     for position, entry in enumerate(entries):
         if entry.item_version_id in done:
             continue
@@ -81,13 +94,21 @@ def _judge_all(review: Review, lease: Lease) -> None:
         started = time.monotonic()
         check = _spec(entry.item_version)
         judgement = judge(check, target, force_strategy=review.options.get("force_strategy"))
+        opinion = sitting.opinion(entry.item_version, judgement)
+        if opinion is PENDING:
+            continue
         elapsed_ms = int((time.monotonic() - started) * 1000)
         with transaction.atomic():
             lease.lock()
-            _store_result(review, entry.item_version, position, judgement, target, elapsed_ms)
+            _store_result(review, entry.item_version, position, with_opinion(judgement, opinion), target, elapsed_ms)
+            sitting.store(entry.item_version, opinion)
             progress = int(100 * (position + 1) / len(entries))
             Review.objects.filter(pk=review.pk).update(progress=progress)
         _tell(review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
+    if sitting.is_waiting:
+        Review.objects.filter(pk=review.pk).update(attempts=0)
+        lease.release()
+        return
     verdicts = [Verdict(verdict) for verdict in review.results.values_list("verdict", flat=True)]
     _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts))
 
@@ -103,9 +124,13 @@ def _pin_editions(review: Review, lease: Lease) -> None:
 
 def pinned_entries(review: Review) -> list[CheckListEntry]:
     """The check item versions that this review judges, in the check list's order."""
-    entries = review.checklist_version.entries.select_related("item_version__item").order_by("position")
-    wanted = review.options.get("check_items")
-    return list(entries.filter(item_version__item__code__in=wanted) if wanted else entries)
+    return entries_of(review.checklist_version, review.options.get("check_items") or ())
+
+
+def entries_of(master: CheckListVersion, check_items: Sequence[str]) -> list[CheckListEntry]:
+    """The entries of a check list, in its order: all, or those of some items. One query."""
+    entries = master.entries.select_related("item_version__item").order_by("position")
+    return list(entries.filter(item_version__item__code__in=check_items) if check_items else entries)
 
 
 def _target(review: Review, content: VersionContent, related: tuple[RelatedDocument, ...]) -> RuleInput:
@@ -178,7 +203,10 @@ def _finding_row(
         message_ja=draft.message.ja,
         message_en=draft.message.en,
         location=locate(target.text, target.sections, target.blocks, draft.location),
-        evidence=[quote(*texts[span.document], span) for span in draft.evidence],
+        evidence=[
+            *(quote(*texts[span.document], span) for span in draft.evidence),
+            *(claimed(text, document_id) for text in draft.claimed),
+        ],
         searched=list(draft.searched),
         data=dict(draft.data),
         related_guideline=result.item_version.guideline_reference,
@@ -231,8 +259,13 @@ def _tell(review: Review, *, status: str, progress: int, **more: str) -> None:
     bus.publish(f"review:{review.public_id}", event)
 
 
+def not_waiting_for_caller() -> Q:
+    """Reviews that no caller is about to answer for."""
+    return Q(sampling_until__isnull=True) | Q(sampling_until__lt=Now())
+
+
 def take_stuck() -> list[int]:
     """Find reviews that can go on and that nobody works on: never started, waiting for their document, or crashed."""
     unfinished = Review.objects.filter(status__in=(ReviewStatus.QUEUED, ReviewStatus.RUNNING))
-    ready = unfinished.filter(free()).exclude(version__status__in=IN_WORK)
+    ready = unfinished.filter(free(), not_waiting_for_caller()).exclude(version__status__in=IN_WORK)
     return list(ready.order_by("created_at").values_list("pk", flat=True)[:STUCK_LIMIT])

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.models import GuidelineArticle
+from review.judging.prompts import load_shipped_prompts
 from review.models import (
     CheckItem,
     CheckItemVersion,
@@ -29,7 +30,8 @@ MAPPING_FILES = Path(__file__).resolve().parent / "data" / "mappings"
 
 @transaction.atomic
 def load_shipped_content() -> None:
-    """Load the check lists that are missing; those that are there are left alone."""
+    """Load the check lists and prompts that are missing; those that are there are left alone."""
+    load_shipped_prompts()
     for path in sorted(CHECKLIST_FILES.glob("*.json")):
         source = json.loads(path.read_text(encoding="utf-8"))
         if not CheckList.objects.filter(code=source["code"]).exists():
@@ -82,6 +84,6 @@ def _load(source: dict[str, Any]) -> None:
             strategy=entry["strategy"],
             guideline_reference=entry["guideline_reference"],
             priority=entry["priority"],
-            criteria={"rules": entry["rules"]},
+            criteria={"rules": entry["rules"], **entry.get("criteria", {})},
         )
         CheckListEntry.objects.create(checklist_version=master, item_version=version, position=position)

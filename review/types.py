@@ -75,6 +75,8 @@ class FindingDraft:
     confidence: float | None = None
     confidence_basis: Text | None = None
     suggestion: SuggestionDraft | None = None
+    claimed: tuple[str, ...] = ()
+    """Quotes that a model gave and that the text does not have: they make the finding unverified."""
 
     @property
     def location(self) -> Span | None:

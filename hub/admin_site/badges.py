@@ -31,6 +31,9 @@ KINDS = {
     "parsing": "info",
     "chunking": "info",
     "embedding": "info",
+    "accepted": "warn",
+    "fixed": "good",
+    "waived": "info",
 }
 
 

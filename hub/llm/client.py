@@ -21,7 +21,15 @@ from hub.access.services import record_event
 from hub.core.errors import HubError
 from hub.core.masking import split_before_name
 from hub.llm.budget import Budget, Reservation
-from hub.llm.errors import STREAM_CUT, LlmInvalidAnswer, LlmRefused, LlmTimeout, LlmUnavailable, ReplayMiss
+from hub.llm.errors import (
+    STREAM_CUT,
+    AnswerPending,
+    LlmInvalidAnswer,
+    LlmRefused,
+    LlmTimeout,
+    LlmUnavailable,
+    ReplayMiss,
+)
 from hub.llm.json_answers import read_answer
 from hub.llm.ports import Provider
 from hub.llm.preparation import Prepared, Purpose, prepare
@@ -194,22 +202,28 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
                 reservation.settle(wanted.tokens_in, 0)  # the provider has read it, and may charge for it
             raise
         finally:
-            spent = reservation.taken or (0, 0)
-            record_event(
-                principal=principal,
-                action="LLM_INFERENCE",
-                resource=f"llm:{prepared.model}"[:200],
-                purpose=prepared.purpose.name,
-                provider=provider.name,
-                model=prepared.model,
-                outcome=outcome,
-                estimated_tokens_in=wanted.tokens_in,
-                cost=str(prepared.price.cost(*spent)) if prepared.price else None,
-                duration_ms=round((time.monotonic() - started) * 1000),
-                documents=sorted(set(prepared.purpose.document_ids)),
-                masked=prepared.masking.counts,
-                **({"tokens_in": spent[0], "tokens_out": spent[1]} | sent.facts),
-            )
+            if outcome != AnswerPending.code:  # nothing was sent: the request is made again, and told then
+                _tell(principal, sent, outcome, duration_ms=round((time.monotonic() - started) * 1000))
+
+
+def _tell(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int) -> None:
+    prepared = sent.prepared
+    spent = sent.reservation.taken or (0, 0)
+    record_event(
+        principal=principal,
+        action="LLM_INFERENCE",
+        resource=f"llm:{prepared.model}"[:200],
+        purpose=prepared.purpose.name,
+        provider=sent.provider.name,
+        model=prepared.model,
+        outcome=outcome,
+        estimated_tokens_in=prepared.estimate.tokens_in,
+        cost=str(prepared.price.cost(*spent)) if prepared.price else None,
+        duration_ms=duration_ms,
+        documents=sorted(set(prepared.purpose.document_ids)),
+        masked=prepared.masking.counts,
+        **({"tokens_in": spent[0], "tokens_out": spent[1]} | sent.facts),
+    )
 
 
 @contextmanager

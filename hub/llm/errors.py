@@ -24,6 +24,12 @@ class LlmTimeout(LlmUnavailable):
     code = "llm_timeout"
 
 
+class AnswerPending(LlmUnavailable):
+    """The provider passes the request on and has no answer yet; nothing was spent, the request is made again."""
+
+    code = "llm_answer_pending"
+
+
 class LlmRefused(HubError):
     """The provider understood the request and refused it, or the hub must not send it; repeating does not help."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from hub.llm.types import Completion, LlmRequest
 
@@ -42,4 +42,14 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Close the connections to the provider; the object is not used afterwards."""
+        ...
+
+
+@runtime_checkable
+class NamesItsModel(Protocol):
+    """A provider whose model is not the configured one."""
+
+    @property
+    def model(self) -> str:
+        """The model, as answers are recorded under."""
         ...

@@ -13,7 +13,7 @@ from hub.access.principals import Classification
 from hub.core.masking import Masking
 from hub.llm.budget import Price
 from hub.llm.errors import LlmRefused
-from hub.llm.ports import Provider
+from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.providers.registry import get_provider
 from hub.llm.recordings import request_key
 from hub.llm.tokens import estimate_request_tokens
@@ -78,12 +78,12 @@ def prepare(provider: Provider, request: LlmRequest, purpose: Purpose) -> Prepar
     if _needs_masking(provider):
         masked = tuple(replace(message, text=masking.mask(message.text)) for message in request.messages)
         request = replace(request, messages=masked)
-    model = model_of(request.strength)
+    model = provider.model if isinstance(provider, NamesItsModel) else model_of(request.strength)
     limit = settings.CONFIG.llm_max_output_tokens
     max_output_tokens = min(request.max_output_tokens or limit, limit)
     raw_tokens = estimate_request_tokens(request)
     tokens_in = round(raw_tokens * token_rate(provider.name, model))
-    price = price_of(request.strength)
+    price = None if isinstance(provider, NamesItsModel) else price_of(request.strength)
     return Prepared(
         request=request,
         model=model,

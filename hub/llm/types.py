@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -73,6 +74,12 @@ class LlmRequest:
     strength: Strength = Strength.STRONG
     max_output_tokens: int | None = None
     temperature: float = 0.0
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all texts, in hexadecimal: the same for the same request."""
+        texts = [part for message in self.messages for part in (message.role, message.text)]
+        return hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

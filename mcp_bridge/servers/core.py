@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
+from mcp.types import InputRequiredResult
 from pydantic import Field
 
 from hub.access.principals import Scope
@@ -14,7 +16,7 @@ from knowledge.services import reading
 from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import reviews, texts, uploads
+from mcp_bridge.servers import reviews, sampling, texts, uploads
 from mcp_bridge.servers.schemas import (
     CheckItemResult,
     CheckItemsResult,
@@ -34,7 +36,7 @@ from mcp_bridge.servers.schemas import (
 from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
 from mcp_bridge.threads import in_thread
 from review import services
-from review.report import RENDERERS, build_report
+from review.report import RENDERERS, ReportOptions, build_report
 from review.schemas import check_item_out
 
 DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
@@ -51,7 +53,7 @@ async def review_document(
         str, Field(max_length=60, description="code such as basic-design; default: the one for the document's type")
     ] = "",
     options: ReviewOptionsIn = DEFAULT_REVIEW_OPTIONS,
-) -> ReviewResult:
+) -> ReviewResult | InputRequiredResult:
     """Review a document (文書レビュー) against a check list and give findings (指摘事項) and suggestions (是正提案).
 
     Use it on 基本設計書 (basic-design) and テスト計画書 (test-plan) that were uploaded before; upload_document or
@@ -59,9 +61,16 @@ async def review_document(
 
     Waits up to options.wait_seconds (45) and reports progress. When it is not done by then, status is queued or
     running and results holds what there is so far: ask get_review again, or subscribe to resource_uri.
-    Do not start the same review twice. Checks that need a language model come back skipped without one.
+    Do not start the same review twice. Checks that need a language model are judged by the hub's, else by yours where
+    you offer sampling, else they come back skipped.
     """
     principal = current_caller().principal
+    if sampling.is_wanted(ctx, options):
+        review = await sampling.begin(ctx, document_id, check_items or [], checklist, options)
+        asked = await sampling.judge(ctx, review, limit_s=options.wait_seconds)
+        if asked is not None:
+            return asked
+        return await in_thread(reviews.show, principal, review.public_id, Scope.REVIEW)
     review = await in_thread(reviews.start, principal, document_id, check_items or [], checklist, options)
     finished = await wait_reporting(
         ctx,
@@ -189,16 +198,26 @@ def create_report(
     ] = "json",
     options: ReportOptionsIn = DEFAULT_REPORT_OPTIONS,
 ) -> ReportResult:
-    """Write the report of a review (レビュー報告書) as one text, with its summary beside it.
+    """Write the report of a review (レビュー報告書), with its summary beside it.
 
-    Use markdown to show it to people, json to work on. A review that still runs gives a report of what there is.
+    Use markdown to show it to people, json to work on, html to print. xlsx is the 指摘管理表 and docx a Word file: they
+    come in base64, to be saved under filename. A review that still runs gives a report of what there is.
     """
     principal = current_caller().principal
     report = build_report(
-        principal=principal, review_id=review_id, report_format=format, language=options.language or ""
+        principal=principal,
+        review_id=review_id,
+        report_format=format,
+        language=options.language or "",
+        baseline=options.baseline,
+        options=ReportOptions(
+            summary=options.include_summary, details=options.include_details, evidence=options.include_evidence
+        ),
     )
+    content = report.content.decode() if report.is_text else base64.b64encode(report.content).decode()
     return ReportResult(
-        report_content=report.content.decode(),
+        report_content=content,
+        content_encoding="text" if report.is_text else "base64",
         format=format,
         content_type=report.content_type,
         filename=report.filename,

@@ -6,17 +6,26 @@ from hub.access.principals import Principal, Scope
 from mcp_bridge import uris
 from mcp_bridge.bus import have_queue
 from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
-from review import services
+from review import runs, services
 from review.models import Review
-from review.schemas import review_out
 
 
 def start(
-    principal: Principal, document_id: str, check_items: list[str], checklist: str, options: ReviewOptionsIn
+    principal: Principal,
+    document_id: str,
+    check_items: list[str],
+    checklist: str,
+    options: ReviewOptionsIn,
+    *,
+    for_caller: bool = False,
 ) -> Review:
-    """Queue a review. Raises what ``services.start_review`` does."""
+    """Queue a review; ``for_caller`` keeps it from workers until its caller's model was asked.
+
+    Raises what ``services.start_review`` does.
+    """
     have_queue()
     return services.start_review(
+        waits_for_caller=for_caller,
         principal=principal,
         document_id=document_id,
         checklist=checklist,
@@ -38,6 +47,17 @@ def progress(review: Review) -> tuple[int, str]:
     return Review.objects.values_list("progress", "status").get(pk=review.pk)
 
 
+def progress_of(review: Review) -> tuple[float, float, str]:
+    """What a progress report says of a review."""
+    percent, status = progress(review)
+    return float(percent), 100.0, f"{status} ({percent} %)"
+
+
+def finish_without_caller(review: Review) -> None:
+    """End a review whose caller's model did not answer: what it was to judge is skipped, with the reason."""
+    runs.execute(review.pk)
+
+
 def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
     """Read a review that the caller may see with ``scope``. Raises NotFound."""
     return result_of(services.get_review(principal, review_id, scope=scope))
@@ -45,7 +65,7 @@ def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
 
 def result_of(review: Review) -> ReviewResult:
     """The shape that callers get. Expects what ``services.get_review`` selects."""
-    facts = review_out(review, services.ordered_findings(list(review.results.all())))
+    facts = services.show_review(review)
     return ReviewResult(
         **dict(facts),
         execution_time_ms=facts.summary.execution_time_ms,

@@ -46,8 +46,12 @@ class ChunkingOptionsIn(Options):
 
 class ReportOptionsIn(Options):
     language: Literal["ja", "en"] | None = Field(None, description="default: the caller's language")
-    include_summary: Literal[True] = Field(True, description="every report has its summary")
-    include_details: Literal[True] = Field(True, description="every report has all findings")
+    include_summary: bool = Field(True, description="counts and the verdict of each check")
+    include_details: bool = Field(True, description="all findings")
+    include_evidence: bool = Field(True, description="the quotes behind the findings")
+    baseline: str = Field(
+        "", max_length=60, description="id of an earlier review of the document: the report tells what changed"
+    )
 
 
 class FilterIn(Options):
@@ -103,7 +107,8 @@ class CheckItemsResult(BaseModel):
 
 
 class ReportResult(BaseModel):
-    report_content: str
+    report_content: str = Field(description="the report's text, or its bytes in base64 (content_encoding tells)")
+    content_encoding: Literal["text", "base64"]
     format: str
     content_type: str
     filename: str

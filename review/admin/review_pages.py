@@ -48,18 +48,17 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     principal = principal_of(request)
     review = get_review(principal, review.public_id)
     pairs = ordered_findings(list(review.results.all()))
-    facts = review_out(review, _of_severity(pairs, request.GET.get("severity", "")))
+    facts = review_out(review, pairs, everything=True)
     return render_page(
         request,
         "admin/review/review/detail.html",
         title=review.version.document.title if review.version else review.document_id_text,
         review=review,
         facts=facts,
-        groups=_groups(facts),
+        groups=_groups(facts, request.GET.get("severity", "")),
         severities=[(code, label, _number_of(pairs, code)) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
         total=len(pairs),
-        hidden=facts.total_findings - len(facts.findings),
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         in_work=review.status in UNFINISHED,
         report_formats=list(RENDERERS),
@@ -67,31 +66,29 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     )
 
 
-def _of_severity(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> list[tuple[CheckResult, Finding]]:
-    return [pair for pair in pairs if severity in ("", pair[1].severity)]
-
-
 def _number_of(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> int:
     return sum(finding.severity == severity for _result, finding in pairs)
 
 
-def _groups(facts: ReviewOut) -> list[tuple[str, Any, list[ShownFinding]]]:
+def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[ShownFinding]]]:
     suggestions = {suggestion.finding_id: suggestion for suggestion in facts.suggestions}
     shown = [
-        _shown(number, finding, suggestions.get(finding.id), facts) for number, finding in enumerate(facts.findings, 1)
+        _shown(finding, suggestions.get(finding.id), facts)
+        for finding in facts.findings
+        if severity in ("", finding.severity)
     ]
     groups = [(code, label, [one for one in shown if one.finding.severity == code]) for code, label in SEVERITIES]
     return [group for group in groups if group[2]]
 
 
-def _shown(number: int, finding: FindingOut, suggestion: SuggestionOut | None, facts: ReviewOut) -> ShownFinding:
+def _shown(finding: FindingOut, suggestion: SuggestionOut | None, facts: ReviewOut) -> ShownFinding:
     location = finding.location
     link = ""
     if location.start_offset is not None:
         place = {"version": facts.version, "start": location.start_offset, "end": location.end_offset}
         link = f"{reverse('admin:knowledge_document_by_id', args=[facts.document_id])}?{urlencode(place)}"
     return ShownFinding(
-        number=number,
+        number=finding.number,
         finding=finding,
         suggestion=suggestion,
         place=_place(finding),

@@ -18,7 +18,7 @@ from hub.admin_site.badges import badge, progress_bar, two_lines
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection
-from review.admin import review_pages
+from review.admin import answer_pages, review_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.services import list_reviews
 
@@ -65,6 +65,13 @@ class ReviewAdmin(KeysetModelAdmin):
             path("progress/", view(review_pages.progress), name="review_review_progress"),
             path("<int:pk>/cancel/", view(review_pages.cancel), name="review_review_cancel"),
             path("<int:pk>/report/<str:report_format>/", view(review_pages.report), name="review_review_report"),
+            path("<int:pk>/triage/", view(triage_pages.triage), name="review_review_triage"),
+            path("<int:pk>/triage/save/", view(triage_pages.save), name="review_review_triage_save"),
+            path("<int:pk>/triage/<str:finding_id>/", view(triage_pages.finding), name="review_review_triage_finding"),
+            path("<int:pk>/verdict/<str:check_item_id>/", view(triage_pages.decide), name="review_review_verdict"),
+            path("<int:pk>/sign-off/", view(triage_pages.sign), name="review_review_sign_off"),
+            path("<int:pk>/answers/", view(answer_pages.answers), name="review_review_answers"),
+            path("<int:pk>/diff/", view(answer_pages.diff), name="review_review_diff"),
         ]
         return [*own, *super().get_urls()]
 

@@ -7,7 +7,8 @@ from ninja import Router
 from review.api.lint import router as lint_router
 from review.api.masters import router as masters_router
 from review.api.reviews import router as reviews_router
+from review.api.triage import router as triage_router
 
 router = Router(tags=["review"])
-for part in (masters_router, reviews_router, lint_router):
+for part in (masters_router, reviews_router, lint_router, triage_router):
     router.add_router("", part)

@@ -19,7 +19,7 @@ from hub.rest.responses import accepted, attachment
 from hub.rest.schemas import Page, PageQuery
 from review import schemas, services
 from review.models import UNFINISHED, Review
-from review.report import build_report
+from review.report import ReportOptions, build_report
 
 router = Router()
 
@@ -64,12 +64,37 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     )
     if asked.options.wait_seconds:
         services.wait_for_review(review, timeout_s=asked.options.wait_seconds)
-    body = _show(services.get_review(request.principal, review.public_id))
+    body = services.show_review(services.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
-def _show(review: Review) -> schemas.ReviewOut:
-    return schemas.review_out(review, services.ordered_findings(list(review.results.all())))
+class EstimateOut(Schema):
+    checks: int
+    llm_checks: int = Field(description="those that a language model judges")
+    tokens_in: int
+    tokens_out: int = Field(description="at most")
+    cost: float | None = Field(description="US$ at most; null without configured prices")
+    token_budget: int
+    fits: bool = Field(description="the budget is enough")
+
+
+@router.post("/reviews/estimate", response=EstimateOut)
+def estimate_review(request: HubRequest, asked: ReviewIn) -> services.ReviewEstimate:
+    """What a review would take of the language model; nothing is started."""
+    return services.estimate_review(
+        principal=request.principal,
+        document_id=asked.document_id,
+        checklist=asked.checklist,
+        options=services.ReviewOptions(judge=asked.options.judge, check_items=tuple(asked.check_items)),
+    )
+
+
+@router.post("/reviews/{review_id}/replay", response={202: schemas.ReviewOut})
+def replay_review(request: HubRequest, review_id: str) -> HttpResponse:
+    """Do a review again as a new one, the language model's part from the recorded answers: no model is asked."""
+    review = services.replay_review(principal=request.principal, review_id=review_id)
+    body = services.show_review(services.get_review(request.principal, review.public_id))
+    return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
 @router.get("/reviews", response=Page[schemas.ReviewRowOut])
@@ -85,25 +110,39 @@ def list_reviews(
 @router.get("/reviews/{review_id}", response=schemas.ReviewOut)
 def get_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
     """A review with its results, findings and suggestions so far."""
-    return _show(services.get_review(request.principal, review_id))
+    return services.show_review(services.get_review(request.principal, review_id))
 
 
 @router.post("/reviews/{review_id}/cancel", response=schemas.ReviewOut)
 def cancel_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
     """Stop a review; what it has found so far stays."""
-    return _show(services.cancel_review(principal=request.principal, review_id=review_id))
+    return services.show_review(services.cancel_review(principal=request.principal, review_id=review_id))
+
+
+class ReportQuery(Schema):
+    format: str = Field("json", description="json, markdown, html, xlsx or docx")
+    language: str = Field("", description="ja or en; default: the caller's")
+    baseline: str = Field("", description="an earlier review of the document: the report tells what changed")
+    summary: bool = True
+    details: bool = True
+    evidence: bool = True
 
 
 @router.get("/reviews/{review_id}/report")
-def get_review_report(
-    request: HubRequest,
-    review_id: str,
-    format: str = "json",
-    language: str = "",
-) -> HttpResponseBase:
-    """The report as a file: json or markdown; language ja or en (default: the caller's)."""
-    report = build_report(principal=request.principal, review_id=review_id, report_format=format, language=language)
-    return attachment(request, report.content, filename=report.filename, content_type=report.content_type)
+def get_review_report(request: HubRequest, review_id: str, asked: Annotated[ReportQuery, Query()]) -> HttpResponseBase:
+    """The report as a file, with all findings; parts can be left out."""
+    report = build_report(
+        principal=request.principal,
+        review_id=review_id,
+        report_format=asked.format,
+        language=asked.language,
+        baseline=asked.baseline,
+        options=ReportOptions(summary=asked.summary, details=asked.details, evidence=asked.evidence),
+    )
+    response = attachment(request, report.content, filename=report.filename, content_type=report.content_type)
+    # the hub's own page, without scripts: it may say what it is, and is still a download in a sandbox
+    response["Content-Type"] = report.content_type
+    return response
 
 
 @router.get("/reviews/{review_id}/events")

@@ -12,9 +12,11 @@ from review.models.masters import (
     Priority,
     Strategy,
 )
+from review.models.prompts import JudgePrompt, PromptKind, PromptStatus
 from review.models.related import RelatedVersion
 from review.models.reviews import (
     SEVERITIES,
+    STANDING,
     UNFINISHED,
     VERDICTS,
     CheckResult,
@@ -23,10 +25,13 @@ from review.models.reviews import (
     ReviewQuerySet,
     ReviewStatus,
     Suggestion,
+    Triage,
 )
+from review.models.triage import EventKind, FindingAnswer, FindingEvent, ResultDecision, Signature
 
 __all__ = [
     "SEVERITIES",
+    "STANDING",
     "UNFINISHED",
     "VERDICTS",
     "CheckItem",
@@ -36,17 +41,26 @@ __all__ = [
     "CheckListVersion",
     "CheckResult",
     "CheckType",
+    "EventKind",
     "Finding",
+    "FindingAnswer",
+    "FindingEvent",
     "GuidelineMapping",
+    "JudgePrompt",
     "MappingRelation",
     "MasterStatus",
     "Priority",
+    "PromptKind",
+    "PromptStatus",
     "RelatedVersion",
+    "ResultDecision",
     "Review",
     "ReviewEdition",
     "ReviewQuerySet",
     "ReviewStatus",
+    "Signature",
     "Strategy",
     "Suggestion",
     "SuspectMark",
+    "Triage",
 ]

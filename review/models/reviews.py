@@ -52,6 +52,19 @@ VERDICTS = [
 SEVERITIES = [("critical", _("critical")), ("major", _("major")), ("minor", _("minor")), ("info", _("info"))]
 
 
+class Triage(models.TextChoices):
+    """What a person decided about a finding. Open and accepted findings stand, the others count no more."""
+
+    OPEN = "open", _("open")
+    ACCEPTED = "accepted", _("accepted")
+    REJECTED = "rejected", _("rejected")
+    FIXED = "fixed", _("fixed")
+    WAIVED = "waived", _("waived")
+
+
+STANDING = (Triage.OPEN, Triage.ACCEPTED)
+
+
 class Review(models.Model):
     """One run of a check list's version over a document's version. Its results are kept as they come.
 
@@ -74,9 +87,16 @@ class Review(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     lease_token = models.CharField(max_length=40, blank=True)
     lease_expires_at = models.DateTimeField(null=True)
+    tokens_in = models.PositiveBigIntegerField(default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=12, decimal_places=6, null=True, default=0)
+    """US$ for language models; null once a model without a configured price answered."""
+    sampling_until = models.DateTimeField(null=True)
+    """Until then the review waits for its caller's own model, and no worker takes it."""
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     started_at = models.DateTimeField(_("started"), null=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
+    signed_at = models.DateTimeField(_("signed off"), null=True)
 
     objects = ReviewQuerySet.as_manager()
 
@@ -91,7 +111,11 @@ class Review(models.Model):
 
 
 class CheckResult(models.Model):
-    """The verdict of one check item in one review, and how it was reached."""
+    """The verdict of one check item in one review, and how it was reached.
+
+    ``original_verdict`` and ``original_method`` keep what the run said once people changed the verdict; empty before.
+    ``revision`` counts the changes.
+    """
 
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="results")
     item_version = models.ForeignKey(CheckItemVersion, on_delete=models.PROTECT, related_name="+")
@@ -104,7 +128,12 @@ class CheckResult(models.Model):
     strategy_reason_en = models.TextField(blank=True)
     notices = models.JSONField(default=list)
     execution_time_ms = models.PositiveIntegerField(default=0)
+    judgement = models.JSONField(default=dict)
+    """How a language model came to the verdict; empty where none did. See review.judging.judge."""
     finished_at = models.DateTimeField(default=timezone.now)
+    original_verdict = models.CharField(max_length=10, choices=VERDICTS, blank=True)
+    original_method = models.CharField(max_length=10, blank=True)
+    revision = models.PositiveIntegerField(default=0)
 
     class Meta:
         verbose_name = _("check result")
@@ -117,7 +146,10 @@ class CheckResult(models.Model):
 
 
 class Finding(models.Model):
-    """A defect with its evidence. ``fingerprint`` is the same in another review of the same or a later version."""
+    """A defect with its evidence. ``fingerprint`` is the same in another review of the same or a later version.
+
+    ``revision`` counts what people changed; ``expires_at`` is set for waived findings only.
+    """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "fnd"), editable=False)
     result = models.ForeignKey(CheckResult, on_delete=models.CASCADE, related_name="findings")
@@ -135,13 +167,22 @@ class Finding(models.Model):
     confidence = models.FloatField(_("confidence"), null=True)
     confidence_basis_ja = models.TextField(blank=True)
     confidence_basis_en = models.TextField(blank=True)
-    triage = models.CharField(_("triage"), max_length=10, default="open")
+    triage = models.CharField(_("triage"), max_length=10, choices=Triage.choices, default=Triage.OPEN)
+    triage_reason = models.TextField(blank=True)
+    triaged_by = models.CharField(max_length=150, blank=True)
+    triaged_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    revision = models.PositiveIntegerField(default=0)
 
     class Meta:
         verbose_name = _("finding")
         verbose_name_plural = _("findings")
         ordering = ["result__position", "ordinal"]
         constraints = [models.UniqueConstraint(fields=["result", "fingerprint"], name="one_finding_per_fingerprint")]
+        indexes = [models.Index(fields=["expires_at"], condition=Q(triage="waived"), name="waivers_by_expiry")]
 
     def __str__(self) -> str:
         return f"{self.rule_id}: {self.message}"

@@ -1,5 +1,14 @@
 """Shapes of the review app that callers rely on; REST, MCP, CLI and reports show the same."""
 
+from review.schemas.diffs import DiffOut, DiffSideOut, MovedOut
+from review.schemas.findings import (
+    AnswerOut,
+    EvidenceOut,
+    FindingOut,
+    LocationOut,
+    SuggestionOut,
+    finding_out,
+)
 from review.schemas.masters import (
     CheckItemOut,
     ChecklistOut,
@@ -10,38 +19,48 @@ from review.schemas.masters import (
 )
 from review.schemas.reviews import (
     ChecklistRef,
-    EvidenceOut,
-    FindingOut,
-    LocationOut,
+    DecisionOut,
     ResultEvidenceOut,
     ResultOut,
     ReviewOut,
     ReviewRowOut,
-    SuggestionOut,
+    SignatureOut,
     SummaryOut,
     UsageOut,
     review_out,
     review_row_out,
 )
+from review.schemas.triage import BlockerOut, HistoryLineOut, SignOffOut, history_line_out
 
 __all__ = [
+    "AnswerOut",
+    "BlockerOut",
     "CheckItemOut",
     "ChecklistOut",
     "ChecklistRef",
     "ChecklistVersionOut",
+    "DecisionOut",
+    "DiffOut",
+    "DiffSideOut",
     "EvidenceOut",
     "FindingOut",
+    "HistoryLineOut",
     "LocationOut",
+    "MovedOut",
     "ResultEvidenceOut",
     "ResultOut",
     "ReviewOut",
     "ReviewRowOut",
+    "SignOffOut",
+    "SignatureOut",
     "SuggestionOut",
     "SummaryOut",
     "UsageOut",
     "check_item_out",
     "checklist_out",
     "checklist_version_out",
+    "finding_out",
+    "history_line_out",
     "review_out",
     "review_row_out",
 ]

@@ -1,4 +1,4 @@
-"""Shapes of reviews, results and findings in answers."""
+"""Shapes of reviews and their results in answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from review.models import CheckResult, Finding, Review, Suggestion
+from review.models import CheckResult, Finding, Review, Signature
+from review.schemas.findings import FindingOut, SuggestionOut, finding_out, suggestion_out
 from review.types import Verdict
 
 
@@ -18,62 +19,36 @@ class ChecklistRef(BaseModel):
     version: int
 
 
-class LocationOut(BaseModel):
-    """Where a finding stands; all null when something is missing."""
-
-    section_path: list[str]
-    page_number: int | None
-    line_range: list[int] | None = Field(description="first and last line, from 1, inclusive")
-    start_offset: int | None
-    end_offset: int | None
-    cell: str | None
-
-
-class EvidenceOut(BaseModel):
-    quote: str
-    document_id: str
-    start_offset: int
-    end_offset: int
-    verified: bool = Field(description="the quote stands in the stored text at these offsets")
-
-
-class FindingOut(BaseModel):
-    id: str
-    fingerprint: str
-    rule_id: str
-    check_item_id: str
-    severity: str
-    message: str
-    location: LocationOut
-    evidence: list[EvidenceOut]
-    searched: list[str] = Field(description="what was looked through for something that is missing")
-    data: dict[str, Any]
-    related_guideline: str | None
-    confidence: float | None
-    confidence_basis: str | None
-    triage: str
-
-
-class SuggestionOut(BaseModel):
-    id: str
-    finding_id: str
-    content: str
-    rationale: str
-    confidence: float | None
-    example: str | None
-    references: list[str]
-
-
 class ResultEvidenceOut(BaseModel):
     retrieved_chunks: list[str] = []
     graph_paths: list[list[str]] = []
     ontology_refs: list[str] = []
 
 
+class DecisionOut(BaseModel):
+    """A person's verdict on a check."""
+
+    reason: str
+    decided_by: str
+    decided_at: datetime
+
+
+class JudgementOut(BaseModel):
+    """How a language model came to a verdict."""
+
+    provider: str
+    model: str
+    prompt_version: int | None
+    reason: str
+    grounds: list[list[int]] = Field(description="[start, end) of each quote that the verdict stands on")
+
+
 class ResultOut(BaseModel):
     check_item_id: str
     check_item_version: int
     name: str
+    check_type: str
+    category: str
     verdict: str
     score: float | None
     method: str
@@ -82,6 +57,17 @@ class ResultOut(BaseModel):
     evidence: ResultEvidenceOut
     notices: list[dict[str, Any]]
     execution_time_ms: int
+    original_verdict: str | None = Field(description="what the run said, when people changed the verdict")
+    original_method: str | None
+    decision: DecisionOut | None
+    revision: int
+    judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
+
+
+class SignatureOut(BaseModel):
+    name: str
+    comment: str | None
+    signed_at: datetime
 
 
 class SummaryOut(BaseModel):
@@ -97,9 +83,11 @@ class SummaryOut(BaseModel):
 
 
 class UsageOut(BaseModel):
+    """What language models took; ``cost`` is in US$, null when a model without a configured price answered."""
+
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
 
 
 class ReviewOut(BaseModel):
@@ -120,6 +108,8 @@ class ReviewOut(BaseModel):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    signed_at: datetime | None
+    signatures: list[SignatureOut]
 
 
 class ReviewRowOut(BaseModel):
@@ -151,14 +141,18 @@ def review_row_out(review: Review) -> ReviewRowOut:
     )
 
 
-def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> ReviewOut:
-    """``pairs`` are all findings in the document's order; the review's options limit how many are shown."""
+def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, everything: bool = False) -> ReviewOut:
+    """``pairs`` are all findings in the document's order.
+
+    The review's options limit how many are shown, unless ``everything`` is wanted, as in reports.
+    """
     results = list(review.results.all())
     options = review.options
-    shown = pairs[: options.get("max_findings", len(pairs))]
+    limit = len(pairs) if everything else options.get("max_findings", len(pairs))
+    shown = list(enumerate(pairs[:limit], 1))
     with_evidence = options.get("include_evidence", True)
     suggested = options.get("suggestion_level", "basic") != "none"
-    suggestions = [getattr(finding, "suggestion", None) for _result, finding in shown] if suggested else []
+    suggestions = [getattr(finding, "suggestion", None) for _number, (_result, finding) in shown] if suggested else []
     return ReviewOut(
         review_id=review.public_id,
         document_id=review.document_id_text,
@@ -169,15 +163,27 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]]) -> 
         verdict=review.verdict or None,
         progress=review.progress,
         results=[_result_out(result) for result in results],
-        findings=[_finding_out(result, finding, with_evidence=with_evidence) for result, finding in shown],
+        findings=[
+            finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
+        ],
         total_findings=len(pairs),
-        suggestions=[_suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
+        suggestions=[suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
         summary=_summary(review, results, pairs),
-        usage=UsageOut(),
+        usage=UsageOut(
+            tokens_in=review.tokens_in,
+            tokens_out=review.tokens_out,
+            cost=None if review.cost is None else float(review.cost),
+        ),
         created_at=review.created_at,
         started_at=review.started_at,
         finished_at=review.finished_at,
+        signed_at=review.signed_at,
+        signatures=[_signature_out(signature) for signature in review.signatures.all()],
     )
+
+
+def _signature_out(signature: Signature) -> SignatureOut:
+    return SignatureOut(name=signature.signer_name, comment=signature.comment or None, signed_at=signature.at)
 
 
 def _checklist_ref(review: Review) -> ChecklistRef:
@@ -186,52 +192,50 @@ def _checklist_ref(review: Review) -> ChecklistRef:
 
 def _result_out(result: CheckResult) -> ResultOut:
     item = result.item_version
-    topics = sorted({finding.data["topic"] for finding in result.findings.all() if "topic" in finding.data})
+    # the topic of an empty section may be unknown: None
+    topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
     return ResultOut(
         check_item_id=item.item.code,
         check_item_version=item.number,
         name=in_language(item.name_ja, item.name_en),
+        check_type=item.check_type,
+        category=item.item.category,
         verdict=result.verdict,
         score=result.score,
         method=result.method,
         strategy_used=result.strategy_used,
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
-        evidence=ResultEvidenceOut(ontology_refs=topics),
+        evidence=ResultEvidenceOut(retrieved_chunks=_shown_chunks(result), ontology_refs=topics),
         notices=result.notices,
         execution_time_ms=result.execution_time_ms,
+        original_verdict=result.original_verdict or None,
+        original_method=result.original_method or None,
+        decision=_decision_out(result),
+        revision=result.revision,
+        judgement=_judgement_out(result.judgement) if result.judgement else None,
     )
 
 
-def _finding_out(result: CheckResult, finding: Finding, *, with_evidence: bool) -> FindingOut:
-    basis = in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
-    return FindingOut(
-        id=finding.public_id,
-        fingerprint=finding.fingerprint,
-        rule_id=finding.rule_id,
-        check_item_id=result.item_version.item.code,
-        severity=finding.severity,
-        message=finding.message,
-        location=LocationOut(**finding.location),
-        evidence=[EvidenceOut(**item) for item in finding.evidence] if with_evidence else [],
-        searched=finding.searched,
-        data=finding.data,
-        related_guideline=finding.related_guideline or None,
-        confidence=finding.confidence,
-        confidence_basis=basis or None,
-        triage=finding.triage,
+def _shown_chunks(result: CheckResult) -> list[str]:
+    return [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
+
+
+def _judgement_out(record: dict[str, Any]) -> JudgementOut:
+    return JudgementOut(
+        provider=record["provider"],
+        model=record["model"],
+        prompt_version=record["prompts"].get("judge"),
+        reason=record["reason"],
+        grounds=record["grounds"],
     )
 
 
-def _suggestion_out(suggestion: Suggestion) -> SuggestionOut:
-    return SuggestionOut(
-        id=suggestion.public_id,
-        finding_id=suggestion.finding.public_id,
-        content=in_language(suggestion.content_ja, suggestion.content_en),
-        rationale=in_language(suggestion.rationale_ja, suggestion.rationale_en),
-        confidence=suggestion.confidence,
-        example=suggestion.example or None,
-        references=suggestion.references,
-    )
+def _decision_out(result: CheckResult) -> DecisionOut | None:
+    decisions = list(result.decisions.all())
+    if not decisions:
+        return None
+    last = decisions[-1]
+    return DecisionOut(reason=last.reason, decided_by=last.actor_name, decided_at=last.at)
 
 
 def _summary(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -16,10 +18,11 @@ from hub.access.services import record_event
 from hub.core import bus
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
-from knowledge.models import DocumentStatus, DocumentVersion
+from knowledge.models import Document, DocumentStatus, DocumentVersion
 from knowledge.services.documents import get_document
 from knowledge.services.workers import POLL_S, work_through, worker_is_alive
 from review import runs
+from review.judging.prompts import numbers_in_force
 from review.models import (
     UNFINISHED,
     CheckList,
@@ -31,6 +34,7 @@ from review.models import (
     ReviewStatus,
     Strategy,
 )
+from review.schemas import FindingOut, ReviewOut, review_out
 from review.services.masters import get_checklist
 from review.services.related import hide_unseen_quotes, pin_related, related_versions
 from review.tasks import execute_review
@@ -38,6 +42,8 @@ from review.tasks import execute_review
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
 
 
+# How long a caller may take to answer; after that a worker ends the review, and what is open is skipped.
+CALLER_PATIENCE = timedelta(minutes=10)
 JUDGES = ("auto", "server", "sampling", "rules")
 
 
@@ -53,24 +59,26 @@ class ReviewOptions:
     judge: str = "auto"
     force_strategy: str | None = None
     parallel: bool = True
+    llm_provider: str = ""
+    """The provider that judges instead of the configured one."""
 
 
 def start_review(
-    *, principal: Principal, document_id: str, checklist: str = "", options: ReviewOptions | None = None
+    *,
+    principal: Principal,
+    document_id: str,
+    checklist: str = "",
+    options: ReviewOptions | None = None,
+    waits_for_caller: bool = False,
 ) -> Review:
     """Queue a review of a document's latest version; it starts when the document's text is there.
 
+    With ``waits_for_caller`` no worker takes it for CALLER_PATIENCE, since the caller's own model is asked.
     Without ``checklist`` the one for the document's type is taken. Raises NotFound, InvalidInput, Conflict.
     """
     options = options or ReviewOptions()
-    principal.require(Scope.REVIEW)
-    document = get_document(principal, document_id, scope=Scope.REVIEW)
-    chosen = get_checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
-    master = chosen.versions.filter(status=MasterStatus.APPROVED).order_by("-number").first()
-    if master is None:
-        raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
-    _check_options(options, master)
-    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
+    subject = find_subject(principal=principal, document_id=document_id, checklist=checklist, options=options)
+    document, chosen, master, version = subject.document, subject.checklist, subject.master, subject.version
     related = related_versions(principal, options.related_documents, reviewed=document)
     with transaction.atomic():
         review = Review.objects.create(
@@ -78,7 +86,8 @@ def start_review(
             document_id_text=document.public_id,
             version_number=version.number,
             checklist_version=master,
-            options=asdict(options),
+            options={**asdict(options), "prompts": numbers_in_force()},
+            sampling_until=timezone.now() + CALLER_PATIENCE if waits_for_caller else None,
             requested_by_id=principal.user_id,
         )
         pin_related(review, related)
@@ -92,6 +101,29 @@ def start_review(
         )
         enqueue_on_commit(execute_review, review_id=review.pk)
     return review
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a review would judge, and by what."""
+
+    document: Document
+    version: DocumentVersion
+    checklist: CheckList
+    master: CheckListVersion
+
+
+def find_subject(*, principal: Principal, document_id: str, checklist: str, options: ReviewOptions) -> Subject:
+    """Find the document's version and the approved check list. Raises NotFound, InvalidInput, Conflict."""
+    principal.require(Scope.REVIEW)
+    document = get_document(principal, document_id, scope=Scope.REVIEW)
+    chosen = get_checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
+    master = chosen.versions.filter(status=MasterStatus.APPROVED).order_by("-number").first()
+    if master is None:
+        raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
+    _check_options(options, master)
+    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
+    return Subject(document=document, version=version, checklist=chosen, master=master)
 
 
 def _checklist_for(document_type: str) -> CheckList:
@@ -147,7 +179,7 @@ def _version_to_review(
 
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
-    """Find a review with all that ``review_out`` shows, in three queries. Raises NotFound, also for hidden ones."""
+    """Find a review with all that ``review_out`` shows, in five queries. Raises NotFound, also for hidden ones."""
     principal.require(scope)
     review = (
         Review.objects.visible_to(principal, scope)
@@ -156,9 +188,11 @@ def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.REA
             Prefetch(
                 "results",
                 queryset=CheckResult.objects.select_related("item_version__item").prefetch_related(
-                    Prefetch("findings", queryset=Finding.objects.select_related("suggestion"))
+                    Prefetch("findings", queryset=Finding.objects.select_related("suggestion", "answer", "assignee")),
+                    "decisions",
                 ),
-            )
+            ),
+            "signatures",
         )
         .filter(public_id=review_id)
         .first()
@@ -228,3 +262,17 @@ def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, 
         return (start is None, start or 0, pair[0].position, pair[1].ordinal)
 
     return sorted(((result, finding) for result in results for finding in result.findings.all()), key=place)
+
+
+def show_review(review: Review, *, everything: bool = False) -> ReviewOut:
+    """Show a review that ``get_review`` found, ``everything`` as in reports; in the active language."""
+    return review_out(review, ordered_findings(list(review.results.all())), everything=everything)
+
+
+def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[FindingOut]:
+    """Show findings of one or more reviews as the caller sees them now, in the order given."""
+    shown: dict[str, FindingOut] = {}
+    for review_id in {finding.result.review.public_id for finding in findings}:
+        everything = show_review(get_review(principal, review_id), everything=True)
+        shown |= {one.id: one for one in everything.findings}
+    return [shown[finding.public_id] for finding in findings]

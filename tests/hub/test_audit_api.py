@@ -39,10 +39,7 @@ def test_a_superuser_reads_the_trail_newest_first_and_page_by_page(tmp_path):
 
 
 def test_an_auditor_reads_only_of_the_collections_audited(tmp_path):
-    seen, hidden = (
-        upload_text("# 見える\n\n本文。\n", "見える.md"),
-        upload_text("# 見えない\n\n本文。\n", "見えない.md"),
-    )
+    seen, hidden = upload(tmp_path, "見える"), upload(tmp_path, "見えない")
     other = Collection.objects.create(slug="other", name="他")
     hidden.collection = other
     hidden.save()

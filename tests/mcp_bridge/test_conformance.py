@@ -39,7 +39,13 @@ async def test_the_fixture_answers_to_this_machine_only():
 
     apps = McpApps((), conformance=True)
     headers = [(b"host", settings.ALLOWED_HOSTS[0].encode())]
-    scope = {"type": "http", "path": "/mcp/conformance/", "headers": headers, "client": ("192.0.2.1", 4242)}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp/conformance/",
+        "headers": headers,
+        "client": ("192.0.2.1", 4242),
+    }
     await apps(scope, None, send)
     assert sent[0]["status"] == 403
     assert b"this machine only" in sent[1]["body"]

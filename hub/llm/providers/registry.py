@@ -18,6 +18,7 @@ from hub.llm.types import Limits, StructuredOutput
 # An answer's tokens are at most this many characters each, in any script.
 CHARACTERS_PER_TOKEN = 16
 _making = threading.Lock()
+_made: list[Provider] = []
 
 
 def is_configured() -> bool:
@@ -25,14 +26,34 @@ def is_configured() -> bool:
     return bool(settings.CONFIG.llm_provider != "none")
 
 
-def get_provider() -> Provider:
-    """This process's provider. :raises LlmUnavailable: LLM_PROVIDER is none (code ``llm_not_configured``)."""
+def get_provider(name: str = "") -> Provider:
+    """This process's provider, or the one of a name with the other settings as they are.
+
+    :raises LlmUnavailable: LLM_PROVIDER is none, or what the named one needs is not set (``llm_not_configured``).
+    """
     config = settings.CONFIG
+    if name and name != config.llm_provider:
+        config = _with_provider(config, name)
     limits = Limits(
         timeout_s=config.llm_timeout_s, max_answer_chars=config.llm_max_output_tokens * CHARACTERS_PER_TOKEN
     )
     with _making:  # threads that meet at the first request must not make one each
-        return _provider_of(config, limits)
+        provider = _provider_of(config, limits)
+        if provider not in _made:
+            _made.append(provider)
+        return provider
+
+
+def _with_provider(config: Configuration, name: str) -> Configuration:
+    needed = {"LLM_MODEL": config.llm_model} | ({"LLM_BASE_URL": config.llm_base_url} if name == "openai" else {})
+    if missing := [setting for setting, value in needed.items() if not value]:
+        raise LlmUnavailable(
+            _("The provider {name} needs {missing} to be set."),
+            code="llm_not_configured",
+            name=name,
+            missing=", ".join(missing),
+        )
+    return config.model_copy(update={"llm_provider": name})
 
 
 def _provider_of(config: Configuration, limits: Limits) -> Provider:
@@ -58,9 +79,9 @@ def _bedrock(region: str, profile: str, endpoint_url: str, limits: Limits) -> Pr
 
 
 def close_provider() -> None:
-    """Close the connections of this process's provider; its next use makes it anew."""
-    if is_configured():
-        get_provider().close()
+    """Close the connections of this process's providers; their next use makes them anew."""
+    while _made:
+        _made.pop().close()
     _openai.cache_clear()
     _bedrock.cache_clear()
 

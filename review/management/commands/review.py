@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
+from hub.llm.providers.registry import get_provider
 from knowledge.services.collections import DEFAULT_COLLECTION
 from knowledge.services.documents import Upload, create_document, get_document, hash_file
 from knowledge.services.workers import work_through
@@ -41,7 +42,16 @@ class Command(HubCommand):
         )
         parser.add_argument("--collection", default=DEFAULT_COLLECTION, metavar="SLUG", help="for a file")
         parser.add_argument("--format", choices=list(RENDERERS), default="markdown")
+        parser.add_argument(
+            "--llm",
+            choices=["none", "openai", "openai-compatible", "bedrock"],
+            metavar="PROVIDER",
+            help="who judges what rules can't: none, openai or bedrock; default: LLM_PROVIDER",
+        )
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
+        parser.add_argument(
+            "--baseline", default="", metavar="REVIEW_ID", help="an earlier review: the report tells what changed"
+        )
 
     def handle(
         self,
@@ -53,19 +63,25 @@ class Command(HubCommand):
         collection: str,
         format: str,
         output: Path | None,
+        baseline: str,
+        llm: str | None,
         **_options: object,
     ) -> None:
+        if output is None and not RENDERERS[format].is_text:
+            raise CommandError(f"a report in {format} is a file: name it with --output")
         with cli_call():
             principal = local_principal(token)
+            if baseline:
+                services.get_review(principal, baseline)  # an unknown one is told before the work, not after it
             document_id = _document_id(principal, document, checklist, collection)
-            options = services.ReviewOptions(
-                related_documents=tuple(_ready(principal, name, collection) for name in related)
-            )
+            options = _judged_by(llm, related=tuple(_ready(principal, name, collection) for name in related))
             review = services.start_review(
                 principal=principal, document_id=document_id, checklist=checklist, options=options
             )
             services.wait_for_review(review, timeout_s=None, on_progress=self._show)
-            report = build_report(principal=principal, review_id=review.public_id, report_format=format)
+            report = build_report(
+                principal=principal, review_id=review.public_id, report_format=format, baseline=baseline
+            )
             review.refresh_from_db(fields=["verdict", "error"])
         if output:
             output.write_bytes(report.content)
@@ -78,6 +94,17 @@ class Command(HubCommand):
     def _show(self, percent: int, status: str) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"{status} {percent} %")
+
+
+def _judged_by(llm: str | None, *, related: tuple[str, ...]) -> services.ReviewOptions:
+    """Rules only with none; another provider is asked whether it can be had before anything starts."""
+    if llm == "none":
+        return services.ReviewOptions(judge="rules", related_documents=related)
+    provider = (llm or "").removesuffix("-compatible")
+    if provider:
+        get_provider(provider)
+    judge = "server" if provider else "auto"
+    return services.ReviewOptions(llm_provider=provider, judge=judge, related_documents=related)
 
 
 def _document_id(principal: Principal, name: str, checklist: str, collection: str) -> str:

@@ -1,0 +1,73 @@
+"""The passages of one document's version, ranked for a question: exact, over its own chunks, whoever asks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hub.core.errors import HubError
+from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of, find_active_set, policy_id_of
+from knowledge.backends.analysis import analyse_query
+from knowledge.backends.embedders.base import EmbeddingError
+from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
+from knowledge.search import notices
+from knowledge.search.lexical import lexical_hits, weigh_terms
+from knowledge.search.scope import PermittedChunks
+from knowledge.search.vector import cosines_of
+from knowledge.types import Notice
+
+logger = logging.getLogger(__name__)
+# Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion", SIGIR 2009: k = 60.
+RANK_CONSTANT = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedChunks:
+    """A version's chunks, the most relevant first; ``notices`` say which leg did not answer."""
+
+    chunks: tuple[Chunk, ...]
+    notices: tuple[Notice, ...] = ()
+
+
+def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
+    """Rank all chunks of a version by meaning and by words; equals in document order.
+
+    Asks nobody for permission: it is for work on a document that the caller was let see before. Six queries at most.
+    """
+    active = find_active_set()
+    if active is None:
+        return RankedChunks(chunks=())
+    chunks = list(Chunk.objects.filter(version=version, policy_id=policy_id_of(version, active)).order_by("index"))
+    ids = [chunk.pk for chunk in chunks]
+    remarks: list[Notice] = []
+    legs = [_by_meaning(active, question, ids, remarks), _by_words(question, ids)]
+    worth = {pk: sum(1 / (RANK_CONSTANT + leg[pk]) for leg in legs if pk in leg) for pk in ids}
+    chunks.sort(key=lambda chunk: (-worth[chunk.pk], chunk.index))
+    return RankedChunks(chunks=tuple(chunks), notices=tuple(remarks))
+
+
+def _by_meaning(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, int]:
+    """Ranks from 1; empty where the embedding model does not answer."""
+    try:
+        cosines = cosines_of(active, embedder_of(active).embed_query(question), ids)
+    except EmbeddingError as error:
+        remarks.append(notices.vector_unavailable(error.ja, error.en))
+        return {}
+    except EmbedderMismatch:
+        remarks.append(notices.EMBEDDER_MISMATCH)
+        return {}
+    except HubError as error:
+        logger.warning("passages are ranked by words alone: %s", error.error_code)
+        remarks.append(notices.vector_unavailable("", ""))
+        return {}
+    ordered = sorted(cosines, key=lambda pk: (-cosines[pk], pk))
+    return {pk: rank for rank, pk in enumerate(ordered, 1)}
+
+
+def _by_words(question: str, ids: Sequence[int]) -> dict[int, int]:
+    own = PermittedChunks(
+        sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids
+    )
+    hits = lexical_hits(weigh_terms(analyse_query(question)), own, limit=max(len(ids), 1))
+    return {hit.chunk_id: hit.rank for hit in hits if hit.rank is not None}

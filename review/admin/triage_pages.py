@@ -1,0 +1,294 @@
+"""The triage page: the document's passage beside the findings, decisions by keyboard, verdicts, signing off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from hub.access.principals import Scope
+from hub.admin_site.badges import KINDS
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.errors import HubError, InvalidInput
+from knowledge.ingest.content import blocks_of
+from knowledge.models import VersionContent
+from review import services
+from review.models import SEVERITIES, VERDICTS, EventKind, Review, Triage
+from review.passages import render_passage
+from review.report.facts import label, place_of
+from review.schemas import FindingOut, ReviewOut
+
+MAX_ASSIGNEES = 200
+FILTERS = ("severity", "triage", "item", "assignee", "q")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A finding in the list."""
+
+    finding: FindingOut
+    place: str
+    severity: str
+    state: str
+
+
+def find_review(request: HttpRequest, pk: int) -> Review:
+    """Find a review that the person may read, with all that is shown of it; else 404."""
+    principal = principal_of(request)
+    found = services.list_reviews(principal).filter(pk=pk).first()
+    if found is None:
+        raise Http404
+    return services.get_review(principal, found.public_id)
+
+
+@require_GET
+@never_cache
+def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show the findings that the filters leave, a place for the passage, the checks, and how to sign off."""
+    principal = principal_of(request)
+    review = find_review(request, pk)
+    facts = services.show_review(review, everything=True)
+    asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
+    rows = [_row(one) for one in facts.findings if _is_wanted(one, asked)]
+    return render_page(
+        request,
+        "admin/review/review/triage.html",
+        title=_("Triage"),
+        review=review,
+        facts=facts,
+        rows=rows,
+        asked=asked,
+        checks=_checks(facts),
+        sign_off=services.show_sign_off(services.sign_off_state(principal, review.public_id)),
+        severities=SEVERITIES,
+        states=Triage.choices,
+        verdicts=dict(VERDICTS),
+        items=sorted({one.check_item_id for one in facts.findings}),
+        people=_people(review),
+        left=sum(one.triage == Triage.OPEN for one in facts.findings),
+        may_act=_may_act(request, review),
+    )
+
+
+def _may_act(request: HttpRequest, review: Review) -> bool:
+    reviews = Review.objects.visible_to(principal_of(request), Scope.TRIAGE)
+    return review.signed_at is None and reviews.filter(pk=review.pk).exists()
+
+
+def _row(finding: FindingOut) -> Row:
+    return Row(
+        finding=finding,
+        place=place_of(finding),
+        severity=label(SEVERITIES, finding.severity),
+        state=label(Triage.choices, finding.triage),
+    )
+
+
+def _is_wanted(finding: FindingOut, asked: Mapping[str, str]) -> bool:
+    fields = {
+        "severity": finding.severity,
+        "triage": finding.triage,
+        "item": finding.check_item_id,
+        "assignee": finding.assignee or "",
+    }
+    if any(asked[name] not in ("", value) for name, value in fields.items()):
+        return False
+    words = f"{finding.message} {finding.rule_id} {place_of(finding)}".casefold()
+    return all(word in words for word in asked["q"].casefold().split())
+
+
+def _checks(facts: ReviewOut) -> list[tuple[Any, str]]:
+    """The checks with their remarks, those that nobody could decide first."""
+    undecided = ("error", "skipped")
+    return sorted(
+        ((result, label(VERDICTS, result.original_verdict or "")) for result in facts.results),
+        key=lambda pair: pair[0].verdict not in undecided,
+    )
+
+
+def _people(review: Review) -> list[str]:
+    """Who may be given a finding: people with a role in the document's collection, and superusers."""
+    if review.version is None:
+        return []
+    of_collection = Q(collectiongrant__collection=review.version.document.collection_id)
+    of_group = Q(groups__collectiongrant__collection=review.version.document.collection_id)
+    users = User.objects.filter(of_collection | of_group | Q(is_superuser=True), is_active=True)
+    return list(users.order_by("username").values_list("username", flat=True).distinct()[:MAX_ASSIGNEES])
+
+
+@require_GET
+@never_cache
+def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
+    """Show one finding with its passage and history, as a part of the page."""
+    principal = principal_of(request)
+    review = find_review(request, pk)
+    facts = services.show_review(review, everything=True)
+    found = next((one for one in facts.findings if one.id == finding_id), None)
+    if found is None:
+        raise Http404
+    suggestion = next((one for one in facts.suggestions if one.finding_id == finding_id), None)
+    context = {
+        "row": _row(found),
+        "finding": found,
+        "suggestion": suggestion,
+        "passages": _passages(review, found),
+        "history": [
+            (event, _event_text(event.kind, event.before), _event_text(event.kind, event.after))
+            for event in services.finding_history(principal, finding_id)
+        ],
+        "states": Triage.choices,
+        "people": _people(review),
+        "may_act": _may_act(request, review),
+    }
+    return render(request, "admin/review/review/triage_finding.html", context)
+
+
+def _event_text(kind: str, value: str) -> str:
+    return label(Triage.choices, value) if kind in (EventKind.TRIAGE, EventKind.REOPEN) else value
+
+
+def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
+    """The place as HTML for each quote of this document that stands in another passage; quotes of others as text."""
+    own = [item for item in found.evidence if item.document_id == review.document_id_text]
+    others = [(item.document_id, item.quote) for item in found.evidence if item.document_id != review.document_id_text]
+    content = VersionContent.objects.filter(pk=review.version_id).first() if review.version_id else None
+    if content is None or not own:
+        return others
+    spans = [(item.start_offset, item.end_offset) for item in own if item.verified]
+    blocks = blocks_of(content)
+    shown: list[tuple[str, str]] = []
+    for start, _end in spans:
+        passage = render_passage(content.markdown, blocks, spans, at=start)
+        if passage not in [html for _name, html in shown]:
+            shown.append(("", passage))
+        if len(shown) == MAX_PASSAGES:
+            break
+    return [*shown, *others]
+
+
+MAX_PASSAGES = 5
+
+
+@require_POST
+def save(request: HttpRequest, pk: int) -> JsonResponse:
+    """Change findings as the JSON body says: {finding_ids, triage, reason, comment, expires_at, assignee, revision}.
+
+    Answers the rows as they are now; a refusal is {error, code} with the status that REST gives, too.
+    """
+    review = find_review(request, pk)
+    try:
+        asked = _body(request)
+        changed = services.triage_findings(
+            principal=principal_of(request), finding_ids=_ids_of(review, asked), change=_change(asked)
+        )
+        shown = services.show_findings(principal_of(request), changed)
+        sign_off = services.show_sign_off(services.sign_off_state(principal_of(request), review.public_id))
+    except HubError as error:
+        return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
+    rows = [
+        {
+            "id": one.id,
+            "triage": one.triage,
+            "label": label(Triage.choices, one.triage),
+            "kind": KINDS.get(one.triage, "plain"),
+            "revision": one.revision,
+            "assignee": one.assignee or "",
+        }
+        for one in shown
+    ]
+    return JsonResponse({"findings": rows, "blocking": len(sign_off.blocking)})
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    try:
+        asked = json.loads(request.body)
+    except ValueError as error:
+        raise InvalidInput(_("The request is no JSON object.")) from error
+    if not isinstance(asked, dict):
+        raise InvalidInput(_("The request is no JSON object."))
+    return asked
+
+
+def _ids_of(review: Review, asked: Mapping[str, Any]) -> list[str]:
+    """The findings asked for, which must be of the review that the page is about."""
+    known = {one.public_id for result in review.results.all() for one in result.findings.all()}
+    ids = asked.get("finding_ids")
+    if not isinstance(ids, list) or not ids or not set(map(str, ids)) <= known:
+        raise InvalidInput(_("finding_ids: name findings of this review."), field="finding_ids")
+    return [str(one) for one in ids]
+
+
+def _change(asked: Mapping[str, Any]) -> services.TriageChange:
+    revision = asked.get("revision")
+    return services.TriageChange(
+        triage=str(asked["triage"]) if asked.get("triage") else None,
+        reason=str(asked.get("reason") or ""),
+        comment=str(asked.get("comment") or ""),
+        expires_at=_end_of(str(asked["expires_at"])) if asked.get("expires_at") else None,
+        assignee=str(asked["assignee"]) if asked.get("assignee") is not None else None,
+        revision=revision if isinstance(revision, int) else None,
+    )
+
+
+def _end_of(text: str) -> datetime:
+    try:
+        day = parse_date(text)
+    except ValueError:
+        day = None
+    if day is None:
+        raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field="expires_at")
+    return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
+
+
+@require_POST
+def decide(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponseRedirect:
+    """Record the person's verdict on a check."""
+    review = find_review(request, pk)
+    with errors_as_messages(request):
+        services.decide_result(
+            principal=principal_of(request),
+            review_id=review.public_id,
+            check_item_id=check_item_id,
+            verdict=request.POST.get("verdict", ""),
+            reason=request.POST.get("reason", ""),
+            revision=_number(request.POST.get("revision", "")),
+        )
+        messages.success(request, _("Your verdict on {item} is recorded.").format(item=check_item_id))
+    return _back(pk, "hub-checks")
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
+@require_POST
+def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Sign the review off, or tell what is in the way."""
+    review = find_review(request, pk)
+    with errors_as_messages(request):
+        state = services.sign_off(
+            principal=principal_of(request), review_id=review.public_id, comment=request.POST.get("comment", "")
+        )
+        done = _("The review is signed off.") if state.is_signed else _("You have signed. One more person must sign.")
+        messages.success(request, str(done))
+    return _back(pk, "hub-sign-off")
+
+
+def _back(pk: int, place: str) -> HttpResponseRedirect:
+    return HttpResponseRedirect(f"{reverse('admin:review_review_triage', args=[pk])}#{place}")

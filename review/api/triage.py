@@ -1,0 +1,185 @@
+"""REST calls about what people decide: findings, verdicts, answers, signing off."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import Annotated
+
+from django.utils import timezone
+from ninja import Field, File, Router, Schema, UploadedFile
+from pydantic import BeforeValidator
+
+from hub.rest.auth import HubRequest
+from review import schemas, services
+from review.report.answer_file import MAX_BYTES
+from review.report.answers import apply_answers, preview_answers
+
+router = Router()
+
+REVISION = "the revision that you have seen; when somebody else was faster, the answer is 409 changed_meanwhile"
+
+
+def _end_of_day(value: object) -> object:
+    """A day alone means until its end, in the hub's time zone; a time without a zone is meant there, too."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return value  # pydantic says what was expected
+        if len(value) <= len("2026-03-31"):
+            moment = datetime.combine(moment.date(), time(23, 59, 59))
+        return moment if moment.tzinfo else timezone.make_aware(moment)
+    return value
+
+
+class AnswerIn(Schema):
+    plan: str = Field("", max_length=10_000)
+    text: str = Field("", max_length=10_000)
+    answered_by: str = Field("", max_length=150)
+    answered_on: date | None = None
+
+
+class TriageIn(Schema):
+    """What to change; a field that is left out stays as it is."""
+
+    triage: str | None = Field(None, description="open, accepted, rejected, fixed or waived")
+    reason: str = Field("", description="why; a waiver needs it")
+    comment: str = ""
+    expires_at: Annotated[datetime | None, BeforeValidator(_end_of_day)] = Field(
+        None, description="when a waiver ends (it needs one): 2026-03-31, or a time with its zone"
+    )
+    assignee: str | None = Field(None, description="user name; empty takes the assignment away")
+    answer: AnswerIn | None = None
+    revision: int | None = Field(None, description=REVISION)
+
+
+class BulkTriageIn(TriageIn):
+    finding_ids: list[str] = Field(min_length=1, max_length=1000)
+
+
+class FindingsOut(Schema):
+    findings: list[schemas.FindingOut]
+
+
+class HistoryOut(Schema):
+    finding_id: str
+    history: list[schemas.HistoryLineOut]
+
+
+class VerdictIn(Schema):
+    verdict: str = Field(description="pass, warning or fail")
+    reason: str = Field(description="why; it stands in the reports")
+    revision: int | None = Field(None, description=REVISION)
+
+
+class SignOffIn(Schema):
+    comment: str = Field("", max_length=10_000)
+
+
+def _change(asked: TriageIn) -> services.TriageChange:
+    values = asked.model_dump(exclude={"finding_ids"})
+    answer = values.pop("answer")
+    return services.TriageChange(**values, answer=services.Answer(**answer) if answer else None)
+
+
+@router.patch("/findings/{finding_id}", response=schemas.FindingOut)
+def triage_finding(request: HubRequest, finding_id: str, asked: TriageIn) -> schemas.FindingOut:
+    """Decide on a finding, comment it, or assign it. Verdicts of the check and the review follow."""
+    finding = services.triage_finding(principal=request.principal, finding_id=finding_id, change=_change(asked))
+    return services.show_findings(request.principal, [finding])[0]
+
+
+@router.patch("/findings", response=FindingsOut)
+def triage_findings(request: HubRequest, asked: BulkTriageIn) -> FindingsOut:
+    """Change several findings alike, all or none; all are answered as they are now."""
+    findings = services.triage_findings(
+        principal=request.principal, finding_ids=asked.finding_ids, change=_change(asked)
+    )
+    return FindingsOut(findings=services.show_findings(request.principal, findings))
+
+
+@router.get("/findings/{finding_id}/history", response=HistoryOut)
+def get_finding_history(request: HubRequest, finding_id: str) -> HistoryOut:
+    """Who changed what of a finding, oldest first."""
+    events = services.finding_history(request.principal, finding_id)
+    return HistoryOut(finding_id=finding_id, history=[schemas.history_line_out(event) for event in events])
+
+
+@router.patch("/reviews/{review_id}/results/{check_item_id}", response=schemas.ResultOut)
+def decide_result(request: HubRequest, review_id: str, check_item_id: str, asked: VerdictIn) -> schemas.ResultOut:
+    """Record a person's verdict on a check (method human); what the run said is kept beside it."""
+    services.decide_result(
+        principal=request.principal, review_id=review_id, check_item_id=check_item_id, **asked.model_dump()
+    )
+    results = services.show_review(services.get_review(request.principal, review_id)).results
+    return next(result for result in results if result.check_item_id == check_item_id)
+
+
+@router.get("/reviews/{review_id}/sign-off", response=schemas.SignOffOut)
+def get_sign_off(request: HubRequest, review_id: str) -> schemas.SignOffOut:
+    """Who has signed, how many people must, and what has to be decided first."""
+    return services.show_sign_off(services.sign_off_state(request.principal, review_id))
+
+
+@router.post("/reviews/{review_id}/sign-off", response=schemas.SignOffOut)
+def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> schemas.SignOffOut:
+    """Sign a review. With enough signatures it is final; 409 `sign_off_blocked` tells what is to be decided first."""
+    return services.show_sign_off(
+        services.sign_off(principal=request.principal, review_id=review_id, comment=asked.comment)
+    )
+
+
+@router.get("/reviews/{review_id}/diff", response=schemas.DiffOut)
+def get_diff(request: HubRequest, review_id: str, base: str) -> schemas.DiffOut:
+    """What became of the findings of an earlier review (`base`) of the same document."""
+    return services.difference(services.compare_reviews(request.principal, review_id, base_id=base))
+
+
+class AnswerFieldOut(Schema):
+    field: str
+    before: str
+    after: str
+
+
+class AnswerChangeOut(Schema):
+    row: int
+    number: int
+    finding_id: str
+    fields: list[AnswerFieldOut]
+
+
+class AnswerErrorOut(Schema):
+    row: int
+    message: str
+
+
+class AnswersOut(Schema):
+    """What a table of findings changes. Rows with errors are left out, and say why."""
+
+    applied: bool
+    changes: list[AnswerChangeOut]
+    errors: list[AnswerErrorOut]
+    unchanged: int
+
+
+@router.post("/reviews/{review_id}/answers", response=AnswersOut)
+def read_answers(
+    request: HubRequest, review_id: str, file: Annotated[UploadedFile, File()], apply: bool = False
+) -> AnswersOut:
+    """Read the answers of a 指摘管理表 (report in xlsx, filled in); without `apply` only tell what would change."""
+    act = apply_answers if apply else preview_answers
+    found = act(request.principal, review_id, file.read(MAX_BYTES + 1))
+    return AnswersOut(
+        applied=apply,
+        changes=[
+            AnswerChangeOut(
+                row=change.row,
+                number=change.number,
+                finding_id=change.finding_id,
+                fields=[AnswerFieldOut(field=name, before=old, after=new) for name, old, new in change.shown],
+            )
+            for change in found.changes
+        ],
+        errors=[AnswerErrorOut(row=error.row, message=error.message) for error in found.errors],
+        unchanged=found.unchanged,
+    )

@@ -1,0 +1,97 @@
+"""What of a document a model gets to see for a check."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from knowledge.answering.instructions import speaks_to_a_model
+from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.models import DocumentVersion, VersionContent
+from knowledge.search.within import rank_within
+from review.judging.plan import WITHHELD
+from review.judging.types import CheckTask, Material, Passage
+from review.rules.base import RuleCrash
+from review.rules.registry import UnknownRuleError, run_rules
+from review.types import RuleInput, Span
+
+INJECTION_RULE = "security.prompt_injection"
+# A section without chunks (the index is gone) is shown in pieces of this many characters.
+PIECE = 1500
+
+
+def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, planted: tuple[Span, ...]) -> Material:
+    """Rank the version's own passages for a check. The same index gives the same order."""
+    ranked = rank_within(version, question_of(task))
+    passages = tuple(
+        Passage(
+            chunk_id=chunk.public_id,
+            start=chunk.start_offset,
+            end=chunk.end_offset,
+            section_path=tuple(harmless(title) for title in chunk.section_path),
+        )
+        for chunk in ranked.chunks
+    )
+    return Material(text=target.text, ranked=passages or _pieces(target), planted=planted, notices=ranked.notices)
+
+
+def plain_target(version: DocumentVersion, content: VersionContent) -> RuleInput:
+    """What a model needs to know of a document, without what only rules look at."""
+    return RuleInput(
+        text=content.markdown,
+        title=content.title,
+        document_type=version.document.document_type_id or "other",
+        sections=sections_of(content),
+        blocks=blocks_of(content),
+        document_name=version.filename,
+    )
+
+
+def question_of(task: CheckTask) -> str:
+    """What to look for: the check's own words."""
+    return "\n".join(
+        part for part in (task.name, task.description, task.prompt, " ".join(task.required_elements)) if part
+    )
+
+
+def planted_in(target: RuleInput) -> tuple[Span, ...]:
+    """Find the stretches of a document that speak to a model, by the rule for it where there is one."""
+    try:
+        outcome = run_rules([INJECTION_RULE], replace(target, params={}))[INJECTION_RULE]
+    except UnknownRuleError:
+        return _planted_lines(target.text)
+    if isinstance(outcome, RuleCrash):
+        return _planted_lines(target.text)
+    found = [_whole_lines(target.text, span) for finding in outcome.findings for span in finding.evidence]
+    return tuple(dict.fromkeys((*found, *_planted_lines(target.text))))
+
+
+def harmless(title: str) -> str:
+    """A title or heading as a model may see it beside the passages."""
+    return WITHHELD if speaks_to_a_model(title) else title
+
+
+def _whole_lines(text: str, span: Span) -> Span:
+    """What is around an instruction in its line belongs to it."""
+    end = text.find("\n", max(span.end - 1, 0))
+    return Span(start=text.rfind("\n", 0, span.start) + 1, end=len(text) if end < 0 else end)
+
+
+def _planted_lines(text: str) -> tuple[Span, ...]:
+    spans: list[Span] = []
+    start = 0
+    for line in text.splitlines(keepends=True):
+        if speaks_to_a_model(line):
+            spans.append(Span(start=start, end=start + len(line.rstrip("\n"))))
+        start += len(line)
+    return tuple(spans)
+
+
+def _pieces(target: RuleInput) -> tuple[Passage, ...]:
+    stretches = [(section.start, section.body_end, section.path) for section in target.sections]
+    if not stretches or stretches[0][0] > 0:
+        stretches.insert(0, (0, stretches[0][0] if stretches else len(target.text), ()))
+    return tuple(
+        Passage(chunk_id="", start=start, end=min(start + PIECE, end), section_path=tuple(map(harmless, path)))
+        for begin, end, path in stretches
+        for start in range(begin, end, PIECE)
+    )

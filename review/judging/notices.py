@@ -1,0 +1,102 @@
+"""What a review tells people about its language model."""
+
+from __future__ import annotations
+
+from django.utils import translation
+
+from hub.core.errors import HubError
+from knowledge.types import Notice
+
+NOT_WANTED = Notice(
+    code="llm_not_wanted",
+    ja="この項目の判定には言語モデルが必要ですが、このレビューは規則だけで判定する指定です（judge=rules）。",
+    en="This item needs a language model, and the review was asked to judge by rules only (judge=rules).",
+)
+NO_SAMPLING = Notice(
+    code="sampling_unavailable",
+    ja="この項目は呼び出し側の言語モデル（サンプリング）で判定する指定ですが、呼び出し側に使えるモデルがありませんでした。",
+    en="This item was to be judged by the caller's own language model (sampling), and the caller offered none.",
+)
+BUDGET_STOP = Notice(
+    code="llm_budget_stop",
+    ja="言語モデルの予算（HUB_LLM_TOKEN_BUDGET、HUB_LLM_COST_BUDGET）に達したため、この項目は判定していません。"
+    "それまでの結果は有効です。",
+    en="The budget for language models (HUB_LLM_TOKEN_BUDGET, HUB_LLM_COST_BUDGET) is used up, so this item was not "
+    "judged. The results so far hold.",
+)
+CONTEXT_HALVED = Notice(
+    code="llm_context_halved",
+    ja="言語モデルが時間内に答えなかったため、渡す本文を減らして判定しました。",
+    en="The language model did not answer in time, so it judged with less of the document.",
+)
+EXCERPTS_ONLY = Notice(
+    code="llm_excerpts_only",
+    ja="文書が長いため、項目に関係する箇所だけを言語モデルに渡しました。",
+    en="The document is long: the language model saw only the passages that bear on the item.",
+)
+SCREENING_FAILED = Notice(
+    code="llm_screening_failed",
+    ja="軽いモデルによる選別ができなかったため、検索の順に箇所を選びました。",
+    en="The light model could not screen the passages, so they were chosen by search alone.",
+)
+UNVERIFIED = Notice(
+    code="llm_unverified",
+    ja="言語モデルが挙げた引用の一部が本文にありません。その指摘は未検証で、人の確認が必要です。",
+    en="Some of the language model's quotes do not stand in the document; those findings are unverified and need a "
+    "person.",
+)
+CANNOT_TELL = Notice(
+    code="llm_cannot_tell",
+    ja="言語モデルは、渡された箇所からは判定できないと答えました。人が判定してください。",
+    en="The language model could not tell from the passages. A person has to decide.",
+)
+INSTRUCTION_IN_DOCUMENT = Notice(
+    code="instruction_in_document",
+    ja="言語モデルに渡した箇所に、モデルへの指示と読める文がありました。その文は渡していません。判定は人が確認してください。",
+    en="The passages hold text that reads like an instruction to a model. It was withheld; a person should look at "
+    "this verdict.",
+)
+PASS_NOT_TAKEN = Notice(
+    code="llm_pass_not_taken",
+    ja="言語モデルは適合としましたが、本文にモデルへの指示と読める文があるため採用していません。人が判定してください。",
+    en="The language model said pass, but the document holds text that speaks to models, so it does not count. "
+    "A person has to decide.",
+)
+BELOW_THRESHOLD = Notice(
+    code="llm_below_threshold",
+    ja="言語モデルの評点が、チェック項目の合格基準に達していません。",
+    en="The language model's score is below the check item's threshold.",
+)
+NOT_REPLAYED = Notice(
+    code="llm_not_replayed",
+    ja="元のレビューで言語モデルの判定がないため、再現していません。",
+    en="The original review has no judgement of a language model here to replay.",
+)
+COMPLAINTS = {
+    "no_grounds": Notice(
+        code="llm_no_grounds",
+        ja="言語モデルは適合としましたが、根拠の引用が本文にありません。判定は採用していません。",
+        en="The language model said pass, but its quotes do not stand in the document. The verdict does not count.",
+    ),
+    "contradiction": Notice(
+        code="llm_contradiction",
+        ja="言語モデルの判定と指摘が食い違っています。判定は採用していません。",
+        en="The language model's verdict and findings contradict each other. The verdict does not count.",
+    ),
+    "only_fabricated": Notice(
+        code="llm_only_fabricated",
+        ja="言語モデルの指摘の引用が、どれも本文にありません。不適合の判定は確かではありません。",
+        en="None of the language model's quotes stands in the document, so its fail is not certain.",
+    ),
+}
+
+
+def failed(error: HubError, *, was_asked: bool) -> Notice:
+    """Say why a model gave no usable judgement; ``was_asked`` tells a failure from a request that was never sent."""
+    with translation.override("ja"):
+        ja = str(error)
+    with translation.override("en"):
+        en = str(error)
+    before_ja = "言語モデルから使える判定を得られませんでした。" if was_asked else "言語モデルに渡していません。"
+    before_en = "The language model gave no usable judgement." if was_asked else "The language model was not asked."
+    return Notice(code=error.error_code, ja=f"{before_ja}{ja}", en=f"{before_en} {en}")

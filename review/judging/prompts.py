@@ -1,0 +1,38 @@
+"""The curated prompts in force, and those that ship."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.utils import timezone
+
+from review.judging.types import PromptTexts
+from review.models import JudgePrompt, PromptKind, PromptStatus
+
+PROMPT_FILE = Path(__file__).resolve().parents[1] / "data" / "prompts.json"
+
+
+def numbers_in_force() -> dict[str, int]:
+    """The published version of each kind of prompt. One query."""
+    published = JudgePrompt.objects.filter(status=PromptStatus.PUBLISHED)
+    return dict(published.values_list("kind", "number"))
+
+
+def texts_of(numbers: Mapping[str, int]) -> PromptTexts:
+    """The texts of given versions; a kind that is missing is empty. One query."""
+    rows = {(row.kind, row.number): row.text for row in JudgePrompt.objects.filter(kind__in=numbers)}
+    texts = {kind: rows.get((kind, number), "") for kind, number in numbers.items()}
+    return PromptTexts(
+        judge=texts.get(PromptKind.JUDGE, ""), screen=texts.get(PromptKind.SCREEN, ""), numbers=dict(numbers)
+    )
+
+
+def load_shipped_prompts() -> None:
+    """Publish our prompts where there are none of their kind; those that are there are left alone."""
+    known = set(JudgePrompt.objects.values_list("kind", flat=True))
+    now = timezone.now()
+    for kind, text in json.loads(PROMPT_FILE.read_text(encoding="utf-8")).items():
+        if kind not in known:
+            JudgePrompt.objects.create(kind=kind, number=1, status=PromptStatus.PUBLISHED, text=text, published_at=now)

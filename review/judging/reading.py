@@ -1,0 +1,145 @@
+"""What a model's answer says, and how much of it holds. Pure; never turns a doubt into a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from review.engine import BLOCKING
+from review.judging.plan import label_of
+from review.judging.quotes import find_quote, fold_quote
+from review.judging.types import CheckTask, Passage, Reading
+from review.types import FindingDraft, Severity, Span, SuggestionDraft, Text, Verdict
+
+RULE_ID = "llm.judgement"
+
+
+@dataclass(slots=True)
+class _Quotes:
+    """Looks quotes up in the passages that were shown, and counts."""
+
+    text: str
+    passages: Mapping[str, Passage]
+    given: int = 0
+    fabricated: int = 0
+
+    def locate(self, label: str, quote: str) -> Span | None:
+        """In the passage that is named first, then in the others: a wrong id does not make a true quote false."""
+        self.given += 1
+        named = self.passages[label]
+        for passage in (named, *self.passages.values()):
+            if span := find_quote(self.text, quote, start=passage.start, end=passage.end):
+                return span
+        self.fabricated += 1
+        return None
+
+    @property
+    def share(self) -> float:
+        return 1 - self.fabricated / self.given if self.given else 1.0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The findings by what they rest on."""
+
+    verified: list[Severity] = field(default_factory=list)
+    unverified: list[Severity] = field(default_factory=list)
+
+
+def read_judgement(task: CheckTask, answer: Mapping[str, Any], text: str, passages: Sequence[Passage]) -> Reading:
+    """Hold an answer (of the schema that was asked for) against the passages, and conclude the verdict from it.
+
+    A pass needs a quote that stands in the passages, and none that doesn't. A fail needs a blocking finding that is
+    verified, or that says what is missing. Findings whose quote is not there are kept as unverified.
+    """
+    quotes = _Quotes(text=text, passages={label_of(index): one for index, one in enumerate(passages)})
+    grounds = [quotes.locate(ground["passage"], ground["quote"]) for ground in answer["grounds"]]
+    ungrounded = grounds.count(None)
+    located = [
+        (proposed, None if proposed["kind"] == "missing" else quotes.locate(proposed["passage"], proposed["quote"]))
+        for proposed in answer["findings"]
+    ]
+    tally = _Tally()
+    for proposed, span in located:
+        is_sure = proposed["kind"] == "missing" or span is not None
+        (tally.verified if is_sure else tally.unverified).append(Severity(proposed["severity"]))
+    seen = sum(one.end - one.start for one in passages) / max(len(text), 1)
+    score = answer["score"] / 100
+    verdict, complaint = _conclude(answer["verdict"], tally, has_grounds=len(grounds) > 0 and not ungrounded)
+    if verdict is Verdict.PASS and task.threshold is not None and score < task.threshold:
+        verdict = Verdict.WARNING
+    return Reading(
+        verdict=verdict,
+        score=score,
+        reason=answer["reason"].strip(),
+        grounds=tuple(span for span in grounds if span is not None),
+        findings=tuple(
+            _draft(proposed, span, quotes, seen=min(seen, 1.0), passages=passages) for proposed, span in located
+        ),
+        fabricated=quotes.fabricated,
+        complaint=complaint,
+    )
+
+
+def _conclude(said: str, tally: _Tally, *, has_grounds: bool) -> tuple[Verdict, str]:
+    """The verdict, and the code of what is wrong with the answer (then the verdict is error)."""
+    blocking = BLOCKING & {*tally.verified, *tally.unverified}
+    if said == "cannot_tell":
+        return Verdict.SKIPPED, ""
+    if said == "pass":
+        if blocking:
+            return Verdict.ERROR, "contradiction"
+        if not has_grounds or tally.unverified:
+            return Verdict.ERROR, "no_grounds"
+        return (Verdict.WARNING if Severity.MINOR in tally.verified else Verdict.PASS), ""
+    if BLOCKING & set(tally.verified):
+        return Verdict.FAIL, ""
+    if tally.unverified:
+        return Verdict.ERROR, "only_fabricated"
+    return Verdict.ERROR, "contradiction"
+
+
+def _draft(
+    proposed: Mapping[str, Any], span: Span | None, quotes: _Quotes, *, seen: float, passages: Sequence[Passage]
+) -> FindingDraft:
+    is_missing = proposed["kind"] == "missing"
+    message = proposed["message"].strip()
+    return FindingDraft(
+        rule_id=RULE_ID,
+        severity=Severity(proposed["severity"]),
+        message=Text(ja=message, en=message),  # a model writes in one language
+        key=f"missing|{fold_quote(message)}" if is_missing else f"quote|{fold_quote(proposed['quote'])}",
+        evidence=(span,) if span else (),
+        claimed=() if is_missing or span else (proposed["quote"],),
+        searched=_searched(passages) if is_missing else (),
+        data={"kind": proposed["kind"]},
+        confidence=round(seen if is_missing else (quotes.share if span else 0.0), 3),
+        confidence_basis=_basis(is_missing=is_missing, span=span),
+        suggestion=_suggestion(proposed),
+    )
+
+
+def _basis(*, is_missing: bool, span: Span | None) -> Text:
+    if is_missing:
+        return Text(ja="言語モデルが見た本文の割合", en="share of the document that the language model saw")
+    if span is None:
+        return Text(ja="引用が本文にない（未検証）", en="the quote does not stand in the document (unverified)")
+    return Text(
+        ja="言語モデルの引用のうち本文で確かめられた割合",
+        en="share of the language model's quotes that stand in the document",
+    )
+
+
+def _searched(passages: Sequence[Passage]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" > ".join(one.section_path) for one in passages if one.section_path))
+
+
+def _suggestion(proposed: Mapping[str, Any]) -> SuggestionDraft | None:
+    content = proposed["suggestion"].strip()
+    if not content:
+        return None
+    return SuggestionDraft(
+        content=Text(ja=content, en=content),
+        rationale=Text(ja="言語モデルの提案", en="suggested by the language model"),
+    )

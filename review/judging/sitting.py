@@ -1,0 +1,211 @@
+"""The language model's part in one run of a review: which checks it judges, with what, and what of it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
+from typing import TypeAlias
+
+from django.conf import settings
+
+from hub.access.principals import Classification, Principal, system_principal
+from hub.access.services import principal_for_user
+from hub.core.lease import Lease
+from hub.llm.budget import Budget, Usage
+from hub.llm.errors import AnswerPending
+from hub.llm.ports import Provider
+from hub.llm.preparation import Purpose
+from hub.llm.providers.registry import get_provider, is_configured
+from knowledge.models import Document, DocumentVersion
+from knowledge.types import Notice
+from review.engine import NEEDS_LLM, Judgement
+from review.judging import notices
+from review.judging.excerpts import find_material, harmless, planted_in
+from review.judging.judge import Judge
+from review.judging.prompts import numbers_in_force, texts_of
+from review.judging.sampling import ReplayProvider, SamplingProvider
+from review.judging.types import CheckTask, Material, Opinion
+from review.models import CheckItemVersion, CheckResult, Review
+from review.types import RuleInput, Span, Verdict
+
+
+class Pending(Enum):
+    """The caller's model has to be asked before the check can be judged."""
+
+    PENDING = "pending"
+
+
+PENDING = Pending.PENDING
+Outcome: TypeAlias = Opinion | Pending | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Sitting:
+    """Gives a model's opinion on the checks that rules leave open; makes nothing ready before the first of them."""
+
+    review: Review
+    target: RuleInput
+    lease: Lease
+    sampling: SamplingProvider | None = None
+    is_waiting: bool = False
+    _judge: Judge | None = None
+    _planted: tuple[Span, ...] | None = None
+
+    def opinion(self, item_version: CheckItemVersion, judgement: Judgement) -> Outcome:
+        """What a model says of a check; None where the rules decided, PENDING where the caller has to be asked."""
+        if not is_for_model(item_version, judgement):
+            return None
+        if self.review.options.get("replay_of"):
+            return self._replayed(item_version)
+        if reason := self._why_not():
+            return Opinion(verdict=Verdict.SKIPPED, notices=(reason,))
+        task = task_of(item_version, self.target)
+        try:
+            return self._sit().decide(task, self._material(task))
+        except AnswerPending:
+            self.is_waiting = True
+            return PENDING
+
+    def store(self, item_version: CheckItemVersion, opinion: Outcome) -> None:
+        """Keep how a check was judged, and what the review has spent. Call it in the result's transaction."""
+        if not isinstance(opinion, Opinion):
+            return
+        if opinion.record:
+            CheckResult.objects.filter(review=self.review, item_version=item_version).update(
+                method="llm", score=opinion.score, judgement=opinion.record
+            )
+        if self._judge is not None:
+            used = self._judge.budget.used
+            Review.objects.filter(pk=self.review.pk).update(
+                tokens_in=used.tokens_in, tokens_out=used.tokens_out, cost=used.cost
+            )
+
+    def _why_not(self) -> Notice | None:
+        wanted = self.review.options.get("judge", "auto")
+        if wanted == "rules":
+            return notices.NOT_WANTED
+        if wanted == "sampling":
+            return None if self.sampling else notices.NO_SAMPLING
+        return None if self._provider_name or is_configured() else NEEDS_LLM
+
+    @property
+    def _provider_name(self) -> str:
+        return str(self.review.options.get("llm_provider") or "")
+
+    def _sit(self) -> Judge:
+        if self._judge is None:
+            self._judge = self._make(self.sampling or get_provider(self._provider_name))
+        return self._judge
+
+    def _make(self, provider: Provider, *, is_replay: bool = False) -> Judge:
+        config = settings.CONFIG
+        review = self.review
+        spent = Usage(tokens_in=review.tokens_in, tokens_out=review.tokens_out, cost=_decimal(review.cost))
+        return Judge(
+            principal=requester(review),
+            provider=provider,
+            budget=Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget, used=spent),
+            prompts=texts_of(review.options.get("prompts") or numbers_in_force()),
+            purpose=purpose_of(self._version.document),
+            heartbeat=self._hold,
+            is_replay=is_replay,
+        )
+
+    def _hold(self) -> None:
+        """A request may wait for a place as long as it may take itself."""
+        self.lease.hold_for(2 * settings.CONFIG.llm_timeout_s)
+
+    def _material(self, task: CheckTask) -> Material:
+        return find_material(self._version, self.target, task, self._planted_spans())
+
+    @property
+    def _version(self) -> DocumentVersion:
+        if self.review.version is None:
+            raise ValueError("a review without a version is not judged")
+        return self.review.version
+
+    def _planted_spans(self) -> tuple[Span, ...]:
+        if self._planted is None:
+            self._planted = planted_in(self.target)
+        return self._planted
+
+    def _replayed(self, item_version: CheckItemVersion) -> Opinion:
+        """The opinion that an earlier review stored, from the recorded answer; what had none then has none now."""
+        earlier = CheckResult.objects.filter(
+            review__public_id=self.review.options["replay_of"], item_version=item_version
+        ).first()
+        if earlier is None:
+            return Opinion(verdict=Verdict.SKIPPED, notices=(notices.NOT_REPLAYED,))
+        record = earlier.judgement
+        if not record:  # no model gave a usable answer then
+            return Opinion(
+                verdict=Verdict(earlier.verdict), notices=tuple(Notice(**notice) for notice in earlier.notices)
+            )
+        provider = ReplayProvider(name=record["provider"], model=record["model"], is_private=record["is_private"])
+        task = task_of(item_version, self.target)
+        judge = self._make(provider, is_replay=True)
+        judge.prompts = texts_of(record["prompts"])
+        return judge.replay(task, Material(text=self.target.text, ranked=(), planted=self._planted_spans()), record)
+
+
+def is_for_model(item_version: CheckItemVersion, judgement: Judgement) -> bool:
+    """Tell whether a check is a model's: it has no rules, or they had nothing to judge and it has a question."""
+    criteria = item_version.criteria
+    return not criteria.get("rules") or (judgement.verdict is Verdict.SKIPPED and bool(criteria.get("prompt")))
+
+
+def with_opinion(judgement: Judgement, opinion: Outcome) -> Judgement:
+    """The judgement of a check with a model's opinion in it; strategy and its reason stay."""
+    if not isinstance(opinion, Opinion):
+        return judgement
+    own = [notice for notice in judgement.notices if notice != NEEDS_LLM]
+    said = tuple(dict.fromkeys([*own, *opinion.notices]))
+    return replace(judgement, verdict=opinion.verdict, findings=opinion.findings, notices=said)
+
+
+def task_of(item_version: CheckItemVersion, target: RuleInput) -> CheckTask:
+    """What a check item version asks, of this document."""
+    criteria = item_version.criteria
+    return CheckTask(
+        code=item_version.item.code,
+        name=item_version.name_ja,
+        description=item_version.description_ja,
+        guideline=item_version.guideline_reference,
+        prompt=str(criteria.get("prompt") or ""),
+        expected_format=str(criteria.get("expected_format") or ""),
+        rubric=_in_words(criteria.get("rubric") or criteria.get("scoring_rubric")),
+        threshold=_threshold(criteria.get("threshold")),
+        required_elements=tuple(str(one) for one in criteria.get("required_elements") or ()),
+        document_title=harmless(target.title or target.document_name),
+        document_type=target.document_type,
+    )
+
+
+def _in_words(rubric: object) -> str:
+    """A rubric is a text, a list of lines, or levels with what they mean."""
+    if isinstance(rubric, dict):
+        return "; ".join(f"{level}: {meaning}" for level, meaning in rubric.items())
+    return "; ".join(map(str, rubric)) if isinstance(rubric, list) else str(rubric or "")
+
+
+def _threshold(given: object) -> float | None:
+    """A threshold above 1 is one of 100."""
+    if not isinstance(given, int | float) or isinstance(given, bool):
+        return None
+    return given / 100 if given > 1 else float(given)
+
+
+def requester(review: Review) -> Principal:
+    """Who asked for a review; the hub itself when that account is gone or there was none."""
+    return principal_for_user(review.requested_by) if review.requested_by else system_principal("review")
+
+
+def purpose_of(document: Document, name: str = "review") -> Purpose:
+    """What requests about a document are for: recorded answers go with it."""
+    highest = max(document.classification, document.collection.classification)
+    return Purpose(name=name, document_ids=[document.public_id], classification=Classification(highest))
+
+
+def _decimal(cost: Decimal | None) -> Decimal | None:
+    return None if cost is None else Decimal(cost)

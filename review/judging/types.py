@@ -1,0 +1,88 @@
+"""Value objects of judging by a language model: plain data, no framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from knowledge.types import Notice
+from review.types import FindingDraft, Span, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTask:
+    """What a check item version asks of a model. ``threshold`` is the least score of a pass, 0 to 1."""
+
+    code: str
+    name: str
+    description: str
+    guideline: str = ""
+    prompt: str = ""
+    expected_format: str = ""
+    rubric: str = ""
+    threshold: float | None = None
+    required_elements: tuple[str, ...] = ()
+    document_title: str = ""
+    document_type: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch ``[start, end)`` of the stored Markdown that a model may see. ``chunk_id`` is empty for none."""
+
+    chunk_id: str
+    start: int
+    end: int
+    section_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """The document's text, its passages best first, and the stretches that speak to a model instead of a reader."""
+
+    text: str
+    ranked: tuple[Passage, ...]
+    planted: tuple[Span, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptTexts:
+    """The curated texts in force, and the numbers of their versions."""
+
+    judge: str
+    screen: str
+    numbers: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What an answer says, and how much of it stands in the document.
+
+    ``fabricated`` counts quotes that the passages do not have; ``is_usable`` is False when the answer contradicts
+    itself or rests on such quotes alone, then ``complaint`` is the code of the reason.
+    """
+
+    verdict: Verdict
+    score: float
+    reason: str
+    grounds: tuple[Span, ...] = ()
+    findings: tuple[FindingDraft, ...] = ()
+    fabricated: int = 0
+    complaint: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        return not self.complaint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What a model's judgement of one check comes to. ``record`` is what a replay and the reader need; JSON."""
+
+    verdict: Verdict
+    score: float | None = None
+    findings: tuple[FindingDraft, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,87 @@
+"""What people say of a review: decisions on findings and checks, answers, signatures. Nothing here is ever changed."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from review.models.reviews import VERDICTS, CheckResult, Finding, Review
+
+
+class EventKind(models.TextChoices):
+    TRIAGE = "triage", _("state")
+    COMMENT = "comment", _("comment")
+    ASSIGN = "assign", _("assignment")
+    ANSWER = "answer", _("answer")
+    REOPEN = "reopen", _("waiver expired")
+
+
+class FindingEvent(models.Model):
+    """One line of a finding's history. ``before`` and ``after`` are states, names or empty, by ``kind``."""
+
+    finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="events")
+    kind = models.CharField(max_length=10, choices=EventKind.choices)
+    before = models.CharField(max_length=150, blank=True)
+    after = models.CharField(max_length=150, blank=True)
+    text = models.TextField(blank=True)
+    expires_at = models.DateTimeField(null=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    actor_name = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.before} → {self.after}"
+
+
+class FindingAnswer(models.Model):
+    """The author's answer to a finding, as the 指摘管理表 has it; the newest counts, the history keeps the others."""
+
+    finding = models.OneToOneField(Finding, on_delete=models.CASCADE, related_name="answer")
+    plan = models.TextField(blank=True)
+    text = models.TextField(blank=True)
+    answered_by = models.CharField(max_length=150, blank=True)
+    answered_on = models.DateField(null=True)
+
+    def __str__(self) -> str:
+        return self.text or self.plan
+
+
+class ResultDecision(models.Model):
+    """A person's verdict on a check, with the verdict that it took the place of."""
+
+    result = models.ForeignKey(CheckResult, on_delete=models.CASCADE, related_name="decisions")
+    before = models.CharField(max_length=10, choices=VERDICTS)
+    before_method = models.CharField(max_length=10)
+    verdict = models.CharField(max_length=10, choices=VERDICTS)
+    reason = models.TextField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    actor_name = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.before} → {self.verdict}"
+
+
+class Signature(models.Model):
+    """One person's signature under a review's result."""
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="signatures")
+    signer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    signer_name = models.CharField(max_length=150)
+    comment = models.TextField(blank=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["review", "signer_name"], name="one_signature_per_person")]
+
+    def __str__(self) -> str:
+        return self.signer_name

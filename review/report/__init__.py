@@ -1,0 +1,86 @@
+"""Reports of a review: one set of facts, several faces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core.errors import InvalidInput
+from review.report.facts import ReportFacts, ReportOptions, load_facts
+from review.report.html import render_html
+from review.report.texts import render_json, render_markdown
+from review.report.word import render_docx
+from review.report.workbook import render_xlsx
+
+LANGUAGES = ("ja", "en")
+XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
+__all__ = ["LANGUAGES", "RENDERERS", "Format", "Report", "ReportOptions", "build_report"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A rendered report, ready to be sent or written."""
+
+    content: bytes
+    content_type: str
+    filename: str
+    is_text: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """How one kind of report is made."""
+
+    render: Callable[[ReportFacts], bytes]
+    suffix: str
+    content_type: str
+    is_text: bool = True
+
+
+RENDERERS: dict[str, Format] = {
+    "json": Format(render=render_json, suffix="json", content_type="application/json"),
+    "markdown": Format(render=render_markdown, suffix="md", content_type="text/markdown; charset=utf-8"),
+    "html": Format(render=render_html, suffix="html", content_type="text/html; charset=utf-8"),
+    "xlsx": Format(render=render_xlsx, suffix="xlsx", content_type=XLSX_TYPE, is_text=False),
+    "docx": Format(render=render_docx, suffix="docx", content_type=DOCX_TYPE, is_text=False),
+}
+
+
+def build_report(
+    *,
+    principal: Principal,
+    review_id: str,
+    report_format: str = "json",
+    language: str = "",
+    baseline: str = "",
+    options: ReportOptions | None = None,
+) -> Report:
+    """Render a review that the caller may read, with all its findings; ``baseline`` adds what changed since a review.
+
+    Raises NotFound, InvalidInput (format, language or baseline).
+    """
+    form = RENDERERS.get(report_format)
+    language = language or (translation.get_language() or "ja")[:2]
+    if form is None:
+        raise InvalidInput(
+            _("format: {value!r} is not one of {allowed}."), value=report_format, allowed=", ".join(RENDERERS)
+        )
+    if language not in LANGUAGES:
+        raise InvalidInput(_("language: {value!r} is not one of {allowed}."), value=language, allowed="ja, en")
+    with translation.override(language):
+        facts = load_facts(principal, review_id, baseline=baseline, options=options or ReportOptions())
+        content = form.render(facts)
+    record_event(principal=principal, action="REPORT_DOWNLOAD", resource=f"review:{review_id}", format=report_format)
+    return Report(
+        content=content,
+        content_type=form.content_type,
+        filename=f"{review_id}.{form.suffix}",
+        is_text=form.is_text,
+    )

@@ -1,0 +1,220 @@
+"""A 指摘管理表 as a file: finding its rows again, and turning what people typed into values."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from io import BytesIO
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from openpyxl import load_workbook
+from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.workbook.workbook import Workbook
+
+from hub.core.errors import InvalidInput, LimitExceeded
+from review.models import Triage
+from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, plain_text
+
+MAX_BYTES = 10 * 1024 * 1024
+MAX_EXPANDED_BYTES = 200 * 1024 * 1024
+MAX_ROWS = 20_000
+HEADER_SEARCHED_ROWS = 30
+LIMITS = {"plan": 10_000, "text": 10_000, "answered_by": 150}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow:
+    """One row: which finding, what the file says now, and what it said when it was written."""
+
+    row: int
+    number: int
+    finding_id: str
+    values: Mapping[str, Any]
+    exported: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerFile:
+    """All rows that could be read, and (row, why) of the others."""
+
+    review_id: str
+    rows: Sequence[AnswerRow]
+    errors: Sequence[tuple[int, str]]
+
+
+class BadValueError(ValueError):
+    """A cell that can't be what its column needs; the message is for the person."""
+
+
+def read_answer_file(content: bytes) -> AnswerFile:
+    """Read a workbook that ``render_xlsx`` wrote and people filled in. Raises InvalidInput, LimitExceeded."""
+    book = _open(content)
+    if HIDDEN_SHEET not in book.sheetnames:
+        raise _not_ours()
+    review_id, exported = _exported(list(book[HIDDEN_SHEET].iter_rows(values_only=True, max_row=MAX_ROWS + 2)))
+    rows: list[AnswerRow] = []
+    errors: list[tuple[int, str]] = []
+    seen: dict[int, int] = {}
+    for row, cells in _table_of(book):
+        try:
+            rows.append(_read_row(row, cells, exported, seen))
+        except BadValueError as error:
+            errors.append((row, str(error)))
+    return AnswerFile(review_id=review_id, rows=rows, errors=errors)
+
+
+def _not_ours() -> InvalidInput:
+    return InvalidInput(
+        gettext_lazy(
+            "This is no table of findings that the hub has written. Download the report as xlsx and fill it in."
+        ),
+        code="not_an_answer_file",
+    )
+
+
+def _open(content: bytes) -> Workbook:
+    if len(content) > MAX_BYTES:
+        raise LimitExceeded(gettext_lazy("The file is larger than {limit} bytes."), limit=MAX_BYTES)
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > MAX_EXPANDED_BYTES:
+                raise LimitExceeded(gettext_lazy("The file is larger than {limit} bytes."), limit=MAX_EXPANDED_BYTES)
+        return load_workbook(BytesIO(content), read_only=True, data_only=True)
+    except (zipfile.BadZipFile, InvalidFileException, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
+        raise _not_ours() from error
+
+
+def _exported(rows: Sequence[Sequence[Any]]) -> tuple[str, dict[int, tuple[str, dict[str, Any]]]]:
+    """The review's id, and by number the finding's id with the answers as they were written."""
+    if len(rows) < 2 or rows[0][0] != FORMAT_NAME:
+        raise _not_ours()
+    heads = [str(head) for head in rows[1]]
+    found: dict[int, tuple[str, dict[str, Any]]] = {}
+    for cells in rows[2:]:
+        row = dict(zip(heads, cells, strict=False))
+        values = {field: _stored_value(field, row.get(field)) for field in ANSWER_FIELDS}
+        found[int(row["number"])] = (str(row["finding_id"]), values)
+    return str(rows[0][1]), found
+
+
+def _stored_value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anything)
+    if field in {"answered_on", "expires_at"}:
+        return value.date() if isinstance(value, datetime) else value
+    return plain_text(str(value or ""))
+
+
+def _table_of(book: Workbook) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows below the headings, by field; rows without any answer or number are left out."""
+    titles = _titles()
+    for name in book.sheetnames:
+        columns: dict[int, str] = {}
+        for row, cells in enumerate(book[name].iter_rows(values_only=True, max_row=MAX_ROWS), 1):
+            if columns:
+                values = {field: cells[index] for index, field in columns.items() if index < len(cells)}
+                if any(value not in (None, "") for value in values.values()):
+                    yield row, values
+            elif row <= HEADER_SEARCHED_ROWS:
+                named = {index: titles[_folded(cell)] for index, cell in enumerate(cells) if _folded(cell) in titles}
+                columns = named if {"number", *ANSWER_FIELDS} <= set(named.values()) else {}
+        if columns:
+            return
+    raise InvalidInput(
+        gettext_lazy("The table of findings lacks a column: {columns} must be there."),
+        code="columns_missing",
+        columns=", ".join(str(column.title) for column in COLUMNS if column.is_answer or column.field == "number"),
+    )
+
+
+def _titles() -> dict[str, str]:
+    """The headings in both languages: a colleague may read the file in the other one."""
+    found: dict[str, str] = {}
+    for language in ("ja", "en"):
+        with translation.override(language):
+            found |= {_folded(str(column.title)): column.field for column in COLUMNS}
+    return found
+
+
+def _folded(value: object) -> str:
+    return "".join(unicodedata.normalize("NFKC", str(value or "")).casefold().split())
+
+
+def _read_row(
+    row: int,
+    cells: Mapping[str, Any],
+    exported: Mapping[int, tuple[str, dict[str, Any]]],
+    seen: dict[int, int],
+) -> AnswerRow:
+    number = _number(cells.get("number"))
+    if number not in exported:
+        raise BadValueError(_("No. {number} is no finding of this table.").format(number=number))
+    if number in seen:
+        raise BadValueError(_("No. {number} stands in row {row} already.").format(number=number, row=seen[number]))
+    seen[number] = row
+    finding_id, before = exported[number]
+    values = {field: _value(field, cells.get(field)) for field in ANSWER_FIELDS}
+    return AnswerRow(row=row, number=number, finding_id=finding_id, values=values, exported=before)
+
+
+def _number(value: object) -> int:
+    text = _folded(value).removesuffix(".0")
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise BadValueError(_("No. {value} is no number.").format(value=value if value is not None else "-"))
+    return int(text)
+
+
+def _value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anything)
+    if field == "triage":
+        return _state(value)
+    if field in {"answered_on", "expires_at"}:
+        return _day(value)
+    text = plain_text(str(value if value is not None else "").strip())
+    if len(text) > LIMITS[field]:
+        raise BadValueError(_("More than {limit} characters: {text}…").format(limit=LIMITS[field], text=text[:20]))
+    return text
+
+
+def _state(value: object) -> str:
+    states = {_folded(code): code for code in Triage.values}
+    for language in ("ja", "en"):
+        with translation.override(language):
+            states |= {_folded(text): code for code, text in Triage.choices}
+    wanted = _folded(value)
+    if not wanted:
+        return Triage.OPEN
+    if wanted not in states:
+        allowed = ", ".join(str(text) for text in Triage.labels)
+        raise BadValueError(_("State “{value}” is not one of {allowed}.").format(value=value, allowed=allowed))
+    return str(states[wanted])
+
+
+_DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
+_ERA_DAY = re.compile(r"(?:令和|r)(\d{1,2}|元)[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
+REIWA_BEGINS = 2019
+
+
+def _day(value: object) -> date | None:
+    """A date, or what people type for one: 2026/3/31, 2026年3月31日, 令和8年3月31日, in any width."""
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    text = _folded(value)
+    if not text:
+        return None
+    if match := _DAY.fullmatch(text):
+        year = int(match[1])
+    elif match := _ERA_DAY.fullmatch(text):
+        year = REIWA_BEGINS - 1 + (1 if match[1] == "元" else int(match[1]))
+    else:
+        raise BadValueError(_("“{value}” is no date; write it like 2026/3/31.").format(value=value))
+    try:
+        return date(year, int(match[2]), int(match[3]))
+    except ValueError:
+        raise BadValueError(_("“{value}” is no date; write it like 2026/3/31.").format(value=value)) from None

@@ -1,0 +1,233 @@
+"""What every report shows, loaded once: the review, its findings by number, passages around quotes, what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from hub.access.principals import Principal
+from hub.core.languages import in_language
+from knowledge.models import VersionContent
+from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
+from review.schemas import DiffOut, FindingOut, ResultOut, ReviewOut, SuggestionOut
+from review.services import compare_reviews, difference, get_review, show_review
+
+MAX_QUOTES = 5
+MAX_SEARCHED = 12
+CONTEXT = 90
+"""Characters shown before and after a quote."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What a report has besides its head."""
+
+    summary: bool = True
+    details: bool = True
+    evidence: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A quote with the text around it, on one line each; only ``quote`` for text that is not of this document."""
+
+    before: str
+    quote: str
+    after: str
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFinding:
+    """A finding with its labels in the report's language."""
+
+    finding: FindingOut
+    severity: str
+    triage: str
+    place: str
+    check_name: str
+    suggestion: SuggestionOut | None
+    passages: Sequence[Passage]
+
+    @property
+    def number(self) -> int:
+        return self.finding.number
+
+    @property
+    def searched(self) -> str:
+        shown = " / ".join(self.finding.searched[:MAX_SEARCHED])
+        return f"{shown} …" if len(self.finding.searched) > MAX_SEARCHED else shown
+
+    @property
+    def shown_passages(self) -> Sequence[Passage]:
+        return self.passages[:MAX_QUOTES]
+
+    @property
+    def more_passages(self) -> int:
+        return max(0, len(self.passages) - MAX_QUOTES)
+
+    @property
+    def triage_note(self) -> str:
+        """Who decided, why and until when; empty while nobody has."""
+        one = self.finding
+        until = _("until {day}").format(day=local_day(one.expires_at)) if one.expires_at else ""
+        return ", ".join(part for part in (one.triaged_by or "", one.triage_reason or "", until) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedResult:
+    """A check with its labels in the report's language."""
+
+    result: ResultOut
+    verdict: str
+    method: str
+    check_type: str
+    remarks: str
+    findings: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFacts:
+    """All that a report shows. Texts are in the language that was active when it was loaded."""
+
+    review: ReviewOut
+    title: str
+    path: str
+    verdict: str
+    status: str
+    day: date | None
+    results: Sequence[ReportedResult]
+    findings: Sequence[ReportedFinding]
+    by_severity: Sequence[tuple[str, str, int]]
+    by_type: Sequence[tuple[str, str, int]]
+    by_triage: Sequence[tuple[str, str, int]]
+    diff: DiffOut | None
+    options: ReportOptions = field(default_factory=ReportOptions)
+
+
+def load_facts(principal: Principal, review_id: str, *, baseline: str, options: ReportOptions) -> ReportFacts:
+    """Load a review for a report. Raises NotFound, InvalidInput (a baseline of another document)."""
+    review = get_review(principal, review_id)
+    shown = show_review(review, everything=True)
+    diff = difference(compare_reviews(principal, review_id, base_id=baseline)) if baseline else None
+    document = review.version.document if review.version else None
+    findings = _findings(shown, _text_of(review) if options.evidence else "", options)
+    types = {result.check_item_id: result.check_type for result in shown.results}
+    return ReportFacts(
+        review=shown,
+        title=document.title if document else shown.document_id,
+        path=document.path if document else "",
+        verdict=label(VERDICTS, shown.verdict or ""),
+        status=review.get_status_display(),
+        day=local_day(review.finished_at),
+        results=_results(shown),
+        findings=findings,
+        by_severity=_counted(SEVERITIES, (one.finding.severity for one in findings)),
+        by_type=_counted(CheckType.choices, (types[one.finding.check_item_id] for one in findings)),
+        by_triage=_counted(Triage.choices, (one.finding.triage for one in findings)),
+        diff=diff,
+        options=options,
+    )
+
+
+def _text_of(review: Review) -> str:
+    found = VersionContent.objects.filter(pk=review.version_id).values_list("markdown", flat=True).first()
+    return found or ""
+
+
+def _findings(shown: ReviewOut, text: str, options: ReportOptions) -> list[ReportedFinding]:
+    suggestions = {one.finding_id: one for one in shown.suggestions}
+    names = {result.check_item_id: result.name for result in shown.results}
+    return [
+        ReportedFinding(
+            finding=one,
+            severity=label(SEVERITIES, one.severity),
+            triage=label(Triage.choices, one.triage),
+            place=place_of(one),
+            check_name=names[one.check_item_id],
+            suggestion=suggestions.get(one.id),
+            passages=_passages(one, shown.document_id, text) if options.evidence else (),
+        )
+        for one in shown.findings
+    ]
+
+
+def _passages(finding: FindingOut, document_id: str, text: str) -> list[Passage]:
+    return [
+        Passage(
+            before=_squeezed(text[max(0, item.start_offset - CONTEXT) : item.start_offset], keep="end") if own else "",
+            quote=" ".join(item.quote.split()),
+            after=_squeezed(text[item.end_offset : item.end_offset + CONTEXT], keep="start") if own else "",
+            verified=item.verified,
+        )
+        for item in finding.evidence
+        for own in (item.verified and item.document_id == document_id,)
+    ]
+
+
+def _squeezed(text: str, *, keep: str) -> str:
+    """The part next to the quote, up to an empty line, on one line."""
+    paragraphs = text.split("\n\n")
+    return " ".join((paragraphs[-1] if keep == "end" else paragraphs[0]).split())
+
+
+def place_of(finding: FindingOut) -> str:
+    """Name where a finding stands: sections, page, cell, lines."""
+    location = finding.location
+    parts = [" > ".join(location.section_path)] if location.section_path else []
+    if location.page_number:
+        parts.append(f"p. {location.page_number}")
+    if location.cell:
+        parts.append(location.cell)
+    if location.line_range:
+        first, last = location.line_range
+        parts.append(f"L{first}" if first == last else f"L{first}-{last}")
+    return ", ".join(parts)
+
+
+def _results(shown: ReviewOut) -> list[ReportedResult]:
+    counts = Counter(one.check_item_id for one in shown.findings)
+    methods = {"rules": _("rules"), "llm": _("language model"), "human": _("a person")}
+    return [
+        ReportedResult(
+            result=result,
+            verdict=label(VERDICTS, result.verdict),
+            method=methods.get(result.method, result.method),
+            check_type=label(CheckType.choices, result.check_type),
+            remarks=_remarks(result),
+            findings=counts[result.check_item_id],
+        )
+        for result in shown.results
+    ]
+
+
+def _remarks(result: ResultOut) -> str:
+    remarks = [in_language(notice.get("ja", ""), notice.get("en", "")) for notice in result.notices]
+    if result.decision:
+        before = label(VERDICTS, result.original_verdict or "")
+        remarks.append(
+            _("{who}: {reason} (before: {before})").format(
+                who=result.decision.decided_by, reason=result.decision.reason, before=before
+            )
+        )
+    return " ".join(remarks)
+
+
+def label(choices: Sequence[tuple[str, object]], code: str) -> str:
+    """The text of a code in the active language; an unknown code itself."""
+    return str(dict(choices).get(code, code))
+
+
+def _counted(choices: Sequence[tuple[str, object]], codes: Iterable[str]) -> list[tuple[str, str, int]]:
+    counts: Mapping[str, int] = Counter(codes)
+    return [(code, str(text), counts[code]) for code, text in choices]
+
+
+def local_day(moment: datetime | None) -> date | None:
+    """The day of a moment in the hub's time zone. Reports name days only, so that a repeated one is the same."""
+    return timezone.localtime(moment).date() if moment else None

@@ -1,0 +1,62 @@
+"""The 指摘管理表: which columns it has, and how values stand in its cells. Writing and reading share this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from review.report.packing import xml_text
+
+HEADER_ROW = 4
+HIDDEN_SHEET = "_hub"
+FORMAT_NAME = "hub-findings-1"
+MAX_CELL = 32_767
+"""Characters in a cell. Source: Excel specifications and limits."""
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+ANSWER_FIELDS = ("plan", "text", "answered_by", "answered_on", "triage", "expires_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column: what it holds, its heading, its width in characters."""
+
+    field: str
+    title: str | Promise
+    width: float
+
+    @property
+    def is_answer(self) -> bool:
+        return self.field in ANSWER_FIELDS
+
+
+COLUMNS: Sequence[Column] = (
+    Column(field="number", title=_("No."), width=6),
+    Column(field="severity", title=_("Severity"), width=9),
+    Column(field="place", title=_("Section and place"), width=26),
+    Column(field="message", title=_("Finding"), width=44),
+    Column(field="quotes", title=_("Evidence (quote)"), width=38),
+    Column(field="suggestion", title=_("Suggested improvement"), width=44),
+    Column(field="guideline", title=_("Related guideline"), width=18),
+    Column(field="plan", title=_("Planned action"), width=18),
+    Column(field="text", title=_("Answer"), width=36),
+    Column(field="answered_by", title=_("Answered by"), width=13),
+    Column(field="answered_on", title=_("Answered on"), width=13),
+    Column(field="triage", title=_("State"), width=13),
+    Column(field="expires_at", title=_("Waived until"), width=13),
+)
+
+
+def safe_text(text: object) -> str:
+    """Make a text that no spreadsheet takes for a formula, and that fits into a cell."""
+    clean = xml_text(str(text))
+    if clean.startswith(_FORMULA_STARTS):
+        clean = f"'{clean}"
+    return clean if len(clean) <= MAX_CELL else f"{clean[: MAX_CELL - 1]}…"
+
+
+def plain_text(text: str) -> str:
+    """Undo what ``safe_text`` put before a text."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_STARTS) else text

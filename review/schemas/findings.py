@@ -1,0 +1,122 @@
+"""Shapes of findings and suggestions."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from hub.core.languages import in_language
+from review.models import CheckResult, Finding, FindingAnswer, Suggestion
+
+
+class LocationOut(BaseModel):
+    """Where a finding stands; all null when something is missing."""
+
+    section_path: list[str]
+    page_number: int | None
+    line_range: list[int] | None = Field(description="first and last line, from 1, inclusive")
+    start_offset: int | None
+    end_offset: int | None
+    cell: str | None
+
+
+class EvidenceOut(BaseModel):
+    quote: str
+    document_id: str
+    start_offset: int
+    end_offset: int
+    verified: bool = Field(description="the quote stands in the stored text at these offsets")
+
+
+class AnswerOut(BaseModel):
+    """What the document's author answered."""
+
+    plan: str
+    text: str
+    answered_by: str
+    answered_on: date | None
+
+
+class FindingOut(BaseModel):
+    id: str
+    number: int = Field(description="counts the review's findings in the order of the document, from 1")
+    fingerprint: str
+    rule_id: str
+    check_item_id: str
+    severity: str
+    message: str
+    location: LocationOut
+    evidence: list[EvidenceOut]
+    searched: list[str] = Field(description="what was looked through for something that is missing")
+    data: dict[str, Any]
+    related_guideline: str | None
+    confidence: float | None
+    confidence_basis: str | None
+    triage: str
+    triage_reason: str | None
+    triaged_by: str | None
+    triaged_at: datetime | None
+    expires_at: datetime | None = Field(description="when a waiver ends and the finding is open again")
+    assignee: str | None
+    answer: AnswerOut | None
+    revision: int = Field(description="give it back when changing the finding; another one by then is a conflict")
+
+
+class SuggestionOut(BaseModel):
+    id: str
+    finding_id: str
+    content: str
+    rationale: str
+    confidence: float | None
+    example: str | None
+    references: list[str]
+
+
+def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
+    """Expects the suggestion, answer and assignee to be selected with the finding."""
+    basis = in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
+    return FindingOut(
+        id=finding.public_id,
+        number=number,
+        fingerprint=finding.fingerprint,
+        rule_id=finding.rule_id,
+        check_item_id=result.item_version.item.code,
+        severity=finding.severity,
+        message=finding.message,
+        location=LocationOut(**finding.location),
+        evidence=[EvidenceOut(**item) for item in finding.evidence] if with_evidence else [],
+        searched=finding.searched,
+        data=finding.data,
+        related_guideline=finding.related_guideline or None,
+        confidence=finding.confidence,
+        confidence_basis=basis or None,
+        triage=finding.triage,
+        triage_reason=finding.triage_reason or None,
+        triaged_by=finding.triaged_by or None,
+        triaged_at=finding.triaged_at,
+        expires_at=finding.expires_at,
+        assignee=finding.assignee.get_username() if finding.assignee else None,
+        answer=_answer_out(getattr(finding, "answer", None)),
+        revision=finding.revision,
+    )
+
+
+def _answer_out(answer: FindingAnswer | None) -> AnswerOut | None:
+    if answer is None:
+        return None
+    return AnswerOut(plan=answer.plan, text=answer.text, answered_by=answer.answered_by, answered_on=answer.answered_on)
+
+
+def suggestion_out(suggestion: Suggestion) -> SuggestionOut:
+    """Show a suggestion in the active language."""
+    return SuggestionOut(
+        id=suggestion.public_id,
+        finding_id=suggestion.finding.public_id,
+        content=in_language(suggestion.content_ja, suggestion.content_en),
+        rationale=in_language(suggestion.rationale_ja, suggestion.rationale_en),
+        confidence=suggestion.confidence,
+        example=suggestion.example or None,
+        references=suggestion.references,
+    )

@@ -1,0 +1,54 @@
+"""Shapes of what people say of a review: the history of findings, signing off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from review.models import FindingEvent
+from review.schemas.reviews import SignatureOut
+
+
+class HistoryLineOut(BaseModel):
+    """Who changed what of a finding. ``kind`` is triage, comment, assign, answer or reopen (a waiver has ended)."""
+
+    kind: str
+    before: str | None
+    after: str | None
+    text: str | None
+    expires_at: datetime | None
+    by: str
+    changed_at: datetime
+
+
+class BlockerOut(BaseModel):
+    code: str = Field(description="unfinished, error, skipped, unverified or critical")
+    message: str
+    check_item_id: str | None
+    finding_id: str | None
+
+
+class SignOffOut(BaseModel):
+    """How far a review is from being signed off."""
+
+    review_id: str
+    verdict: str | None
+    signed: bool
+    signed_at: datetime | None
+    signatures_needed: int
+    signatures: list[SignatureOut]
+    blocking: list[BlockerOut]
+
+
+def history_line_out(event: FindingEvent) -> HistoryLineOut:
+    """Show one line of a finding's history."""
+    return HistoryLineOut(
+        kind=event.kind,
+        before=event.before or None,
+        after=event.after or None,
+        text=event.text or None,
+        expires_at=event.expires_at,
+        by=event.actor_name,
+        changed_at=event.at,
+    )

@@ -1,0 +1,111 @@
+"""What changed between two reviews of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.core.errors import InvalidInput
+from knowledge.ingest.content import sections_of
+from knowledge.models import VersionContent
+from review.matching import Matching, Placed, Reviewed, match_findings, names_in
+from review.models import CheckResult, Finding, Review
+from review.schemas import DiffOut, DiffSideOut, FindingOut, MovedOut, finding_out
+from review.services.reviews import get_review, ordered_findings
+from review.services.verdicts import UNDECIDED
+
+Pairs = Sequence[tuple[CheckResult, Finding]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two reviews with all their findings in the document's order, and what became of these."""
+
+    base: Review
+    current: Review
+    base_findings: Pairs
+    findings: Pairs
+    matching: Matching
+
+
+def compare_reviews(principal: Principal, review_id: str, *, base_id: str) -> Comparison:
+    """Compare a review with an earlier one of the same document. Raises NotFound, InvalidInput (another document)."""
+    current, base = get_review(principal, review_id), get_review(principal, base_id)
+    if current.document_id_text != base.document_id_text:
+        raise InvalidInput(
+            _("base: {base_id} is a review of another document ({document_id})."),
+            base_id=base_id,
+            document_id=base.document_id_text,
+            field="base",
+        )
+    if current.pk == base.pk:
+        raise InvalidInput(_("base: a review can't be compared with itself."), field="base")
+    before, after = (ordered_findings(list(review.results.all())) for review in (base, current))
+    matching = match_findings(_reviewed(base, before), _reviewed(current, after))
+    return Comparison(base=base, current=current, base_findings=before, findings=after, matching=matching)
+
+
+def _reviewed(review: Review, pairs: Pairs) -> Reviewed:
+    content = VersionContent.objects.filter(pk=review.version_id).first() if review.version_id else None
+    # a person's word on a check that the run left open says nothing of single findings
+    decided = {
+        result.item_version.item.code
+        for result in review.results.all()
+        if (result.original_verdict or result.verdict) not in UNDECIDED
+    }
+    return Reviewed(
+        text=content.markdown if content else "",
+        sections=sections_of(content) if content else (),
+        findings=[_placed(review, result, finding) for result, finding in pairs],
+        decided=frozenset(decided),
+    )
+
+
+def _placed(review: Review, result: CheckResult, finding: Finding) -> Placed:
+    own = [item for item in finding.evidence if item["document_id"] == review.document_id_text]
+    return Placed(
+        fingerprint=finding.fingerprint,
+        rule_id=finding.rule_id,
+        check_item_id=result.item_version.item.code,
+        places=tuple(item["start_offset"] for item in own),
+        quote=own[0]["quote"] if own else "",
+        subject=str(finding.data.get("topic") or ""),
+        names=names_in(finding.data),
+    )
+
+
+def difference(comparison: Comparison) -> DiffOut:
+    """Show a comparison; messages are in the active language."""
+    matching = comparison.matching
+
+    def old(index: int) -> FindingOut:
+        return finding_out(index + 1, *comparison.base_findings[index])
+
+    def now(index: int) -> FindingOut:
+        return finding_out(index + 1, *comparison.findings[index])
+
+    def moved(pair: tuple[int, int]) -> MovedOut:
+        before = old(pair[0])
+        return MovedOut(**dict(now(pair[1])), base_finding_id=before.id, base_section_path=before.location.section_path)
+
+    return DiffOut(
+        base=_side(comparison.base),
+        current=_side(comparison.current),
+        fixed=[old(index) for index in matching.fixed],
+        new=[now(index) for index in matching.new],
+        open=[now(index) for _before, index in sorted(matching.open, key=lambda pair: pair[1])],
+        moved=[moved(pair) for pair in sorted(matching.moved, key=lambda pair: pair[1])],
+        undecided=[old(index) for index in matching.undecided],
+    )
+
+
+def _side(review: Review) -> DiffSideOut:
+    return DiffSideOut(
+        review_id=review.public_id,
+        version=review.version_number,
+        checklist_version=review.checklist_version.number,
+        verdict=review.verdict or None,
+    )

@@ -1,0 +1,101 @@
+"""Curating the prompts, and trying one on one check item and one document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, NotFound
+from hub.llm.budget import Budget
+from hub.llm.providers.registry import get_provider
+from knowledge.models import VersionContent
+from knowledge.services.documents import get_document
+from review.judging.excerpts import find_material, plain_target, planted_in
+from review.judging.judge import Judge
+from review.judging.prompts import numbers_in_force, texts_of
+from review.judging.sitting import purpose_of, task_of
+from review.judging.types import Opinion
+from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What was asked last, what came, and what it comes to. ``answer`` is None where no usable one came."""
+
+    messages: tuple[tuple[str, str], ...]
+    answer: Any
+    opinion: Opinion
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+
+
+def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
+    """Put a draft in force; the one of its kind that was in force is retired. Raises NotFound, Conflict."""
+    principal.require(Scope.CURATE)
+    with transaction.atomic():
+        same_kind = JudgePrompt.objects.select_for_update()
+        prompt = same_kind.filter(pk=prompt_id).first()
+        if prompt is None:
+            raise NotFound(_("There is no such prompt."))
+        if prompt.status != PromptStatus.DRAFT:
+            raise Conflict(_("Prompt {prompt} is no draft; make a new version of it."), prompt=str(prompt))
+        same_kind.filter(kind=prompt.kind, status=PromptStatus.PUBLISHED).update(status=PromptStatus.RETIRED)
+        prompt.status, prompt.published_at = PromptStatus.PUBLISHED, timezone.now()
+        prompt.save(update_fields=["status", "published_at"])
+        record_event(principal=principal, action="MASTER_PUBLISH", resource=f"prompt:{prompt}")
+    return prompt
+
+
+def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, document_id: str) -> Trial:
+    """Judge one check item on one document with a prompt, draft or not; nothing is stored of it but the audit line.
+
+    :raises NotFound: prompt, item or document. :raises LlmUnavailable: no model is configured.
+    """
+    principal.require(Scope.CURATE)
+    document = get_document(principal, document_id, scope=Scope.REVIEW)
+    prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
+    item_version = _item(check_item)
+    version = document.current_version
+    content = VersionContent.objects.filter(version=version).first() if version else None
+    if prompt is None or item_version is None:
+        raise NotFound(_('There is no check item "{given}", or no such prompt.'), given=check_item)
+    if version is None or content is None:
+        raise Conflict(_("{path} has no text that could be judged."), path=document.path)
+    target = plain_target(version, content)
+    task = task_of(item_version, target)
+    judge = Judge(
+        principal=principal,
+        provider=get_provider(),
+        budget=Budget(max_tokens=settings.CONFIG.hub_llm_token_budget, max_cost=settings.CONFIG.hub_llm_cost_budget),
+        prompts=texts_of({**numbers_in_force(), prompt.kind: prompt.number}),
+        purpose=purpose_of(document, "prompt_trial"),
+        heartbeat=lambda: None,
+    )
+    opinion = judge.decide(task, find_material(version, target, task, planted_in(target)))
+    return _trial(judge, opinion)
+
+
+def _item(code: str) -> CheckItemVersion | None:
+    versions = CheckItemVersion.objects.select_related("item").filter(item__code=code)
+    return versions.exclude(status=MasterStatus.RETIRED).order_by("-number").first()
+
+
+def _trial(judge: Judge, opinion: Opinion) -> Trial:
+    last, used = judge.last, judge.budget.used
+    return Trial(
+        messages=tuple((message.role.value, message.text) for message in last.request.messages) if last else (),
+        answer=last.answer.data if last and last.answer else None,
+        opinion=opinion,
+        tokens_in=used.tokens_in,
+        tokens_out=used.tokens_out,
+        cost=used.cost,
+    )

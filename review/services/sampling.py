@@ -1,0 +1,39 @@
+"""A review that its caller's own model judges: the part between the protocol and the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models.functions import Now
+
+from hub.access.principals import Principal, Scope
+from hub.llm.types import Completion, LlmRequest
+from review import runs
+from review.judging.sampling import SamplingProvider
+from review.models import UNFINISHED, Review
+from review.services.reviews import CALLER_PATIENCE, get_review
+
+
+def wait_for_caller(review: Review) -> None:
+    """Keep workers away from a review while its caller is asked."""
+    Review.objects.filter(pk=review.pk, status__in=UNFINISHED).update(sampling_until=Now() + CALLER_PATIENCE)
+
+
+def give_up_waiting(review: Review) -> None:
+    """Let workers have the review; what the caller's model was to judge comes back skipped."""
+    Review.objects.filter(pk=review.pk).update(sampling_until=None)
+
+
+def run_with_answers(review: Review, answers: Mapping[str, Completion]) -> dict[str, LlmRequest]:
+    """Judge what can be judged with the caller's answers so far, and give what to ask next, by key.
+
+    Nothing to ask: the review is finished, or somebody else works on it.
+    """
+    provider = SamplingProvider(answers=answers)
+    runs.execute(review.pk, sampling=provider)
+    return provider.wanted
+
+
+def take_up(principal: Principal, review_id: str) -> Review:
+    """Find a review that the caller began, to go on with it. Raises NotFound."""
+    return get_review(principal, review_id, scope=Scope.REVIEW)

@@ -1,0 +1,108 @@
+"""A document, a check item for a model only, and a language model that says what a test makes it say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hub.access.principals import local_operator
+from review import runs, services
+from review.models import CheckItemVersion, Review
+from review.schemas import ReviewOut, review_out
+from review.services import ReviewOptions
+from tests.factories import upload_text, work_through
+from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
+from tests.llm_server import prompt_of
+
+ITEM = "BD-C02"
+TEXT = """# 図書館システム基本設計書
+
+## 1 目的
+
+本書は図書館システムの基本設計を示す。対象は貸出、返却、予約の各業務とする。
+
+## 2 性能
+
+利用者検索の応答時間は３秒以内とする。繁忙期でも5秒を超えないこと。
+
+## 3 障害時の対応
+
+障害時は適切に対応する。復旧の手順は別途定める。
+
+## 4 バックアップ
+
+バックアップは毎日午前2時に取得し、30日間保管する。
+"""
+GROUND = "利用者検索の応答時間は3秒以内とする。"
+VAGUE = "障害時は適切に対応する。"
+
+
+@pytest.fixture
+def item(db) -> CheckItemVersion:
+    """BD-C02 as an item without rules."""
+    version = CheckItemVersion.objects.get(item__code=ITEM)
+    version.criteria = {
+        "prompt": "障害時の復旧手順が、担当と所要時間とともに具体的に書かれているか。",
+        "rubric": {"100": "担当・手順・所要時間がある", "0": "何もない"},
+        "required_elements": ["担当", "手順", "所要時間"],
+    }
+    version.save()
+    return version
+
+
+@pytest.fixture
+def document(item, tmp_path):
+    outcome = upload_text(local_operator(), tmp_path, TEXT, document_type="basic_design")
+    return work_through(outcome.document)
+
+
+def judged(
+    verdict: str, *, quotes: tuple[str, ...] = (), findings: tuple[dict[str, str], ...] = (), **more: Any
+) -> Callable[[dict[str, Any]], str]:
+    """A model that gives this judgement; each quote is cited from the passage that the prompt shows first."""
+
+    def answer(asked: dict[str, Any]) -> str:
+        grounds = [{"passage": "p1", "quote": quote} for quote in quotes]
+        blank = {"severity": "major", "kind": "wrong", "passage": "p1", "quote": "", "message": "具体的でない。"}
+        facts = {
+            "reason": "本文の記述による。",
+            "grounds": grounds,
+            "findings": [{**blank, "suggestion": "担当と所要時間を書く。", **finding} for finding in findings],
+            "score": 80 if verdict == "pass" else 20,
+            "verdict": verdict,
+            **more,
+        }
+        assert prompt_of(asked)
+        return json.dumps(facts, ensure_ascii=False)
+
+    return answer
+
+
+FAIL = judged("fail", findings=({"quote": VAGUE},))
+PASS = judged("pass", quotes=(GROUND,))
+
+
+def start(document, **options: Any) -> Review:
+    asked = ReviewOptions(**{"check_items": (ITEM,), **options})
+    return services.start_review(principal=local_operator(), document_id=document.public_id, options=asked)
+
+
+def finish(review: Review) -> ReviewOut:
+    assert runs.execute(review.pk)
+    return show(review)
+
+
+def show(review: Review) -> ReviewOut:
+    stored = services.get_review(local_operator(), review.public_id)
+    return review_out(stored, services.ordered_findings(list(stored.results.all())))
+
+
+def run(document, **options: Any) -> ReviewOut:
+    return finish(start(document, **options))
+
+
+def codes(facts: ReviewOut) -> set[str]:
+    return {notice["code"] for result in facts.results for notice in result.notices}

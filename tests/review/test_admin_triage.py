@@ -1,0 +1,154 @@
+"""The triage page and what is around it, as a browser without scripts sees it."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import openpyxl
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from hub.access.principals import Role
+from review.models import Finding, Review
+from tests.hub.admin.support import client_of, grant, make_user
+from tests.review.conftest import DESIGN, review_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client() -> Any:
+    return client_of(make_user("佐藤", is_superuser=True))
+
+
+def page(client: Any, review: Review, name: str = "triage", *arguments: object, **query: str) -> str:
+    address = reverse(f"admin:review_review_{name}", args=[review.pk, *arguments])
+    response = client.get(address, query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def findings_of(review: Review) -> list[Finding]:
+    return list(Finding.objects.filter(result__review=review))
+
+
+def save(client: Any, review: Review, findings: list[Finding], **change: object) -> Any:
+    body = {"finding_ids": [one.public_id for one in findings], **change}
+    address = reverse("admin:review_review_triage_save", args=[review.pk])
+    return client.post(address, json.dumps(body), content_type="application/json")
+
+
+def test_the_page_lists_findings_and_filters_them(client, review):
+    shown = page(client, review)
+    assert all(one.public_id in shown for one in findings_of(review))
+    filtered = page(client, review, item=findings_of(review)[0].result.item_version.item.code)
+    for one in findings_of(review):
+        listed = f'data-finding-id="{one.public_id}"' in filtered
+        assert listed == (one.result_id == findings_of(review)[0].result_id)
+    assert f'data-finding-id="{findings_of(review)[0].public_id}"' not in page(client, review, q="そのような語はない")
+
+
+def test_the_passage_stands_beside_the_finding_with_the_quote_marked(client, review):
+    finding = Finding.objects.get(result__review=review, rule_id="traceability.undefined_reference")
+    shown = page(client, review, "triage_finding", finding.public_id)
+    assert "<mark>FR-006</mark>" in shown
+    assert "&lt;script&gt;" in shown
+    assert "<script" not in shown
+
+
+def test_findings_are_changed_and_the_row_comes_back(client, review):
+    one, other = findings_of(review)[:2]
+    answer = save(client, review, [one, other], triage="accepted").json()
+    assert [row["triage"] for row in answer["findings"]] == ["accepted", "accepted"]
+    save(client, review, [one], comment="設計担当に確認した")
+    shown = page(client, review, "triage_finding", one.public_id)
+    assert "設計担当に確認した" in shown
+    assert "佐藤" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"triage": "waived", "reason": "次期"}, 422, "invalid_input"),
+        ({"triage": "waived", "reason": "次期", "expires_at": "そのうち"}, 422, "invalid_input"),
+        ({"triage": "fixed", "revision": 7}, 409, "changed_meanwhile"),
+        ({"triage": []}, 422, "invalid_input"),
+        ({"triage": "nonsense"}, 422, "invalid_input"),
+    ],
+)
+def test_a_refusal_says_why(client, review, change, status, code):
+    response = save(client, review, findings_of(review)[:1], **change)
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response.json()["error"]
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{", '{"finding_ids": "x"}', '{"finding_ids": [{}]}'])
+def test_a_request_that_makes_no_sense_is_refused(client, review, body):
+    address = reverse("admin:review_review_triage_save", args=[review.pk])
+    assert client.post(address, body, content_type="application/json").status_code == 422
+
+
+def test_findings_of_another_review_are_not_changed_from_this_page(client, review, tmp_path):
+    other = review_text(tmp_path, DESIGN, name="別.md")
+    assert save(client, review, findings_of(other)[:1], triage="fixed").status_code == 422
+
+
+def test_a_person_s_verdict_and_the_sign_off_go_through_the_page(client, review):
+    item = review.results.first().item_version.item.code
+    client.post(
+        reverse("admin:review_review_verdict", args=[review.pk, item]),
+        {"verdict": "pass", "reason": "現物で確認した", "revision": "0"},
+    )
+    assert "現物で確認した" in page(client, review)
+    address = reverse("admin:review_review_sign_off", args=[review.pk])
+    client.post(address, {"comment": "承認"})
+    review.refresh_from_db()
+    assert (review.signed_at is None) == ("hub-blocking" in page(client, review))
+
+
+def test_a_reader_sees_the_page_without_buttons_and_a_stranger_nothing(review):
+    reader, stranger = make_user("鈴木"), make_user("高橋")
+    grant(reader, Role.READER, review.version.document.collection)
+    shown = page(client_of(reader), review)
+    assert "data-may-act" not in shown
+    assert save(client_of(reader), review, findings_of(review)[:1], triage="fixed").status_code == 404
+    for name in ("triage", "answers", "diff"):
+        address = reverse(f"admin:review_review_{name}", args=[review.pk])
+        assert client_of(stranger).get(address).status_code == 404
+
+
+def test_answers_are_previewed_and_read_in(client, review):
+    report = client.get(reverse("admin:review_review_report", args=[review.pk, "xlsx"]))
+    book = openpyxl.load_workbook(BytesIO(report.content))
+    book.worksheets[0].cell(5, 9, "次版で直す")
+    book.worksheets[0].cell(6, 12, "???")
+    target = BytesIO()
+    book.save(target)
+    address = reverse("admin:review_review_answers", args=[review.pk])
+    shown = client.post(address, {"file": SimpleUploadedFile("表.xlsx", target.getvalue())})
+    text = shown.content.decode()
+    assert "次版で直す" in text
+    assert "???" in text
+    assert client.post(address, {"content": shown.context["content"]}).status_code == 302
+    assert Finding.objects.filter(result__review=review, answer__text="次版で直す").count() == 1
+    refused = client.post(address, {"file": SimpleUploadedFile("表.xlsx", b"no table")})
+    assert "xlsx" in refused.content.decode()
+    assert client.post(address, {"content": "!!"}).status_code == 200
+
+
+def test_the_changes_page_compares_with_an_earlier_review(client, review, tmp_path):
+    second = review_text(tmp_path, DESIGN.replace("版数: 1.2", "版数: 1.1"))
+    shown = page(client, second, "diff")
+    assert 'id="diff-fixed"' in shown
+    assert 'id="diff-open"' in shown
+    assert 'id="diff-new"' not in shown
+    assert "rev_x" in page(client, second, "diff", base="rev_x")
+
+
+def test_the_list_costs_the_same_queries_however_many_findings(client, review, django_assert_max_num_queries):
+    page(client, review)
+    with django_assert_max_num_queries(32):
+        page(client, review)

@@ -1,0 +1,312 @@
+"""Triage, people's verdicts and signing off, through the services; REST says the same in test_triage_api.py."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from knowledge.models import Document
+from review import services
+from review.models import CheckResult, Finding, FindingEvent, Review, Triage
+from tests.factories import CollectionFactory, principal_with
+
+pytestmark = pytest.mark.django_db
+OPERATOR = local_operator()
+
+
+@pytest.fixture
+def document(review) -> Document:
+    return review.version.document
+
+
+def change(**fields) -> services.TriageChange:
+    return services.TriageChange(**fields)
+
+
+def decide(finding: Finding, principal=OPERATOR, **fields) -> Finding:
+    return services.triage_finding(principal=principal, finding_id=finding.public_id, change=change(**fields))
+
+
+def failing_check(review: Review) -> CheckResult:
+    return review.results.filter(verdict="fail").order_by("position").first()
+
+
+def settle_everything(review: Review) -> None:
+    """Decide all that stands in the way of signing off."""
+    for blocker in services.sign_off_state(OPERATOR, review.public_id).blocking:
+        if blocker.finding_id:
+            finding = Finding.objects.get(public_id=blocker.finding_id)
+            decide(finding, triage="accepted")
+        else:
+            services.decide_result(
+                principal=OPERATOR,
+                review_id=review.public_id,
+                check_item_id=blocker.check_item_id,
+                verdict="pass",
+                reason="現物を確認した",
+            )
+
+
+def test_a_rejected_finding_no_longer_counts_and_the_run_s_verdict_is_kept(review):
+    result = failing_check(review)
+    for finding in result.findings.all():
+        decide(finding, triage="rejected", reason="設計方針による")
+    result.refresh_from_db()
+    assert (result.verdict, result.original_verdict) == ("pass", "fail")
+    assert result.method == "rules"
+
+
+def test_an_accepted_finding_still_stands(review):
+    result = failing_check(review)
+    for finding in result.findings.all():
+        decide(finding, triage="accepted")
+    result.refresh_from_db()
+    assert (result.verdict, result.original_verdict) == ("fail", "")
+
+
+def test_reopening_a_finding_brings_the_verdict_back(review):
+    result = failing_check(review)
+    for finding in result.findings.all():
+        decide(finding, triage="fixed")
+        decide(finding, triage="open")
+    result.refresh_from_db()
+    assert result.verdict == "fail"
+
+
+def test_the_review_s_verdict_follows_its_checks(review):
+    failing = Finding.objects.filter(result__review=review, result__verdict="fail")
+    ids = list(failing.values_list("public_id", flat=True))
+    services.triage_findings(principal=OPERATOR, finding_ids=ids, change=change(triage="rejected"))
+    verdicts = set(review.results.values_list("verdict", flat=True)) - {"skipped"}
+    review.refresh_from_db()
+    assert "fail" not in verdicts
+    assert review.verdict == ("warning" if "warning" in verdicts else "pass")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"triage": "waived", "expires_at": timezone.now() + timedelta(days=1)}, "reason"),
+        ({"triage": "waived", "reason": "次期で対応"}, "expires_at"),
+        ({"triage": "waived", "reason": "次期で対応", "expires_at": timezone.now() - timedelta(days=1)}, "expires_at"),
+        ({"triage": "fixed", "expires_at": timezone.now() + timedelta(days=1)}, "expires_at"),
+        ({"triage": "done"}, "triage"),
+        ({"reason": "理由だけ"}, "reason"),
+        ({}, ""),
+        ({"assignee": "居ない人"}, ""),
+    ],
+)
+def test_what_can_not_be_is_refused_by_field(review, fields, field):
+    finding = Finding.objects.filter(result__review=review).first()
+    with pytest.raises(InvalidInput) as refused:
+        decide(finding, **fields)
+    assert refused.value.data.get("field", "") == field
+    finding.refresh_from_db()
+    assert (finding.triage, finding.revision) == ("open", 0)
+
+
+def test_a_waiver_ends_and_the_finding_is_open_again(review):
+    result = failing_check(review)
+    ends = timezone.now() + timedelta(days=30)
+    for finding in result.findings.all():
+        decide(finding, triage="waived", reason="次期で対応", expires_at=ends)
+    result.refresh_from_db()
+    assert result.verdict == "pass"
+    assert services.reopen_expired_waivers(now=ends - timedelta(seconds=1)) == 0
+    assert services.reopen_expired_waivers(now=ends) == result.findings.count()
+    assert services.reopen_expired_waivers(now=ends) == 0
+    result.refresh_from_db()
+    assert result.verdict == "fail"
+    last = result.findings.first().events.last()
+    assert (last.kind, last.before, last.after) == ("reopen", "waived", "open")
+
+
+def test_the_history_tells_who_changed_what_in_order(review, document):
+    reviewer = principal_with(Role.REVIEWER, document.collection)
+    finding = Finding.objects.filter(result__review=review).first()
+    decide(finding, reviewer, triage="accepted", comment="担当に確認中", assignee=reviewer.name)
+    decide(finding, triage="fixed", reason="第2版で修正")
+    lines = list(services.finding_history(reviewer, finding.public_id))
+    assert [(line.kind, line.before, line.after, line.text, line.actor_name) for line in lines] == [
+        ("triage", "open", "accepted", "", reviewer.name),
+        ("assign", "", reviewer.name, "", reviewer.name),
+        ("comment", "", "", "担当に確認中", reviewer.name),
+        ("triage", "accepted", "fixed", "第2版で修正", "operator"),
+    ]
+    assert AuditEvent.objects.filter(action="FINDING_TRIAGE", resource=f"review:{review.public_id}").count() == 2
+
+
+def test_deciding_the_same_again_changes_nothing(review):
+    finding = Finding.objects.filter(result__review=review).first()
+    first = decide(finding, triage="accepted", reason="妥当")
+    again = decide(finding, triage="accepted", reason="妥当")
+    assert again.revision == first.revision == 1
+    assert FindingEvent.objects.filter(finding=finding).count() == 1
+
+
+def test_who_decides_on_an_old_state_is_told_who_was_faster(review, document):
+    finding = Finding.objects.filter(result__review=review).first()
+    reviewer = principal_with(Role.REVIEWER, document.collection)
+    decide(finding, reviewer, triage="accepted", revision=0)
+    with pytest.raises(Conflict, match=reviewer.name) as conflict:
+        decide(finding, triage="rejected", revision=0)
+    assert conflict.value.error_code == "changed_meanwhile"
+    finding.refresh_from_db()
+    assert finding.triage == "accepted"
+
+
+def test_bulk_is_all_or_none(review):
+    ids = list(Finding.objects.filter(result__review=review).values_list("public_id", flat=True))
+    with pytest.raises(NotFound):
+        services.triage_findings(
+            principal=OPERATOR, finding_ids=[*ids, "fnd_nothing"], change=change(triage="accepted")
+        )
+    assert not Finding.objects.filter(triage="accepted").exists()
+    services.triage_findings(principal=OPERATOR, finding_ids=ids, change=change(triage="accepted"))
+    assert Finding.objects.filter(triage="accepted").count() == len(ids) > 3
+
+
+def test_readers_and_outsiders_can_not_decide(review, document):
+    finding = Finding.objects.filter(result__review=review).first()
+    for who in (principal_with(Role.READER, document.collection), principal_with(Role.CURATOR, CollectionFactory())):
+        with pytest.raises(NotFound):
+            decide(finding, who, triage="accepted")
+        with pytest.raises(NotFound):
+            services.sign_off(principal=who, review_id=review.public_id)
+    with pytest.raises(NotFound):
+        services.finding_history(principal_with(None, CollectionFactory()), finding.public_id)
+
+
+def test_findings_are_assigned_only_to_people_who_may_read_them(review):
+    finding = Finding.objects.filter(result__review=review).first()
+    outsider = principal_with(Role.REVIEWER, CollectionFactory())
+    with pytest.raises(InvalidInput, match=outsider.name):
+        decide(finding, assignee=outsider.name)
+
+
+def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(review):
+    result = failing_check(review)
+    services.decide_result(
+        principal=OPERATOR,
+        review_id=review.public_id,
+        check_item_id=result.item_version.item.code,
+        verdict="warning",
+        reason="別冊に記載がある",
+    )
+    decide(result.findings.first(), triage="rejected")
+    shown = next(
+        one
+        for one in services.show_review(services.get_review(OPERATOR, review.public_id)).results
+        if one.check_item_id == result.item_version.item.code
+    )
+    assert (shown.verdict, shown.method) == ("warning", "human")
+    assert (shown.original_verdict, shown.original_method) == ("fail", "rules")
+    assert (shown.decision.reason, shown.decision.decided_by) == ("別冊に記載がある", "operator")
+
+
+@pytest.mark.parametrize(("verdict", "reason"), [("skipped", "理由"), ("great", "理由"), ("pass", " ")])
+def test_a_person_s_verdict_is_pass_warning_or_fail_with_a_reason(review, verdict, reason):
+    item = review.results.first().item_version.item.code
+    with pytest.raises(InvalidInput):
+        services.decide_result(
+            principal=OPERATOR, review_id=review.public_id, check_item_id=item, verdict=verdict, reason=reason
+        )
+
+
+def test_a_verdict_on_an_old_state_is_a_conflict(review):
+    asked = {
+        "principal": OPERATOR,
+        "review_id": review.public_id,
+        "check_item_id": review.results.first().item_version.item.code,
+        "reason": "確認済み",
+        "revision": 0,
+    }
+    services.decide_result(**asked, verdict="pass")
+    with pytest.raises(Conflict):
+        services.decide_result(**asked, verdict="fail")
+
+
+def test_signing_off_is_refused_with_what_is_left_to_decide(review):
+    CheckResult.objects.filter(pk=review.results.first().pk).update(verdict="skipped")
+    critical = Finding.objects.filter(result__review=review).exclude(result=review.results.first()).first()
+    Finding.objects.filter(pk=critical.pk).update(severity="critical")
+    unverified = Finding.objects.filter(result__review=review).exclude(pk=critical.pk).last()
+    unverified.evidence = [{**(unverified.evidence or [{}])[0], "verified": False}]
+    unverified.save(update_fields=["evidence"])
+    state = services.sign_off_state(OPERATOR, review.public_id)
+    codes = {(one.code, one.finding_id) for one in state.blocking}
+    assert {("skipped", ""), ("critical", critical.public_id), ("unverified", unverified.public_id)} <= codes
+    with pytest.raises(Conflict, match=critical.public_id) as refused:
+        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+    assert refused.value.error_code == "sign_off_blocked"
+
+
+def test_a_signed_review_can_not_be_changed(review):
+    settle_everything(review)
+    state = services.sign_off(principal=OPERATOR, review_id=review.public_id, comment="承認")
+    assert state.is_signed
+    finding = Finding.objects.filter(result__review=review).first()
+    with pytest.raises(Conflict, match=review.public_id):
+        decide(finding, triage="rejected")
+    with pytest.raises(Conflict):
+        services.decide_result(
+            principal=OPERATOR, review_id=review.public_id, check_item_id="BD-A01", verdict="pass", reason="x"
+        )
+    with pytest.raises(Conflict):
+        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+    assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF").count() == 1
+
+
+def test_two_people_sign_where_the_deployment_asks_for_it(review, document, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    settle_everything(review)
+    second = principal_with(Role.REVIEWER, document.collection)
+    assert not services.sign_off(principal=OPERATOR, review_id=review.public_id).is_signed
+    with pytest.raises(Conflict) as again:
+        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+    assert again.value.error_code == "second_person_needed"
+    state = services.sign_off(principal=second, review_id=review.public_id)
+    assert state.is_signed
+    assert [one.signer_name for one in state.signatures] == ["operator", second.name]
+
+
+def test_a_change_after_the_first_signature_takes_it_back(review, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    settle_everything(review)
+    services.sign_off(principal=OPERATOR, review_id=review.public_id)
+    decide(Finding.objects.filter(result__review=review).first(), comment="やはり確認する")
+    assert services.sign_off_state(OPERATOR, review.public_id).signatures == []
+
+
+def test_a_review_that_still_runs_is_not_triaged(review):
+    Review.objects.filter(pk=review.pk).update(status="running")
+    with pytest.raises(Conflict) as refused:
+        decide(Finding.objects.filter(result__review=review).first(), triage="accepted")
+    assert refused.value.error_code == "review_unfinished"
+
+
+def test_a_token_without_the_triage_scope_is_told_so(review):
+    from dataclasses import replace
+
+    from hub.access.principals import Scope
+
+    reader = replace(OPERATOR, scopes=frozenset({Scope.READ}))
+    with pytest.raises(Forbidden, match="triage"):
+        decide(Finding.objects.filter(result__review=review).first(), reader, triage=Triage.ACCEPTED)
+
+
+def test_what_people_wrote_goes_with_the_document_and_who_decided_stays(review, document):
+    from knowledge.services.documents import delete_document
+
+    finding = Finding.objects.filter(result__review=review).first()
+    decide(finding, triage="rejected", reason="秘密の理由", answer=services.Answer(text="秘密の回答"))
+    delete_document(principal=OPERATOR, document_id=document.public_id)
+    finding.refresh_from_db()
+    assert (finding.triage, finding.triage_reason, finding.triaged_by) == ("rejected", "", "operator")
+    assert {event.text for event in finding.events.all()} == {""}
+    assert not hasattr(finding, "answer")

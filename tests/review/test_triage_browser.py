@@ -1,0 +1,98 @@
+"""Twenty findings triaged in a real browser with nothing but the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+from review.models import Finding, Review
+from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
+from tests.review.conftest import review_text
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+KEYS = "afrafoacafrawfaarfaf"  # one for each finding: accept, fixed, reject, open, comment, waive
+STATES = {"a": "accepted", "f": "fixed", "r": "rejected", "o": "open", "c": "open", "w": "waived"}
+
+
+def design() -> str:
+    """A design with more than twenty defects: empty chapters, missing topics."""
+    chapters = [
+        f"## {number}. 機能{number}\n\n本機能（FR-{number:03}）は X{number}-{number + 100} の要件に従う。\n\n"
+        for number in range(1, 13)
+    ]
+    empty = [f"## {number}. 資料{number}\n\n" for number in range(13, 21)]
+    return "# 予約システム 基本設計書\n\n- 版数: 1.0\n\n" + "".join(chapters + empty)
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Iterator[Review]:
+    return review_text(tmp_path, design())
+
+
+def send(browser: WebDriver, key: str) -> None:
+    browser.switch_to.active_element.send_keys(key)
+
+
+def wait(browser: WebDriver, condition: Any) -> Any:
+    return WebDriverWait(browser, PATIENCE_S).until(condition)
+
+
+def shown_id(browser: WebDriver) -> str | None:
+    current = browser.find_element(By.CSS_SELECTOR, "[data-finding-id][aria-current]")
+    wanted = current.get_attribute("data-finding-id")
+    return wanted if browser.find_element(By.ID, "hub-triage-detail").get_attribute("data-shown") == wanted else None
+
+
+def revision_of(browser: WebDriver, finding_id: str) -> int:
+    row = browser.find_element(By.CSS_SELECTOR, f'[data-finding-id="{finding_id}"]')
+    return int(row.get_attribute("data-revision") or 0)
+
+
+def fill_dialog(browser: WebDriver, key: str) -> None:
+    wait(browser, lambda one: one.find_element(By.ID, "hub-triage-ask").get_attribute("open"))
+    send(browser, "次期更改で対応する" if key == "w" else "設計担当に確認中")
+    if key == "w":
+        send(browser, Keys.TAB)
+        # how a date is typed depends on the browser's language
+        browser.execute_script("document.activeElement.value = '2099-12-31'")
+    browser.switch_to.active_element.send_keys(Keys.CONTROL, Keys.ENTER)
+
+
+def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: Review, live_server: Any) -> None:  # noqa: F811
+    findings = list(Finding.objects.filter(result__review=review))
+    assert len(findings) >= len(KEYS)
+    browser = page("admin:index")
+    browser.get(live_server.url + reverse("admin:review_review_triage", args=[review.pk]))
+    decided = {}
+    for number, key in enumerate(KEYS):
+        if number:
+            send(browser, "j")
+        finding_id = wait(browser, shown_id)
+        assert finding_id not in decided
+        decided[finding_id] = STATES[key]
+        if key == "o":  # decided and thought better of
+            send(browser, "a")
+            wait(browser, lambda one, row=finding_id: revision_of(one, row) == 1)
+        before = revision_of(browser, finding_id)
+        send(browser, key)
+        if key in "wc":
+            fill_dialog(browser, key)
+        wait(browser, lambda one, row=finding_id, old=before: revision_of(one, row) == old + 1)
+    send(browser, "k")
+    assert wait(browser, shown_id) == list(decided)[-2]
+    stored = dict(Finding.objects.filter(public_id__in=decided).values_list("public_id", "triage"))
+    assert stored == decided
+    waived = Finding.objects.get(triage="waived")
+    assert (waived.triage_reason, waived.expires_at.year) == ("次期更改で対応する", 2099)
+    assert Finding.objects.filter(events__text="設計担当に確認中").count() == 1
+    send(browser, "?")
+    assert wait(browser, lambda one: one.find_element(By.ID, "hub-triage-keys").get_attribute("open"))
