@@ -35,9 +35,9 @@ WITH segment AS MATERIALIZED (
   SELECT id, policy_id, ordinals FROM knowledge_lexicalsegment
   WHERE cardinality(ordinals) <= %s FOR UPDATE SKIP LOCKED
 )
-SELECT s.id, s.policy_id, cardinality(s.ordinals), count(e.ordinal) FROM segment s
-CROSS JOIN LATERAL unnest(s.ordinals) AS o (ordinal) LEFT JOIN knowledge_lexicalentry e ON e.ordinal = o.ordinal
-GROUP BY s.id, s.policy_id, s.ordinals ORDER BY s.id
+SELECT s.id, s.policy_id, cardinality(s.ordinals),
+  (SELECT count(*) FROM unnest(s.ordinals) AS o (ordinal) JOIN knowledge_lexicalentry e ON e.ordinal = o.ordinal)
+FROM segment s ORDER BY s.id
 """
 _LIVE = """
 SELECT e.ordinal FROM knowledge_lexicalsegment s CROSS JOIN LATERAL unnest(s.ordinals) AS o (ordinal)

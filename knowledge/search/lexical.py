@@ -91,7 +91,7 @@ def lexical_hits(
 ) -> list[LexicalHit]:
     """Score the permitted chunks that have any term: the best ``limit``, and those of ``also`` wherever they rank.
 
-    In order of rank, equals by chunk id. Chunks of ``also`` without any of the terms are missing; they must be
+    In order of rank, equals by their number in the index. Chunks of ``also`` without any of the terms are missing; they must be
     permitted ones. Three queries, and one more each time that too few of the best candidates were permitted.
     """
     if not terms or permitted.is_empty:
@@ -140,23 +140,31 @@ def _best_permitted(scores: _Scores, permitted: PermittedChunks, limit: int) -> 
 
 
 def _batches(scores: _Scores, limit: int) -> Iterator[NDArray[np.int64]]:
-    total, start, size = scores.total, 0, FIRST_BATCH * limit
-    order: NDArray[np.int64] | None = None
-    while start < len(total):
-        if order is None and size < len(total):
-            yield scores.ordinals[np.argpartition(-total, size)[:size]]
-        else:
-            order = np.argsort(-total, kind="stable") if order is None else order
-            yield scores.ordinals[order[start : start + size]]
-        start, size = start + size, size * NEXT_BATCH
-        order = np.argsort(-total, kind="stable") if order is None else order
+    """Cut the candidates into batches that grow, the best first; of equals the smaller number comes first."""
+    total, size = scores.total, FIRST_BATCH * limit
+    first = _top(total, size)
+    yield scores.ordinals[first]
+    order = np.argsort(-total, kind="stable") if len(total) > len(first) else first
+    start = len(first)
+    while start < len(order):
+        size *= NEXT_BATCH
+        yield scores.ordinals[order[start : start + size]]
+        start += size
+
+
+def _top(total: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """Give the places of the ``size`` largest values, of equals the first ones, without sorting all."""
+    if size >= len(total):
+        return np.arange(len(total))
+    least = np.partition(total, len(total) - size)[len(total) - size]
+    above, equal = np.flatnonzero(total > least), np.flatnonzero(total == least)
+    return np.concatenate([above, equal[: size - len(above)]])
 
 
 def _best(scores: _Scores, chunk_ids: Mapping[int, int], limit: int) -> dict[int, int]:
-    """Put candidates in order, the best first, equals by chunk id: number → chunk id."""
-    keys = np.array([chunk_ids[ordinal] for ordinal in scores.ordinals.tolist()], np.int64)
-    order = np.lexsort((keys, -scores.total))[:limit]
-    return {int(scores.ordinals[place]): int(keys[place]) for place in order}
+    """Put candidates in order, the best first, of equals the smaller number: number → chunk id."""
+    order = np.argsort(-scores.total, kind="stable")[:limit]
+    return {ordinal: chunk_ids[ordinal] for ordinal in scores.ordinals[order].tolist()}
 
 
 def _ask(sql: str, params: list[Any]) -> dict[int, int]:

@@ -28,6 +28,7 @@ from knowledge.models import (
     Document,
     DocumentVersion,
     EmbeddingSet,
+    LexicalStatistics,
 )
 from knowledge.search.hybrid import search
 from knowledge.services import embedding_sets, retrieval_evaluation
@@ -457,3 +458,17 @@ def test_each_step_has_a_command(tmp_path: Path) -> None:
     assert run_command("drop", "small")["status"] == "dropped"
     names = [row["name"] for row in run_command("list")["embedding_sets"]]
     assert names == ["small", "multilingual-e5-small-q4 1"]
+
+
+def test_building_a_set_that_cuts_otherwise_leaves_lexical_scores_alone() -> None:
+    """Its passages have statistics of their own, and only the sets that search them count them."""
+
+    def scores() -> list[tuple[str, float | None]]:
+        result = search(ME, SearchQuery(text=QUESTION, mode=SearchMode.LEXICAL, limit=50))
+        return [(hit.chunk_id, hit.score) for hit in result.hits]
+
+    before = scores()
+    assert before
+    build(make("small", chunk_options=SMALL).name)
+    assert scores() == before
+    assert LexicalStatistics.objects.exclude(policy=active_embedding_set().policy).filter(chunks__gt=0).exists()

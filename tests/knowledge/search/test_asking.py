@@ -78,7 +78,14 @@ def test_english_forms_of_a_word_find_each_other() -> None:
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        *[("caresses", "caress"), ("flies", "fli"), ("dies", "die"), ("gas", "gas"), ("gaps", "gap"), ("kiwis", "kiwi")],
+        *[
+            ("caresses", "caress"),
+            ("flies", "fli"),
+            ("dies", "die"),
+            ("gas", "gas"),
+            ("gaps", "gap"),
+            ("kiwis", "kiwi"),
+        ],
         *[("luxuriated", "luxuri"), ("hoping", "hope"), ("hopped", "hop"), ("proceed", "proceed"), ("agreed", "agre")],
         *[("relational", "relat"), ("triplicate", "triplic"), ("hopefulness", "hope"), ("goodness", "good")],
         *[("adjustment", "adjust"), ("adoption", "adopt"), ("controlling", "control"), ("by", "by"), ("say", "say")],
@@ -121,9 +128,13 @@ def test_a_phrase_may_end_inside_of_a_longer_word() -> None:
 
 def test_dates_and_classifications_restrict() -> None:
     library = Library()
-    for name, day, level in (("a.md", 1, Classification.C1), ("b.md", 2, Classification.C2), ("c.md", 3, Classification.C3)):
+    for name, day, level in (
+        ("a.md", 1, Classification.C1),
+        ("b.md", 2, Classification.C2),
+        ("c.md", 3, Classification.C3),
+    ):
         library.add(name, [f"性能の記述 {name}"], classification=level)
-        moment = timezone.make_aware(datetime(2026, 4, day, 23, 30))
+        moment = datetime(2026, 4, day, 23, 30, tzinfo=timezone.get_current_timezone())
         Document.objects.filter(path=name).update(created_at=moment, updated_at=moment)
 
     def found(**restriction: object) -> str:
@@ -133,7 +144,7 @@ def test_dates_and_classifications_restrict() -> None:
     assert found(created_from=date(2026, 4, 2)) == "bc"
     assert found(created_to=date(2026, 4, 2)) == "ab"
     assert found(updated_from=date(2026, 4, 2), updated_to=date(2026, 4, 2)) == "b"
-    assert found(created_to=datetime(2026, 4, 2, 12, 0)) == "a"
+    assert found(created_to=datetime(2026, 4, 2, 12, tzinfo=timezone.get_current_timezone())) == "a"
     assert found(classifications=("c1", "C3")) == "ac"
     with pytest.raises(InvalidInput, match=r"filter\.classification"):
         found(classifications=("c9",))
@@ -228,7 +239,9 @@ def test_a_reranker_orders_the_first_candidates_and_shows_its_scores() -> None:
 
 
 @pytest.mark.parametrize("level", list(SearchDetail))
-@pytest.mark.parametrize("text", ["「", "「」", '""', "「\ud800」", "『😀』", '"' * 9999, "「" * 5000 + "」" * 5000, "FR-" * 3000])
+@pytest.mark.parametrize(
+    "text", ["「", "「」", '""', "「\ud800」", "『😀』", '"' * 9999, "「" * 5000 + "」" * 5000, "FR-" * 3000]
+)
 def test_odd_quotes_and_codes_get_an_answer(text: str, level: SearchDetail) -> None:
     Library().add("設計.md", PHRASE_PASSAGES)
     assert ask(text, detail=level).total_found >= 0
