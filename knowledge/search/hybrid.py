@@ -99,8 +99,15 @@ def _search(
     if permitted.is_empty:
         return _NOTHING
     terms = analyse_query(query.text, expand=None if query.mode is SearchMode.VECTOR else expand)
+    is_explained = query.level.includes(SearchDetail.EXPLAIN)
     findings = ask_legs(
-        query.text, terms, mode=query.mode, embedding_set=embedding_set, permitted=permitted, watch=watch
+        query.text,
+        terms,
+        mode=query.mode,
+        embedding_set=embedding_set,
+        permitted=permitted,
+        watch=watch,
+        tell_terms=is_explained,
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
     with watch.measure("fuse"):
@@ -115,7 +122,6 @@ def _search(
         marks = query_pattern(query.text, also=phrases) if query.level.includes(SearchDetail.HIGHLIGHTS) else None
         page = load_page(searchable_chunks(principal, query.filter, embedding_set), query, found, marks=marks)
     remarks = [notices.PHRASE_NOT_FOUND] if phrases and not scored else []
-    is_explained = query.level.includes(SearchDetail.EXPLAIN)
     return SearchResult(
         hits=tuple(page.hits),
         total_found=total,

@@ -94,8 +94,11 @@ def ask_legs(
     embedding_set: EmbeddingSet,
     permitted: PermittedChunks,
     watch: Stopwatch,
+    tell_terms: bool = False,
 ) -> Findings:
     """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it inside a transaction.
+
+    ``tell_terms`` also tells which terms each candidate has.
 
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
@@ -105,7 +108,7 @@ def ask_legs(
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if mode is not SearchMode.VECTOR or vector is None:
         also = [hit.chunk_id for hit in vector.hits] if vector else []
-        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, also, watch), remarks)
+        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, also, watch, tell_terms), remarks)
     if mode is SearchMode.LEXICAL and lexical is None:
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if vector is None and lexical is None:
@@ -144,12 +147,25 @@ def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChun
 
 
 def _ask_lexical(
-    terms: QueryTerms, embedding_set: EmbeddingSet, permitted: PermittedChunks, also: list[int], watch: Stopwatch
+    terms: QueryTerms,
+    embedding_set: EmbeddingSet,
+    permitted: PermittedChunks,
+    also: list[int],
+    watch: Stopwatch,
+    tell_terms: bool,
 ) -> _LexicalAnswer:
     try:
         with watch.measure("lexical"), transaction.atomic():
             weighed = weigh_terms(terms, embedding_set)
-            hits = lexical_hits(weighed, permitted, embedding_set, limit=LEG_DEPTH, also=also, codes=terms.codes)
+            hits = lexical_hits(
+                weighed,
+                permitted,
+                embedding_set,
+                limit=LEG_DEPTH,
+                also=also,
+                codes=terms.codes,
+                tell_terms=tell_terms,
+            )
     except DatabaseError as error:
         logger.exception("lexical search failed")
         raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error

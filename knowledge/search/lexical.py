@@ -22,8 +22,8 @@ from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm, known_terms
 
-# How many candidates are asked about at first, as a multiple of the wanted ones; then four times as many each time.
-FIRST_BATCH, NEXT_BATCH = 3, 4
+# So many times more candidates are asked about when too few of the first ones were permitted.
+NEXT_BATCH = 4
 # Of a phrase's terms, so many narrow down where it may stand.
 MOST_NARROWING = 6
 # Chunk numbers that lie closer than this are summed by place in an array, others by sorting.
@@ -88,11 +88,13 @@ def lexical_hits(
     limit: int,
     also: Sequence[int] = (),
     codes: Sequence[str] = (),
+    tell_terms: bool = False,
 ) -> list[LexicalHit]:
     """Score the permitted chunks that have any term: the best ``limit``, and those of ``also`` wherever they rank.
 
-    In order of rank, equals by their number in the index. Chunks of ``also`` without any of the terms are missing; they must be
-    permitted ones. Three queries, and one more each time that too few of the best candidates were permitted.
+    In order of rank, equals by their number in the index. Chunks of ``also``, which must be permitted ones, are missing
+    when they have none of the terms. Of the terms that a chunk has, ``codes`` are told, or all with ``tell_terms``.
+    Three queries, and one more each time that too few of the best candidates were permitted.
     """
     if not terms or permitted.is_empty:
         return []
@@ -107,7 +109,7 @@ def lexical_hits(
     chunk_ids = {**others, **best}
     wanted = scores.keep(np.array(list(chunk_ids), np.int64))
     hits = _hits(wanted, chunk_ids, {ordinal: rank for rank, ordinal in enumerate(best, 1)})
-    texts = _matched(terms, read, wanted.ordinals)
+    texts = _matched([term for term in terms if tell_terms or term.text in codes], read, wanted.ordinals)
     hits = [replace(hit, matched=own, codes=_share(codes, own)) for hit, own in zip(hits, texts, strict=True)]
     return sorted(hits, key=lambda hit: (hit.rank or limit + 1, -hit.words - hit.bigrams, hit.chunk_id))
 
@@ -141,7 +143,7 @@ def _best_permitted(scores: _Scores, permitted: PermittedChunks, limit: int) -> 
 
 def _batches(scores: _Scores, limit: int) -> Iterator[NDArray[np.int64]]:
     """Cut the candidates into batches that grow, the best first; of equals the smaller number comes first."""
-    total, size = scores.total, FIRST_BATCH * limit
+    total, size = scores.total, limit
     first = _top(total, size)
     yield scores.ordinals[first]
     order = np.argsort(-total, kind="stable") if len(total) > len(first) else first
