@@ -1,9 +1,10 @@
 """Measure search on question sets, and fit the calibration of its scores.
 
-``python -m benchmarks.search`` prints nDCG@10, recall@10 and MRR@10 of the search service next to a plain pgvector
-top 10, and how well 0.7 separates answers from strangers. ``python -m benchmarks.search fit`` writes
-``knowledge/search/calibrations.json``. Both use an embedded PostgreSQL in a scratch folder; vectors are kept in
-``--cache`` for the next time. ``EMBEDDING_BACKEND`` chooses the model.
+``python -m benchmarks.search`` prints nDCG@10, recall@10 and MRR@10 of the search service next to what one would take
+otherwise, and how well 0.7 separates answers from strangers. ``python -m benchmarks.search fit`` writes
+``knowledge/search/calibrations.json``. ``python -m benchmarks.search scale`` measures latency by leg, recall under
+filters, build time and size with synthetic passages, by default a hundred thousand. All use an embedded PostgreSQL in
+a scratch folder; vectors are kept in ``--cache`` for the next time. ``EMBEDDING_BACKEND`` chooses the model.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 def parse_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
-    parser.add_argument("command", nargs="?", choices=("measure", "fit"), default="measure")
+    parser.add_argument("command", nargs="?", choices=("measure", "fit", "scale"), default="measure")
     parser.add_argument("--queries", type=int, default=300, help="questions of each set (default 300)")
+    parser.add_argument("--chunks", type=int, default=100_000, help="passages of `scale` (default 100,000)")
     default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
     parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "hub-benchmark-vectors")
@@ -42,9 +44,12 @@ def main() -> None:
         django.setup()
         from django.core.management import call_command
 
-        from benchmarks.retrieval import fit, measure
+        from benchmarks.retrieval import fit, measure, scale
 
         call_command("migrate", verbosity=0)
+        if arguments.command == "scale":
+            scale.run(arguments.data, arguments.chunks)
+            return
         (fit if arguments.command == "fit" else measure).run(arguments.data, arguments.queries, arguments.cache)
 
 

@@ -29,6 +29,7 @@ app.conf.beat_schedule = {
     "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "reopen-waivers": {"task": "review.reopen_waivers", "schedule": 300.0, "options": {"expires": 300}},
+    "lexical-index": {"task": "knowledge.keep_lexical_index", "schedule": 30.0, "options": {"expires": 30}},
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
@@ -47,9 +48,11 @@ def prune() -> None:
     from hub.rest.idempotency import prune_idempotency_records
     from hub.rest.uploads import prune_temp_files
     from knowledge.backends.postings import prune_terms
+    from knowledge.ingest.lexical_upkeep import clear_deleted_postings
 
     prune_idempotency_records(timezone.now())
     prune_temp_files(timezone.now())
+    clear_deleted_postings()
     with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
         prune_terms()
 

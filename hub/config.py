@@ -81,6 +81,7 @@ class Configuration(BaseSettings):
     embedding_model: str = Field("", description="the model of the backend; empty = the backend's default")
     embedding_base_url: str = Field("", description="with EMBEDDING_BACKEND=openai")
     embedding_api_key: str = Field("", description="with EMBEDDING_BACKEND=openai")
+    reranker_model: str = Field("", description="folder of a cross-encoder (sentence-transformers); empty = none")
     llm_provider: Literal["none", "openai", "bedrock"] = Field(
         "none", description="who answers what rules can't: none, openai (any OpenAI-compatible endpoint), bedrock"
     )

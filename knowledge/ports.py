@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
@@ -39,3 +39,12 @@ class Parser(Protocol):
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. Raises ParseError with a reason that a curator understands."""
+
+
+class Reranker(Protocol):
+    """Reads a question and a passage together and says how well the one answers the other."""
+
+    name: str
+
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Rate each passage, higher is better, on a scale of its own. Raises Unavailable."""

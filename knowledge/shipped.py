@@ -9,8 +9,6 @@ from knowledge.guidelines.shipped import load_guidelines
 from knowledge.models import (
     Collection,
     DocumentType,
-    LexicalField,
-    LexicalStatistics,
     Ontology,
     OntologyStatus,
 )
@@ -34,8 +32,6 @@ def load_shipped_content() -> None:
     for code, name_ja, name_en in DOCUMENT_TYPES:
         DocumentType.objects.get_or_create(code=code, defaults={"name_ja": name_ja, "name_en": name_en})
     Collection.objects.get_or_create(slug="default", defaults={"name": "既定のコレクション"})
-    for field in LexicalField:
-        LexicalStatistics.objects.get_or_create(field=field)
     for version, facts in shipped_ontologies():
         _load_ontology(facts, version)
     load_guidelines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from hub.core.queue import enqueue
-from knowledge.ingest import pipeline, set_builds, set_removal
+from knowledge.ingest import lexical_upkeep, pipeline, set_builds, set_removal
 from knowledge.ontology import shape_checks
 
 
@@ -22,6 +22,13 @@ def build_embedding_set(*, set_id: int) -> None:
     """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
     if set_builds.build_slice(set_id) or set_removal.clear_slice(set_id):
         enqueue(build_embedding_set, set_id=set_id)
+
+
+@shared_task(name="knowledge.keep_lexical_index", ignore_result=True, expires=30)
+def keep_lexical_index() -> None:
+    """Merge what was indexed, index again what a new edition of the analysis cuts otherwise, and queue the rest."""
+    if lexical_upkeep.keep_lexical_index():
+        enqueue(keep_lexical_index)
 
 
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)

@@ -63,12 +63,20 @@ def _collect(
 
 def _ask(questions: Sequence[Question]) -> Asked:
     names = dict(Chunk.objects.values_list("pk", "public_id"))
-    permitted = permitted_chunks(local_operator(), SearchFilter(), active_embedding_set())
+    used = active_embedding_set()
+    permitted = permitted_chunks(local_operator(), SearchFilter(), used)
     asked: Asked = []
     for question in questions:
         with transaction.atomic():
             terms = analyse_query(question.text)
-            found = ask_legs(question.text, terms, mode=SearchMode.HYBRID, permitted=permitted, watch=Stopwatch())
+            found = ask_legs(
+                question.text,
+                terms,
+                mode=SearchMode.HYBRID,
+                embedding_set=used,
+                permitted=permitted,
+                watch=Stopwatch(),
+            )
         asked.append((found.evidence, question.gold, names))
     return asked
 

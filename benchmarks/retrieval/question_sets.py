@@ -69,7 +69,10 @@ def _rows(path: Path) -> list[dict[str, str]]:
 def load_set(question_set: QuestionSet, cache: Path) -> None:
     """Replace what is in the database by one set, indexed and analysed."""
     with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE knowledge_document, knowledge_lexicalterm, knowledge_lexicalstatistics CASCADE")
+        cursor.execute(
+            "TRUNCATE knowledge_document, knowledge_lexicalterm, knowledge_lexicalsegment, "
+            "knowledge_lexicalstatistics CASCADE"
+        )
     collection, _made = Collection.objects.get_or_create(slug="benchmark", defaults={"name": "benchmark"})
     DocumentType.objects.get_or_create(code="other", defaults={"name_ja": "その他", "name_en": "Other"})
     vectors = dict(zip([p.id for p in question_set.corpus], _vectors(question_set, cache), strict=True))

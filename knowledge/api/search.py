@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Annotated, Any
 
 from ninja import Field, Query, Router, Schema
@@ -12,6 +13,8 @@ from knowledge import schemas
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search as search_documents
 from knowledge.types import (
+    PageMark,
+    SearchDetail,
     SearchFilter,
     SearchMode,
     SearchOrder,
@@ -28,6 +31,11 @@ class FilterIn(Schema):
     section_path: str | list[str] = []
     language: str | None = None
     metadata: dict[str, Any] = {}
+    classification: str | list[str] = Field(default=[], description="c1, c2, c3")
+    created_from: date | datetime | None = Field(default=None, description="a day, or a time; of the document")
+    created_to: date | datetime | None = Field(default=None, description="a day is included whole")
+    updated_from: date | datetime | None = None
+    updated_to: date | datetime | None = None
 
 
 class SearchIn(Schema):
@@ -40,21 +48,28 @@ class SearchIn(Schema):
     context_size: int = Field(1, ge=0, le=5)
     full_document: bool = False
     order: SearchOrder = SearchOrder.RELEVANCE
-    detail: bool = Field(False, description="each leg's rank and raw score")
-    cursor: str | None = Field(None, max_length=2000)
+    detail: bool | SearchDetail = Field(
+        SearchDetail.NONE,
+        description="none, highlights, scores (each leg's rank and raw score; also true), explain; each has what those "
+        "before it have",
+    )
+    per_document: int | None = Field(None, ge=1, le=100, description="the most passages of one document")
+    cursor: str | None = Field(None, max_length=4000)
 
 
 @router.post("/search", response=schemas.SearchOut)
 def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
-    """Find passages with citations. `next_cursor` continues where the limit or the output budget cut."""
+    """Find passages with citations. `next_cursor` continues where the limit or the output budget cut, whatever was
+    added meanwhile. What stands in 「」, 『』 or quotes must occur; a code such as FR-001 is found exactly.
+    """
     scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
-    offset = int(decode_cursor(asked.cursor, scope=scope)["offset"]) if asked.cursor else 0
-    result = search_documents(request.principal, _search_query(asked, offset))
-    following = None if result.next_offset is None else encode_cursor({"offset": result.next_offset}, scope=scope)
+    after = schemas.page_mark(decode_cursor(asked.cursor, scope=scope)) if asked.cursor else None
+    result = search_documents(request.principal, _search_query(asked, after))
+    following = encode_cursor(schemas.page_position(result.next_page), scope=scope) if result.next_page else None
     return schemas.search_out(result, next_cursor=following)
 
 
-def _search_query(asked: SearchIn, offset: int) -> SearchQuery:
+def _search_query(asked: SearchIn, after: PageMark | None) -> SearchQuery:
     return SearchQuery(
         text=asked.query,
         mode=asked.mode,
@@ -66,7 +81,8 @@ def _search_query(asked: SearchIn, offset: int) -> SearchQuery:
         full_document=asked.full_document,
         order=asked.order,
         detail=asked.detail,
-        offset=offset,
+        per_document=asked.per_document,
+        after=after,
     )
 
 
@@ -80,6 +96,11 @@ def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:
         section_path=_several(asked.section_path),
         language=asked.language,
         metadata=asked.metadata,
+        classifications=_several(asked.classification),
+        created_from=asked.created_from,
+        created_to=asked.created_to,
+        updated_from=asked.updated_from,
+        updated_to=asked.updated_to,
     )
 
 

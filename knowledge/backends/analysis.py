@@ -2,21 +2,27 @@
 
 Two fields complement each other: ``words`` are Sudachi's normalised forms (mode A), so that サーバ, サーバー and
 Server are one term; ``bigrams`` are neighbouring CJK characters, which find what no dictionary knows. Codes such as
-FR-001 stay whole in both, next to their parts. Pure functions: no database, no framework.
+FR-001 stay whole in both, next to their parts, and so do articles (第3条). English words are stemmed in ``words``.
+Pure functions: no database, no framework.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sudachipy import Morpheme, SplitMode
 
 from knowledge.backends.embedders.text import normalise
+from knowledge.backends.stemming import stem
 from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
+# Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
+ANALYSIS_EDITION = 2
 MAX_TERM_LENGTH = 100
 MAX_QUERY_TERMS = 256
 SYNONYM_WEIGHT = 0.3
@@ -26,9 +32,23 @@ _EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接�
 _QUESTION_WORDS = frozenset(
     {"何", "誰", "何処", "どこ", "何時", "いつ", "何故", "なぜ", "どれ", "どちら", "幾ら", "幾つ"}
 )
+_ENGLISH_QUESTION_WORDS = frozenset(
+    {"a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how", "if", "in", "into"}
+    | {"is", "it", "its", "of", "on", "or", "that", "the", "their", "there", "these", "this", "to", "was", "were"}
+    | {"what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with"}
+)
 _DASH = re.compile(r"(?<=[a-z0-9])[\u2010-\u2015\u2212\u30fc](?=[a-z0-9])")
 # Possessive, and only from a word's start: otherwise a long run of letters takes quadratic time.
 _CODE = re.compile(r"(?<![a-z0-9])[a-z0-9]++(?:[-_./:@+#]++[a-z0-9]++)+")
+_ARTICLE = re.compile(
+    r"第\s*(?P<number>[0-9]+|[〇一二三四五六七八九十百]+)\s*(?P<kind>[編部章節款項条号])"
+    r"(?:の(?P<branch>[0-9]+|[二三四五六七八九十]+)(?![0-9二三四五六七八九十]))?"
+)
+# What names one thing: letters and digits joined by a sign. A mere number or two joined words are not.
+_IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])[a-z0-9]++(?:[-_.]++[a-z0-9]++)+")
+_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"))
+_ENGLISH = re.compile("[a-z]{3,}")
+_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")}
 _CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CJK += "\uac00-\ud7a3\U00020000-\U0003ffff"
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
@@ -47,10 +67,14 @@ class PassageTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTerms:
-    """What to ask for, by field: term → weight (1 for the caller's own words, less for synonyms)."""
+    """What to ask for, by field: term → weight (1 for the caller's own words, less for synonyms).
+
+    ``codes`` are those of ``words`` that name one thing each: FR-001, GL-3.2.1, 第3条.
+    """
 
     words: Mapping[str, float]
     bigrams: Mapping[str, float]
+    codes: tuple[str, ...] = ()
     is_cut: bool = False
 
     def __bool__(self) -> bool:
@@ -78,7 +102,43 @@ def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
         for terms, extra in zip((words, bigrams), _query_fields(alternative), strict=True):
             terms.update({term: SYNONYM_WEIGHT for term in extra if term not in terms})
     is_cut = max(len(words), len(bigrams)) > MAX_QUERY_TERMS
-    return QueryTerms(words=_first(words), bigrams=_first(bigrams), is_cut=is_cut)
+    words, bigrams = _first(words), _first(bigrams)
+    codes = tuple(code for code in dict.fromkeys(_codes(fold(text))) if code in words)
+    return QueryTerms(words=words, bigrams=bigrams, codes=codes, is_cut=is_cut)
+
+
+def fingerprint(text: str) -> int:
+    """Give a number (signed, 64 bits) that texts share which differ in spaces, punctuation, width and case at most."""
+    letters = "".join(character for character in fold(text) if character.isalnum())
+    return int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), signed=True)
+
+
+def terms_inside(phrase: str) -> set[str]:
+    """Give terms of the field ``bigrams`` that every passage has in which the phrase occurs.
+
+    Words at either end may be parts of longer ones there, so they do not count.
+    """
+    folded = fold(phrase)
+    terms: set[str] = set()
+    for run in _RUN.finditer(folded):
+        if run["cjk"] and len(run[0]) > 1:
+            terms.update(run[0][i : i + 2] for i in range(len(run[0]) - 1))
+        elif run.start() > 0 and run.end() < len(folded):
+            terms.add(run[0][:MAX_TERM_LENGTH])
+    return terms
+
+
+def surfaces(text: str) -> list[str]:
+    """Give the words of a question as they are written (folded), those that lexical search asks for; each once."""
+    folded = fold(text)
+    found = [code[0] for code in _CODE.finditer(folded)] + [one[0] for one in _ARTICLE.finditer(folded)]
+    for piece in _PIECE.findall(_CODE.sub(" ", folded)):
+        for morpheme in tokenizer().tokenize(piece, SplitMode.A):
+            surface = morpheme.surface()
+            is_empty = surface in _ENGLISH_QUESTION_WORDS or morpheme.normalized_form() in _QUESTION_WORDS
+            if _says_something(morpheme) and not is_empty:
+                found.append(surface)
+    return list(dict.fromkeys(found))
 
 
 def fold(text: str) -> str:
@@ -92,8 +152,8 @@ def fold(text: str) -> str:
 
 def _query_fields(text: str) -> tuple[dict[str, float], dict[str, float]]:
     folded = fold(text)
-    words = [word for word in _words(folded) if word not in _QUESTION_WORDS]
-    bigrams = list(_bigrams(folded))
+    words = [word for word in _words(folded, leave_out=_ENGLISH_QUESTION_WORDS) if word not in _QUESTION_WORDS]
+    bigrams = [term for term in _bigrams(folded) if term not in _ENGLISH_QUESTION_WORDS]
     if not words:  # hiragana alone is then particles and endings
         bigrams = [term for term in bigrams if not _HIRAGANA.fullmatch(term)]
     return dict.fromkeys(words, 1.0), dict.fromkeys(bigrams, 1.0)
@@ -103,13 +163,57 @@ def _first(terms: dict[str, float]) -> dict[str, float]:
     return dict(list(terms.items())[:MAX_QUERY_TERMS])
 
 
-def _words(folded: str) -> Iterator[str]:
+def _words(folded: str, *, leave_out: frozenset[str] = frozenset()) -> Iterator[str]:
     for code in _CODE.finditer(folded):
         yield code[0][:MAX_TERM_LENGTH]
+    yield from _articles(folded)
     for piece in _PIECE.findall(folded):
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
-            if _says_something(morpheme):
-                yield morpheme.normalized_form().casefold()[:MAX_TERM_LENGTH]
+            if _says_something(morpheme) and morpheme.surface() not in leave_out:
+                yield _without_ending(morpheme.normalized_form().casefold())[:MAX_TERM_LENGTH]
+
+
+def _codes(folded: str) -> Iterator[str]:
+    for code in _CODE.finditer(folded):
+        if _IDENTIFIER.fullmatch(code[0]):
+            yield code[0][:MAX_TERM_LENGTH]
+    yield from _articles(folded)
+
+
+def _articles(folded: str) -> Iterator[str]:
+    """Find articles, chapters and the like, in one spelling: 第三条, 第 3 条 → 第3条."""
+    for found in _ARTICLE.finditer(folded):
+        number = _in_digits(found["number"])
+        branch = f"の{_in_digits(found['branch'])}" if found["branch"] else ""
+        yield f"第{number}{found['kind']}{branch}"[:MAX_TERM_LENGTH]
+
+
+def _in_digits(number: str) -> str:
+    """Write a number up to 百九十九 and the like in digits; a row of digits is read as such."""
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    if not set("十百") & set(number):
+        return "".join(str(_DIGITS[digit]) for digit in number).lstrip("0") or "0"
+    total = pending = 0
+    for character in number:
+        if character in "十百":
+            total, pending = total + (pending or 1) * (10 if character == "十" else 100), 0
+        else:
+            pending = _DIGITS[character]
+    return str(total + pending)
+
+
+@lru_cache(maxsize=50_000)
+def _without_ending(word: str) -> str:
+    """Stem an English word, or give the term of its base form when the dictionary knows that: servers → サーバー."""
+    if not _ENGLISH.fullmatch(word):
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            known = tokenizer().tokenize(word.removesuffix(ending) + instead, SplitMode.A)
+            if len(known) == 1 and not (form := known[0].normalized_form()).isascii():
+                return str(form).casefold()
+    return stem(word)
 
 
 def _says_something(morpheme: Morpheme) -> bool:

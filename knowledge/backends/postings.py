@@ -1,16 +1,27 @@
-"""The inverted index that BM25 reads: terms, postings, and the statistics kept in step with them."""
+"""The inverted index that BM25 reads: writing and deleting chunks, and the statistics kept in step with them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
 from django.db import connection, transaction
 
-from knowledge.backends.analysis import PassageTerms, analyse_passage
-from knowledge.models import Chunk, LexicalField
+from knowledge.backends.analysis import ANALYSIS_EDITION, PassageTerms, analyse_passage, fingerprint
+from knowledge.backends.segments import (
+    MAX_LENGTH,
+    MAX_TF,
+    POSTING,
+    TermPostings,
+    drop_dead_segments,
+    merge_small_segments,
+    write_segment,
+)
+from knowledge.models import Chunk, LexicalEntry, LexicalField
 
-_MAX_TF = 32_767
+Totals = Counter[tuple[int, int | None, str]]  # (field, policy, "chunks" or "length")
 
 _LOCK_CHUNKS = "SELECT id FROM knowledge_chunk WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
 # Sorted, so that workers which meet in new terms wait for each other in one order and never in a circle.
@@ -26,28 +37,45 @@ SELECT t.field, t.text, t.id FROM knowledge_lexicalterm t
 JOIN unnest(%s::smallint[], %s::text[]) AS given (field, text) ON t.field = given.field AND t.text = given.text
 """
 _DELETE = """
-WITH gone AS (DELETE FROM knowledge_lexicalposting WHERE chunk_id = ANY(%s) RETURNING term_id, chunk_id, length),
-counted AS (SELECT DISTINCT t.field, g.chunk_id, g.length FROM gone g JOIN knowledge_lexicalterm t ON t.id = g.term_id)
-SELECT field, count(*), sum(length)::bigint FROM counted GROUP BY field
+DELETE FROM knowledge_lexicalentry WHERE chunk_id = ANY(%s) RETURNING ordinal, policy_id, words_length, bigrams_length
+"""
+_INSERT = """
+INSERT INTO knowledge_lexicalentry (chunk_id, policy_id, words_length, bigrams_length, fingerprint, analysis)
+SELECT c.id, CASE WHEN v.has_own_policy THEN NULL ELSE c.policy_id END, given.words, given.bigrams, given.mark, %s
+FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::bigint[]) AS given (id, words, bigrams, mark)
+JOIN knowledge_chunk c ON c.id = given.id JOIN knowledge_documentversion v ON v.id = c.version_id
+ORDER BY c.id RETURNING chunk_id, ordinal, policy_id
 """
 _MAKE_STATISTICS = """
-INSERT INTO knowledge_lexicalstatistics (field, chunks, total_length)
-SELECT field, 0, 0 FROM unnest(%s::smallint[]) AS given (field) ON CONFLICT (field) DO NOTHING
+INSERT INTO knowledge_lexicalstatistics (field, policy_id, chunks, total_length)
+SELECT field, policy_id, 0, 0 FROM unnest(%s::smallint[], %s::bigint[]) AS given (field, policy_id)
+ON CONFLICT (field, policy_id) DO NOTHING
 """
 _ADD_STATISTICS = """
-UPDATE knowledge_lexicalstatistics SET chunks = chunks + %s, total_length = total_length + %s WHERE field = %s
+UPDATE knowledge_lexicalstatistics SET chunks = chunks + %s, total_length = total_length + %s
+WHERE field = %s AND policy_id IS NOT DISTINCT FROM %s
 """
-_RECOUNT = """
-INSERT INTO knowledge_lexicalstatistics AS s (field, chunks, total_length)
-SELECT f.field, count(c.chunk_id), coalesce(sum(c.length), 0)
-FROM unnest(%s::smallint[]) AS f (field) LEFT JOIN (
-  SELECT DISTINCT t.field, p.chunk_id, p.length
-  FROM knowledge_lexicalposting p JOIN knowledge_lexicalterm t ON t.id = p.term_id
-) AS c ON c.field = f.field
-GROUP BY f.field
-ON CONFLICT (field) DO UPDATE SET chunks = EXCLUDED.chunks, total_length = EXCLUDED.total_length
-WHERE (s.chunks, s.total_length) <> (EXCLUDED.chunks, EXCLUDED.total_length)
+_COUNTED = """
+SELECT f.field, e.policy_id,
+  count(*) FILTER (WHERE f.length > 0) AS chunks, coalesce(sum(f.length), 0)::bigint AS total_length
+FROM knowledge_lexicalentry e
+CROSS JOIN LATERAL (VALUES (1, e.words_length), (2, e.bigrams_length)) AS f (field, length)  -- LexicalField
+GROUP BY f.field, e.policy_id
 """
+_RECOUNT = f"""
+WITH counted AS ({_COUNTED}), emptied AS (
+  UPDATE knowledge_lexicalstatistics s SET chunks = 0, total_length = 0
+  WHERE (s.chunks, s.total_length) <> (0, 0) AND NOT EXISTS (
+    SELECT FROM counted c WHERE c.field = s.field AND c.policy_id IS NOT DISTINCT FROM s.policy_id
+  ) RETURNING 1
+), repaired AS (
+  INSERT INTO knowledge_lexicalstatistics AS s (field, policy_id, chunks, total_length)
+  SELECT field, policy_id, chunks, total_length FROM counted
+  ON CONFLICT (field, policy_id) DO UPDATE SET chunks = EXCLUDED.chunks, total_length = EXCLUDED.total_length
+  WHERE (s.chunks, s.total_length) <> (EXCLUDED.chunks, EXCLUDED.total_length) RETURNING 1
+)
+SELECT (SELECT count(*) FROM emptied) + (SELECT count(*) FROM repaired)
+"""  # noqa: S608 (both parts stand above)
 _PRUNE = """
 DELETE FROM knowledge_lexicalterm WHERE id IN (
   SELECT t.id FROM knowledge_lexicalterm t
@@ -55,36 +83,101 @@ DELETE FROM knowledge_lexicalterm WHERE id IN (
   FOR UPDATE SKIP LOCKED
 )
 """
-Counts = Counter[tuple[int, str]]
+# Entries without postings would never be found by words.
+_LOST = """
+SELECT e.chunk_id FROM knowledge_lexicalentry e LEFT JOIN (
+  SELECT unnest(ordinals) AS ordinal FROM knowledge_lexicalsegment
+) AS s USING (ordinal) WHERE s.ordinal IS NULL ORDER BY e.chunk_id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysedChunk:
+    """What the index keeps of a chunk: its terms, and a mark that equal texts share."""
+
+    chunk_id: int
+    terms: PassageTerms
+    fingerprint: int
+
+
+@dataclass(slots=True, kw_only=True)
+class _Columns:
+    """The postings of one policy's new chunks, collected before they are packed."""
+
+    ordinals: list[int] = field(default_factory=list)
+    term_ids: list[int] = field(default_factory=list)
+    tfs: list[int] = field(default_factory=list)
+    # For each run of postings of one chunk and field: how many, the chunk's number, its length.
+    runs: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def packed(self) -> TermPostings:
+        """Give all of them as columns."""
+        counts, ordinals, lengths = (np.array(column, np.int64) for column in zip(*self.runs, strict=True))
+        postings = np.empty(len(self.tfs), POSTING)
+        postings["ordinal"] = np.repeat(ordinals, counts)
+        postings["length"] = np.repeat(np.minimum(lengths, MAX_LENGTH), counts)
+        postings["tf"] = np.minimum(self.tfs, MAX_TF)
+        return TermPostings(term_ids=np.array(self.term_ids, np.int64), postings=postings)
 
 
 def write_postings(chunks: Sequence[Chunk], *, title: str) -> None:
-    """Index chunks of one document under their words and bigrams; writing twice leaves the same rows.
+    """Index chunks of one document under their words and bigrams; writing twice leaves the same index.
 
     The document's title and each chunk's heading path count as text of the chunk. Several workers may write at
     once. Inside a caller's transaction call it once: terms of a second call could be waited for in a circle.
     """
-    analysed = {chunk.pk: analyse_passage(_heading(chunk, title), chunk.content) for chunk in chunks}
+    store_analysed(
+        [
+            AnalysedChunk(
+                chunk_id=chunk.pk,
+                terms=analyse_passage(_heading(chunk, title), chunk.content),
+                fingerprint=fingerprint(chunk.content),
+            )
+            for chunk in chunks
+        ]
+    )
+
+
+def store_analysed(analysed: Sequence[AnalysedChunk]) -> None:
+    """Index chunks whose terms are known already; otherwise as `write_postings`."""
+    ids = [one.chunk_id for one in analysed]
     with transaction.atomic():
         term_ids = _make_terms(analysed)
-        before = _lock_and_delete(list(analysed))
-        _copy_postings(analysed, term_ids)
-        _add_statistics(_totals(analysed), before)
+        totals = _lock_and_delete(ids)
+        for policy_id, columns in _make_entries(analysed, term_ids, totals).items():
+            write_segment(policy_id, columns.ordinals, columns.packed())
+        merge_small_segments()
+        _add_statistics(totals)
 
 
 def delete_postings(chunk_ids: Sequence[int]) -> None:
-    """Take chunks out of the lexical index; those that are not in it are no error."""
+    """Take chunks out of the lexical index; those that are not in it are no error.
+
+    No search that starts later finds them. What is left of their postings goes when segments are merged.
+    """
     with transaction.atomic():
-        before = _lock_and_delete(list(chunk_ids))
-        _add_statistics(Counter(), before)
+        _add_statistics(_lock_and_delete(list(chunk_ids)))
 
 
 def recount_statistics() -> bool:
-    """Count the index again and repair the statistics; tells whether they were wrong. Reads every posting."""
+    """Count the index again and repair the statistics; tells whether they were wrong. Reads every entry."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE knowledge_lexicalstatistics IN SHARE ROW EXCLUSIVE MODE")
-        cursor.execute(_RECOUNT, [LexicalField.values])
-        return bool(cursor.rowcount)
+        cursor.execute(_RECOUNT)
+        return bool(cursor.fetchone()[0])
+
+
+def lost_entries() -> list[int]:
+    """Find the chunks that count as indexed and have no postings; reads the numbers of all. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOST)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def outdated_entries(limit: int) -> list[int]:
+    """Find chunks whose terms were made by an older edition of the analysis, oldest number first. One query."""
+    older = LexicalEntry.objects.filter(analysis__lt=ANALYSIS_EDITION)
+    return list(older.order_by("ordinal").values_list("chunk_id", flat=True)[:limit])
 
 
 def prune_terms() -> int:
@@ -107,8 +200,8 @@ def _fields(terms: PassageTerms) -> Iterator[tuple[int, Counter[str]]]:
     yield LexicalField.BIGRAM.value, terms.bigrams
 
 
-def _make_terms(analysed: dict[int, PassageTerms]) -> dict[tuple[int, str], int]:
-    wanted = {(field, term) for terms in analysed.values() for field, counts in _fields(terms) for term in counts}
+def _make_terms(analysed: Sequence[AnalysedChunk]) -> dict[tuple[int, str], int]:
+    wanted = {(field, term) for one in analysed for field, counts in _fields(one.terms) for term in counts}
     fields, texts = [field for field, _term in wanted], [term for _field, term in wanted]
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_TERMS, [fields, texts])
@@ -116,44 +209,57 @@ def _make_terms(analysed: dict[int, PassageTerms]) -> dict[tuple[int, str], int]
         return {(field, text): term_id for field, text, term_id in cursor.fetchall()}
 
 
-def _lock_and_delete(chunk_ids: list[int]) -> Counts:
-    """Delete the chunks' postings under their locks; gives how many chunks and how much length each field lost."""
+def _lock_and_delete(chunk_ids: list[int]) -> Totals:
+    """Delete the chunks' entries under their locks; gives what the statistics lose by it, as negative numbers."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_CHUNKS, [chunk_ids])
         cursor.execute(_DELETE, [chunk_ids])
-        lost: Counts = Counter()
-        for field, chunks, length in cursor.fetchall():
-            lost[field, "chunks"], lost[field, "length"] = chunks, length
-        return lost
-
-
-def _copy_postings(analysed: dict[int, PassageTerms], term_ids: dict[tuple[int, str], int]) -> None:
-    with (
-        connection.cursor() as cursor,
-        cursor.copy("COPY knowledge_lexicalposting (term_id, chunk_id, tf, length) FROM STDIN") as copy,
-    ):
-        for chunk_id, terms in analysed.items():
-            for field, counts in _fields(terms):
-                length = counts.total()
-                for term, tf in counts.items():
-                    copy.write_row((term_ids[field, term], chunk_id, min(tf, _MAX_TF), length))
-
-
-def _totals(analysed: dict[int, PassageTerms]) -> Counts:
-    totals: Counts = Counter()
-    for terms in analysed.values():
-        for field, counts in _fields(terms):
-            totals[field, "chunks"] += bool(counts)
-            totals[field, "length"] += counts.total()
+        gone = cursor.fetchall()
+    totals: Totals = Counter()
+    for _ordinal, policy_id, words, bigrams in gone:
+        _count(totals, policy_id, (words, bigrams), sign=-1)
+    if gone:
+        drop_dead_segments([row[0] for row in gone])
     return totals
 
 
-def _add_statistics(after: Counts, before: Counts) -> None:
-    changes = [
-        [after[field, what] - before[field, what] for what in ("chunks", "length")] + [field]
-        for field in sorted(LexicalField.values)  # in one order, for each row stays locked until the commit
-    ]
-    if any(chunks or length for chunks, length, _field in changes):
+def _make_entries(
+    analysed: Sequence[AnalysedChunk], term_ids: Mapping[tuple[int, str], int], totals: Totals
+) -> dict[int | None, _Columns]:
+    """Number the chunks and collect their postings by policy; adds to ``totals`` what the statistics gain."""
+    by_id = {one.chunk_id: one for one in analysed}
+    lengths = {key: (one.terms.words.total(), one.terms.bigrams.total()) for key, one in by_id.items()}
+    words, bigrams = [pair[0] for pair in lengths.values()], [pair[1] for pair in lengths.values()]
+    with connection.cursor() as cursor:
+        marks = [one.fingerprint for one in by_id.values()]
+        cursor.execute(_INSERT, [ANALYSIS_EDITION, list(by_id), words, bigrams, marks])
+        made = cursor.fetchall()
+    groups: dict[int | None, _Columns] = {}
+    for chunk_id, ordinal, policy_id in made:
+        _count(totals, policy_id, lengths[chunk_id], sign=1)
+        _collect(groups.setdefault(policy_id, _Columns()), ordinal, by_id[chunk_id].terms, term_ids)
+    return groups
+
+
+def _collect(columns: _Columns, ordinal: int, terms: PassageTerms, term_ids: Mapping[tuple[int, str], int]) -> None:
+    columns.ordinals.append(ordinal)
+    for field_, counts in _fields(terms):
+        columns.term_ids += [term_ids[field_, term] for term in counts]
+        columns.tfs += counts.values()
+        columns.runs.append((len(counts), ordinal, counts.total()))
+
+
+def _count(totals: Totals, policy_id: int | None, lengths: tuple[int, int], *, sign: int) -> None:
+    for field_, length in zip((LexicalField.WORD.value, LexicalField.BIGRAM.value), lengths, strict=True):
+        totals[field_, policy_id, "chunks"] += sign * bool(length)
+        totals[field_, policy_id, "length"] += sign * length
+
+
+def _add_statistics(totals: Totals) -> None:
+    # In one order, for each row stays locked until the commit.
+    keys = sorted({(field_, policy_id) for field_, policy_id, _what in totals}, key=lambda key: (key[0], key[1] or 0))
+    changes = [(totals[(*key, "chunks")], totals[(*key, "length")], *key) for key in keys]
+    if any(chunks or length for chunks, length, _field, _policy in changes):
         with connection.cursor() as cursor:
-            cursor.execute(_MAKE_STATISTICS, [LexicalField.values])
+            cursor.execute(_MAKE_STATISTICS, [[key[0] for key in keys], [key[1] for key in keys]])
             cursor.executemany(_ADD_STATISTICS, changes)

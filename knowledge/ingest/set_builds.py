@@ -34,7 +34,7 @@ from knowledge.models import (
     DocumentVersion,
     EmbeddingSet,
     EmbeddingSetStatus,
-    LexicalPosting,
+    LexicalEntry,
 )
 from knowledge.models.documents import IN_WORK
 
@@ -225,7 +225,7 @@ class _Build:
             kept = set(needed.values_list("pk", flat=True))
             rows = [number for number, row in enumerate(batch) if row.pk in kept]
             write_vectors(self._set, [batch[number].pk for number in rows], vectors[rows])
-            posted = set(LexicalPosting.objects.filter(chunk_id__in=kept).values_list("chunk_id", flat=True).distinct())
+            posted = set(LexicalEntry.objects.filter(chunk_id__in=kept).values_list("chunk_id", flat=True))
             if unposted := [batch[number] for number in rows if batch[number].pk not in posted]:
                 write_postings(unposted, title=batch[0].version.document.title)
         self._embedded += len(rows)

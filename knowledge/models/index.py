@@ -145,25 +145,68 @@ class LexicalTerm(models.Model):
         return self.text
 
 
-class LexicalPosting(models.Model):
-    """That a chunk contains a term ``tf`` times; ``length`` is the chunk's number of terms in the term's field."""
+class LexicalEntry(models.Model):
+    """That a chunk is in the lexical index, under the number by which postings name it.
 
-    pk = models.CompositePrimaryKey("term_id", "chunk_id")
-    term = models.ForeignKey(LexicalTerm, on_delete=models.CASCADE, related_name="+", db_index=False)
-    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="postings")
-    tf = models.PositiveSmallIntegerField()
-    length = models.PositiveIntegerField()
+    Writing a chunk again gives it a new number: postings of the old one then say nothing any more. ``policy`` is null
+    for chunks of versions with a policy of their own, which every embedding set searches. ``fingerprint`` is equal for
+    chunks whose texts differ in spaces, punctuation, width and case at most. ``analysis`` is the edition of the
+    analysis that made the terms.
+    """
+
+    ordinal = models.AutoField(primary_key=True)
+    chunk = models.OneToOneField(Chunk, on_delete=models.CASCADE, related_name="lexical_entry")
+    policy = models.ForeignKey(ChunkPolicy, on_delete=models.CASCADE, null=True, related_name="+")
+    words_length = models.PositiveIntegerField()
+    bigrams_length = models.PositiveIntegerField()
+    fingerprint = models.BigIntegerField(null=True)
+    analysis = models.PositiveSmallIntegerField(db_index=True)
 
     def __str__(self) -> str:
-        return f"{self.term_id}/{self.chunk_id}"
+        return f"{self.ordinal}: {self.chunk_id}"
+
+
+class LexicalSegment(models.Model):
+    """Chunks whose postings are packed together; small segments are merged into larger ones."""
+
+    policy = models.ForeignKey(ChunkPolicy, on_delete=models.CASCADE, null=True, related_name="+")
+    ordinals = ArrayField(models.IntegerField())
+
+    def __str__(self) -> str:
+        return f"{self.pk} ({len(self.ordinals)})"
+
+
+class LexicalPosting(models.Model):
+    """Which chunks of a segment contain a term, and how often: ``packed`` by knowledge.backends.segments."""
+
+    pk = models.CompositePrimaryKey("term_id", "segment_id")
+    term = models.ForeignKey(LexicalTerm, on_delete=models.CASCADE, related_name="+", db_index=False)
+    segment = models.ForeignKey(LexicalSegment, on_delete=models.CASCADE, related_name="postings")
+    chunks = models.PositiveIntegerField()
+    packed = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.term_id}/{self.segment_id}"
 
 
 class LexicalStatistics(models.Model):
-    """What BM25 needs of the whole index, kept with every change of it; `doctor` counts again and repairs."""
+    """What BM25 needs of all chunks of a policy, kept with every change of the index; `doctor` counts again.
 
-    field = models.PositiveSmallIntegerField(primary_key=True, choices=LexicalField.choices)
+    ``policy`` is null for chunks of versions with a policy of their own. An embedding set that cuts otherwise has
+    statistics of its own, so building it does not change what the active set answers.
+    """
+
+    field = models.PositiveSmallIntegerField(choices=LexicalField.choices)
+    policy = models.ForeignKey(ChunkPolicy, on_delete=models.CASCADE, null=True, related_name="+")
     chunks = models.PositiveBigIntegerField(default=0)
     total_length = models.PositiveBigIntegerField(default=0)
 
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["field", "policy"], nulls_distinct=False, name="one_row_of_lexical_statistics"
+            )
+        ]
+
     def __str__(self) -> str:
-        return self.get_field_display()
+        return f"{self.get_field_display()} {self.policy_id}"

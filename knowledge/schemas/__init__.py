@@ -23,9 +23,12 @@ from knowledge.schemas.documents import (
     version_out,
 )
 from knowledge.schemas.search import (
+    ExplanationOut,
     HitOut,
     SearchOut,
     hit_out,
+    page_mark,
+    page_position,
     search_out,
 )
 
@@ -37,6 +40,7 @@ __all__ = [
     "CountOut",
     "DeletionReceiptOut",
     "DocumentOut",
+    "ExplanationOut",
     "FigureOut",
     "HitOut",
     "SearchOut",
@@ -49,6 +53,8 @@ __all__ = [
     "collection_out",
     "document_out",
     "hit_out",
+    "page_mark",
+    "page_position",
     "receipt_out",
     "search_out",
     "structure_out",

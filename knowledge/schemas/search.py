@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import accumulate
 from typing import Any
 
 from pydantic import BaseModel, Field
 
-from knowledge.types import Hit, SearchResult
+from knowledge.types import Hit, PageMark, SearchResult
+
+
+class DuplicateOut(BaseModel):
+    chunk_id: str
+    document_id: str
+    document_path: str
 
 
 class HitOut(BaseModel):
@@ -28,6 +37,22 @@ class HitOut(BaseModel):
     is_full_document: bool
     metadata: dict[str, Any]
     legs: dict[str, dict[str, float | int | None]] | None = None
+    highlights: list[tuple[int, int]] | None = Field(None, description="spans of content that the query names")
+    terms: list[str] | None = Field(None, description="the query's terms that the passage has (detail explain)")
+    duplicates: list[DuplicateOut] = Field([], description="passages with the same text, not shown by themselves")
+
+
+class ExplanationOut(BaseModel):
+    mode: str = Field(description="the mode that answered")
+    embedding_set: str
+    permitted: int | None = Field(description="passages that might answer; null above 10,000")
+    plans: dict[str, str] = Field(description="how each leg went about it")
+    words: dict[str, float] = Field(description="what was looked for, with weights; synonyms weigh less than 1")
+    bigrams: dict[str, float]
+    codes: list[str] = Field(description="codes such as FR-001: passages that have them come first")
+    phrases: list[str] = Field(description="quoted phrases: passages without them are left out")
+    filters: dict[str, Any]
+    candidates: dict[str, int]
 
 
 class SearchOut(BaseModel):
@@ -36,6 +61,7 @@ class SearchOut(BaseModel):
     next_cursor: str | None
     notices: list[dict[str, str]]
     timings_ms: dict[str, float]
+    explain: ExplanationOut | None = Field(None, description="with detail explain")
 
 
 def hit_out(hit: Hit) -> HitOut:
@@ -59,15 +85,30 @@ def hit_out(hit: Hit) -> HitOut:
         is_full_document=hit.is_full_document,
         metadata=dict(hit.metadata),
         legs=legs,
+        highlights=None if hit.highlights is None else list(hit.highlights),
+        terms=None if hit.terms is None else list(hit.terms),
+        duplicates=[DuplicateOut(**asdict(one)) for one in hit.duplicates],
     )
 
 
 def search_out(result: SearchResult, *, next_cursor: str | None) -> SearchOut:
-    """``next_cursor`` is made by the door from ``result.next_offset``."""
+    """``next_cursor`` is made by the door from `page_position`."""
     return SearchOut(
         results=[hit_out(hit) for hit in result.hits],
         total_found=result.total_found,
         next_cursor=next_cursor,
         notices=[notice.as_dict() for notice in result.notices],
         timings_ms=dict(result.timings_ms),
+        explain=ExplanationOut(**asdict(result.explanation)) if result.explanation else None,
     )
+
+
+def page_position(mark: PageMark) -> dict[str, Any]:
+    """Write down where the next page starts, small enough for a cursor: keys of passages as steps between them."""
+    shown = sorted(mark.shown)
+    return {"shown": [b - a for a, b in zip([0, *shown], shown, strict=False)], "newest": mark.newest}
+
+
+def page_mark(position: Mapping[str, Any]) -> PageMark:
+    """Read what `page_position` wrote."""
+    return PageMark(shown=tuple(accumulate(position["shown"])), newest=position["newest"])

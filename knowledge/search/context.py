@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, DocumentVersion, VersionContent
-from knowledge.types import Hit, LegScore
+from knowledge.types import Duplicate, Hit, LegScore
 
 MAX_NEIGHBOURS = 20
 
@@ -74,6 +74,9 @@ def hit_of(
     score: float | None = None,
     is_context: bool = False,
     legs: Mapping[str, LegScore] | None = None,
+    highlights: tuple[tuple[int, int], ...] | None = None,
+    terms: tuple[str, ...] | None = None,
+    duplicates: tuple[Duplicate, ...] = (),
 ) -> Hit:
     """Make a hit of a chunk that was loaded by `with_documents`."""
     document = chunk.version.document
@@ -95,6 +98,9 @@ def hit_of(
         is_context=is_context,
         metadata=document.metadata,
         legs=legs,
+        highlights=highlights,
+        terms=terms,
+        duplicates=duplicates,
     )
 
 

@@ -8,7 +8,7 @@ not depend on what else was found, so sums of two queries can be compared, and o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge.types import SearchMode
 
@@ -16,16 +16,23 @@ from knowledge.types import SearchMode
 WORDS_WEIGHT = 0.25
 BIGRAMS_WEIGHT = 0.25
 COSINE_WEIGHT = 0.5
+# At one half, a passage with the only code that was asked for never stands below one without it.
+CODES_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What both legs say about one candidate: ``words`` and ``bigrams`` from 0 to 1, None cosine without a vector."""
+    """What both legs say about one candidate: ``words`` and ``bigrams`` from 0 to 1, None cosine without a vector.
+
+    ``codes`` is the share of the query's codes (FR-001) that the candidate has, ``matched`` the terms it has.
+    """
 
     chunk_id: int
     cosine: float | None = None
     words: float = 0.0
     bigrams: float = 0.0
+    codes: float = 0.0
+    matched: tuple[str, ...] = ()
 
     @property
     def lexical(self) -> float:
@@ -56,10 +63,19 @@ class Fused:
 def fuse(candidates: Iterable[Evidence], *, mode: SearchMode, cosine_range: CosineRange) -> list[Fused]:
     """Rank candidates, the best first; of equals the smaller chunk id comes first.
 
-    In the modes vector and lexical the other leg's evidence does not count.
+    In the modes vector and lexical the other leg's evidence does not count. Where a query names a code, passages that
+    have it come before all others, unless none has it.
     """
     fused = [Fused(evidence=one, value=_value(one, mode, cosine_range)) for one in candidates]
+    if any(one.evidence.codes for one in fused):
+        fused = [replace(one, value=_with_codes(one)) for one in fused]
     return sorted(fused, key=lambda one: (-one.value, one.evidence.chunk_id))
+
+
+def _with_codes(one: Fused) -> float:
+    """Let codes decide, and what else was found among those that have as many of them."""
+    rest = min(1.0, max(0.0, one.value))
+    return CODES_WEIGHT * one.evidence.codes + (1 - CODES_WEIGHT) * rest
 
 
 def _value(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange) -> float:

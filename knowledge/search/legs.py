@@ -21,9 +21,10 @@ from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.fusion import Evidence
-from knowledge.search.lexical import MAX_TERMS, LexicalHit, lexical_hits, weigh_terms
+from knowledge.search.lexical import LexicalHit, lexical_hits
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.vector import VectorHit, cosines_of, nearest_chunks
+from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types import Notice, SearchMode
 
 logger = logging.getLogger(__name__)
@@ -93,8 +94,11 @@ def ask_legs(
     embedding_set: EmbeddingSet,
     permitted: PermittedChunks,
     watch: Stopwatch,
+    tell_terms: bool = False,
 ) -> Findings:
     """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it inside a transaction.
+
+    ``tell_terms`` also tells which terms each candidate has.
 
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
@@ -104,7 +108,7 @@ def ask_legs(
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if mode is not SearchMode.VECTOR or vector is None:
         also = [hit.chunk_id for hit in vector.hits] if vector else []
-        lexical = _attempt(lambda: _ask_lexical(terms, permitted, also, watch), remarks)
+        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, also, watch, tell_terms), remarks)
     if mode is SearchMode.LEXICAL and lexical is None:
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if vector is None and lexical is None:
@@ -142,10 +146,26 @@ def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChun
     return _VectorAnswer(vector=vector, hits=hits, is_cut=is_cut)
 
 
-def _ask_lexical(terms: QueryTerms, permitted: PermittedChunks, also: list[int], watch: Stopwatch) -> _LexicalAnswer:
+def _ask_lexical(
+    terms: QueryTerms,
+    embedding_set: EmbeddingSet,
+    permitted: PermittedChunks,
+    also: list[int],
+    watch: Stopwatch,
+    tell_terms: bool,
+) -> _LexicalAnswer:
     try:
         with watch.measure("lexical"), transaction.atomic():
-            hits = lexical_hits(weigh_terms(terms), permitted, limit=LEG_DEPTH, also=also)
+            weighed = weigh_terms(terms, embedding_set)
+            hits = lexical_hits(
+                weighed,
+                permitted,
+                embedding_set,
+                limit=LEG_DEPTH,
+                also=also,
+                codes=terms.codes,
+                tell_terms=tell_terms,
+            )
     except DatabaseError as error:
         logger.exception("lexical search failed")
         raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
@@ -200,4 +220,6 @@ def _evidence(chunk_id: int, cosine: float | None, by_id: dict[int, LexicalHit])
         cosine=cosine,
         words=match.words if match else 0.0,
         bigrams=match.bigrams if match else 0.0,
+        codes=match.codes if match else 0.0,
+        matched=match.matched if match else (),
     )

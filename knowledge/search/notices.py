@@ -34,6 +34,11 @@ UNCALIBRATED = Notice(
     ja="この埋め込みモデルのスコアは較正されていません。しきい値 0.7 は目安になりません。",
     en="Scores of this embedding model are not calibrated; a threshold of 0.7 has no measured meaning.",
 )
+PHRASE_NOT_FOUND = Notice(
+    code="phrase_not_found",
+    ja="「」または引用符で囲まれた語句をそのまま含む文章はありません。囲みを外すと、近い文章を探せます。",
+    en="No passage has the quoted phrase as it stands. Leave out the quotes to find similar passages.",
+)
 OUTPUT_CUT = Notice(
     code="output_budget",
     ja="出力の上限（HUB_OUTPUT_BUDGET_CHARS）に達したため、残りは次のページにあります。",

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import Classification
 from hub.core.errors import InvalidInput
 from knowledge.backends.embedders.text import LONE_SURROGATE
 from knowledge.types import SearchFilter, SearchQuery
@@ -17,6 +18,10 @@ MAX_QUERY_CHARS = 10_000
 MAX_LIMIT = 100
 MAX_CONTEXT_SIZE = 5
 MAX_OFFSET = 10_000
+_TEXT_FIELDS = (
+    *("collections", "document_ids", "document_types", "section_path", "language", "metadata"),
+    "classifications",
+)
 
 
 def check_query(query: SearchQuery) -> SearchQuery:
@@ -36,20 +41,31 @@ def check_query(query: SearchQuery) -> SearchQuery:
     _check_number("threshold", query.threshold, 0, 1)
     _check_number("context_size", query.context_size, 0, MAX_CONTEXT_SIZE)
     _refuse_nul("query", text)
+    if query.per_document is not None:
+        _check_number("per_document", query.per_document, 1, MAX_LIMIT)
     _check_filter(query.filter)
     return replace(query, text=LONE_SURROGATE.sub("\ufffd", text))
 
 
 def _check_filter(restriction: SearchFilter) -> None:
-    for name in ("collections", "document_ids", "document_types", "section_path", "language", "metadata"):
+    for name in _TEXT_FIELDS:
         for text in _texts(getattr(restriction, name)):
             _refuse_nul(f"filter.{name}", text)
             if LONE_SURROGATE.search(text):
                 raise InvalidInput(_("{field}: contains half a character (a lone surrogate)."), field=f"filter.{name}")
+    _check_classifications(restriction.classifications)
     if any(not title.strip() for title in restriction.section_path):
         raise InvalidInput(
             _("{field}: expected headings or their numbers, got an empty one."), field="filter.section_path"
         )
+
+
+def _check_classifications(names: tuple[str, ...]) -> None:
+    for name in names:
+        if name.upper() not in Classification.__members__:
+            raise InvalidInput(
+                _("{field}: expected c1, c2 or c3, got {given}."), field="filter.classification", given=name[:60]
+            )
 
 
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value

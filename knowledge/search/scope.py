@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import BooleanField, F, Func, QuerySet, TextField, Value
+from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
+from django.utils import timezone
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Classification, Principal, Scope
 from knowledge.backends.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet
 from knowledge.numbering import heading_number
@@ -23,20 +26,35 @@ _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)
 _COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Up to so many permitted chunks both legs look at all of them: that is exact, and faster than a filtered walk through
+# an index or through postings.
+SMALL = 10_000
+
+
+@dataclass(slots=True, kw_only=True)
 class PermittedChunks:
     """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking."""
 
     sql: str
     params: tuple[Any, ...]
     is_empty: bool = False
+    _count: int | None = None
 
-    def count_up_to(self, limit: int) -> int:
-        """Count them, but no further than ``limit``. One query."""
-        if self.is_empty:
-            return 0
+    @property
+    def count(self) -> int:
+        """How many they are, ``SMALL`` + 1 standing for more. One query, the first time."""
+        if self._count is None:
+            self._count = 0 if self.is_empty else self._counted()
+        return self._count
+
+    @property
+    def is_small(self) -> bool:
+        """Tell whether looking at all of them is the better plan."""
+        return self.count <= SMALL
+
+    def _counted(self) -> int:
         with connection.cursor() as cursor:
-            cursor.execute(_COUNT.format(permitted=self.sql), [*self.params, limit])
+            cursor.execute(_COUNT.format(permitted=self.sql), [*self.params, SMALL + 1])
             return int(cursor.fetchone()[0])
 
 
@@ -54,6 +72,10 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding
         documents = documents.filter(document_type_id__in=restriction.document_types)
     if restriction.metadata:
         documents = documents.filter(metadata__contains=dict(restriction.metadata))
+    if restriction.classifications:
+        levels = [Classification[name.upper()] for name in restriction.classifications]
+        documents = documents.filter(classification__in=levels)
+    documents = documents.filter(*_dates(restriction))
     chunks = Chunk.objects.filter(chunks_of(embedding_set), version__in=documents.values("current_version_id"))
     if restriction.language:
         chunks = chunks.filter(language=restriction.language)
@@ -62,14 +84,34 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding
     return chunks
 
 
-def permitted_chunks(principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet) -> PermittedChunks:
-    """Compile `searchable_chunks` for use inside a leg's query."""
-    ids = searchable_chunks(principal, restriction, embedding_set).order_by().values("pk")
+def permitted_chunks(
+    principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet, *, within: Q | None = None
+) -> PermittedChunks:
+    """Compile `searchable_chunks`, as far as they lie ``within`` a further condition, for use inside a leg's query."""
+    chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
+    ids = chunks.order_by().values("pk")
     try:
         sql, params = ids.query.sql_with_params()
     except EmptyResultSet:
         return PermittedChunks(sql="SELECT NULL::bigint AS id WHERE false", params=(), is_empty=True)
     return PermittedChunks(sql=sql, params=tuple(params))
+
+
+def _dates(restriction: SearchFilter) -> Iterator[Q]:
+    for field in ("created", "updated"):
+        first, last = getattr(restriction, f"{field}_from"), getattr(restriction, f"{field}_to")
+        if first is not None:
+            yield Q(**{f"{field}_at__gte": _moment(first)})
+        if last is not None:
+            is_day = not isinstance(last, datetime)
+            until = _moment(last + timedelta(days=1) if is_day else last)
+            yield Q(**{f"{field}_at__lt" if is_day else f"{field}_at__lte": until})
+
+
+def _moment(given: date) -> datetime:
+    """Read a day as its beginning, and a time without a zone, in the hub's time zone."""
+    moment = given if isinstance(given, datetime) else datetime.combine(given, time.min)
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
 
 
 def section_pattern(title: str) -> str:

@@ -14,15 +14,17 @@ from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search.scope import PermittedChunks
 
-# Up to so many permitted chunks comparing all is both exact and faster than a filtered walk through the index.
-EXACT_UP_TO = 10_000
 EF_SEARCH = 200  # as many as a leg's candidates
+# How far the walk goes on under a filter before it gives up: ten times pgvector's default, so that a filter that lets
+# one in a hundred pass still finds a leg's candidates.
+MAX_SCAN_TUPLES = 200_000
 
 # relaxed_order goes on until enough permitted rows are found; a filter would leave too few otherwise. A custom plan
 # sees the set's id, which the partial index needs.
 _SETTINGS = f"""
 SET LOCAL hnsw.iterative_scan = 'relaxed_order';
 SET LOCAL hnsw.ef_search = {EF_SEARCH};
+SET LOCAL hnsw.max_scan_tuples = {MAX_SCAN_TUPLES};
 SET LOCAL plan_cache_mode = 'force_custom_plan'
 """
 _EXACT = """
@@ -60,12 +62,11 @@ def nearest_chunks(
 ) -> list[VectorHit]:
     """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
 
-    Exact up to ``EXACT_UP_TO`` permitted chunks. Call it inside a transaction. Two or three queries.
+    Exact when few chunks are permitted. Call it inside a transaction. Up to three queries.
     """
     if permitted.is_empty:
         return []
-    is_small = permitted.count_up_to(EXACT_UP_TO + 1) <= EXACT_UP_TO
-    return (_exact if is_small else _approximate)(embedding_set, vector, permitted, limit)
+    return (_exact if permitted.is_small else _approximate)(embedding_set, vector, permitted, limit)
 
 
 def cosines_of(embedding_set: EmbeddingSet, vector: NDArray[np.float32], chunk_ids: Sequence[int]) -> dict[int, float]:

@@ -12,9 +12,10 @@ from knowledge.backends.analysis import analyse_query
 from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
-from knowledge.search.lexical import lexical_hits, weigh_terms
+from knowledge.search.lexical import lexical_hits
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.vector import cosines_of
+from knowledge.search.weighing import weigh_terms
 from knowledge.types import Notice
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ class RankedChunks:
 def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     """Rank all chunks of a version by meaning and by words; equals in document order.
 
-    Asks nobody for permission: it is for work on a document that the caller was let see before. Six queries at most.
+    Asks nobody for permission: it is for work on a document that the caller was let see before. Eight queries at most.
     """
     active = find_active_set()
     if active is None:
@@ -41,7 +42,7 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     chunks = list(Chunk.objects.filter(version=version, policy_id=policy_id_of(version, active)).order_by("index"))
     ids = [chunk.pk for chunk in chunks]
     remarks: list[Notice] = []
-    legs = [_by_meaning(active, question, ids, remarks), _by_words(question, ids)]
+    legs = [_by_meaning(active, question, ids, remarks), _by_words(active, question, ids)]
     worth = {pk: sum(1 / (RANK_CONSTANT + leg[pk]) for leg in legs if pk in leg) for pk in ids}
     chunks.sort(key=lambda chunk: (-worth[chunk.pk], chunk.index))
     return RankedChunks(chunks=tuple(chunks), notices=tuple(remarks))
@@ -65,9 +66,9 @@ def _by_meaning(active: EmbeddingSet, question: str, ids: Sequence[int], remarks
     return {pk: rank for rank, pk in enumerate(ordered, 1)}
 
 
-def _by_words(question: str, ids: Sequence[int]) -> dict[int, int]:
+def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[int, int]:
     own = PermittedChunks(
         sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids
     )
-    hits = lexical_hits(weigh_terms(analyse_query(question)), own, limit=max(len(ids), 1))
+    hits = lexical_hits(weigh_terms(analyse_query(question), active), own, active, limit=max(len(ids), 1))
     return {hit.chunk_id: hit.rank for hit in hits if hit.rank is not None}

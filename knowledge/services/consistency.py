@@ -11,11 +11,12 @@ from django.db.models.functions import Now
 
 from hub.core.queue import enqueue_on_commit
 from knowledge.backends.active_embedder import active_embedding_set, chunks_of
-from knowledge.backends.postings import recount_statistics
+from knowledge.backends.postings import lost_entries, recount_statistics
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest import pipeline
+from knowledge.ingest.lexical_upkeep import reindex_chunks
 from knowledge.ingest.stages import unindex
-from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalPosting
+from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalEntry
 from knowledge.models.documents import IN_WORK
 from knowledge.services.deletion import delete_bytes
 from knowledge.tasks import advance_version
@@ -35,7 +36,7 @@ class Inconsistency:
 
 def check_consistency(*, repair: bool = False) -> Iterator[Inconsistency]:
     """Yield what is wrong; with ``repair`` it is put right on the way, so that the next check is clean."""
-    for check in (_missing_vectors, _stray_vectors, _counters, _missing_blobs, _stray_blobs, _stuck):
+    for check in (_missing_vectors, _stray_vectors, _lost_postings, _counters, _missing_blobs, _stray_blobs, _stuck):
         found = check(repair)
         if found is not None:
             yield found
@@ -60,7 +61,7 @@ def _stray_chunks() -> QuerySet[Chunk]:
     """Passages of versions that search does not see, which are finished and still in an index."""
     current = Document.objects.live().filter(current_version_id=OuterRef("version_id"))
     indexed = Exists(ChunkVector.objects.filter(chunk_id=OuterRef("pk"))) | Exists(
-        LexicalPosting.objects.filter(chunk_id=OuterRef("pk"))
+        LexicalEntry.objects.filter(chunk_id=OuterRef("pk"))
     )
     return Chunk.objects.filter(~Exists(current), indexed).exclude(version__status__in=IN_WORK)
 
@@ -73,6 +74,14 @@ def _stray_vectors(repair: bool) -> Inconsistency | None:
     return _found(
         "vectors_without_rows", ids, "indexed passages of versions that are not current", "they leave the index"
     )
+
+
+def _lost_postings(repair: bool) -> Inconsistency | None:
+    """Passages that count as indexed and have no postings, so that no word finds them."""
+    lost = lost_entries()
+    if repair:
+        reindex_chunks(lost)
+    return _found("rows_without_postings", lost, "indexed passages without postings", "they are indexed again")
 
 
 def _counters(repair: bool) -> Inconsistency | None:

@@ -77,7 +77,7 @@ def _line(text: str, *, field: str, limit: int) -> str:
 
 def _index_title(document: Document, title: str) -> None:
     """The title counts as text of each passage, so those that search sees are indexed again."""
-    chunks = Chunk.objects.filter(version_id=document.current_version_id, postings__isnull=False).distinct()
+    chunks = Chunk.objects.filter(version_id=document.current_version_id, lexical_entry__isnull=False)
     if indexed := list(chunks.order_by("pk")):
         write_postings(indexed, title=title)
 

@@ -12,16 +12,24 @@ from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge.answering import Question
 from knowledge.answering import answer as answer_question
 from knowledge.answering.schemas import AnswerOut, answer_out
-from knowledge.schemas import CountOut, HitOut, SearchOut, search_out
+from knowledge.schemas import CountOut, HitOut, SearchOut, page_mark, page_position, search_out
 from knowledge.search import hybrid
 from knowledge.services import reading
-from knowledge.types import SearchFilter, SearchMode, SearchOrder, SearchQuery
+from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchOrder, SearchQuery
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers.knowledge_ontology import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
 ANY = FilterIn()
+Detail = Annotated[
+    SearchDetail,
+    Field(
+        description="highlights: spans of content that the query names; scores: also each leg's rank and raw score; "
+        "explain: also the plan, the terms and what matched"
+    ),
+]
+PerDocument = Annotated[int | None, Field(ge=1, le=100, description="the most passages of one document")]
 
 
 def search(
@@ -36,13 +44,16 @@ def search(
         float, Field(ge=0, le=1, description="leave out scores below it; calibrated, 0.7 means good evidence")
     ] = 0.0,
     filter: FilterIn = ANY,
+    detail: Detail = SearchDetail.NONE,
+    per_document: PerDocument = None,
     cursor: Cursor = None,
 ) -> SearchOut:
     """Search the documents (文書検索) and get passages with citations: document, section, page or cell, offsets.
 
     Use it to answer a question from the documents, and quote what you use: content is verbatim. Results are sorted
     by document path and place in the document, so that they read on; score (0 to 1, calibrated) tells how well each
-    answers, and is null for neighbours (is_context). notices say when an answer is partial or weak.
+    answers, and is null for neighbours (is_context). Quote a phrase with 「」 to see only passages that have it as it
+    stands; a code such as FR-001 or 第3条 is found exactly. notices say when an answer is partial or weak.
     next_cursor gives more. To rank by meaning only, use vector_search.
     """
     asked = SearchQuery(
@@ -55,6 +66,8 @@ def search(
         context_size=context_size,
         full_document=full_document,
         order=SearchOrder.DOCUMENT,
+        detail=detail,
+        per_document=per_document,
     )
     return _search("mcp.search", asked, cursor)
 
@@ -73,6 +86,8 @@ def vector_search(
     ] = 0.7,
     filter: FilterIn = ANY,
     collection: Collection = "",
+    detail: Detail = SearchDetail.NONE,
+    per_document: PerDocument = None,
     cursor: Cursor = None,
 ) -> VectorSearchResult:
     """Find passages by meaning (ベクトル類似検索), best first, without neighbours.
@@ -86,6 +101,8 @@ def vector_search(
         limit=top_k,
         threshold=threshold,
         filter=_search_filter(filter, collection),
+        detail=detail,
+        per_document=per_document,
     )
     found = _search("mcp.vector_search", asked, cursor)
     steps = found.timings_ms
@@ -95,6 +112,7 @@ def vector_search(
         next_cursor=found.next_cursor,
         notices=found.notices,
         timings_ms=steps,
+        explain=found.explain,
         query_embedding_time_ms=steps.get("embed"),
         search_time_ms=steps.get("total"),
     )
@@ -135,6 +153,11 @@ def _search_filter(asked: FilterIn, collection: str) -> SearchFilter:
         section_path=_several(asked.section_path),
         language=asked.language,
         metadata=asked.metadata,
+        classifications=_several(asked.classification),
+        created_from=asked.created_from,
+        created_to=asked.created_to,
+        updated_from=asked.updated_from,
+        updated_to=asked.updated_to,
     )
 
 
@@ -144,9 +167,9 @@ def _several(value: str | list[str]) -> tuple[str, ...]:
 
 def _search(name: str, asked: SearchQuery, cursor: str | None) -> SearchOut:
     scope = cursor_scope(name, query=_without_limit(asked))
-    offset = int(decode_cursor(cursor, scope=scope)["offset"]) if cursor else 0
-    result = hybrid.search(current_caller().principal, replace(asked, offset=offset))
-    following = None if result.next_offset is None else encode_cursor({"offset": result.next_offset}, scope=scope)
+    after = page_mark(decode_cursor(cursor, scope=scope)) if cursor else None
+    result = hybrid.search(current_caller().principal, replace(asked, after=after))
+    following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     return search_out(result, next_cursor=following)
 
 

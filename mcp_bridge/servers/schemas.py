@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from knowledge.schemas import DocumentOut, HitOut, UploadOut
+from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut
 from knowledge.types import SearchMode
 from review.schemas import CheckItemOut, ReviewOut, SummaryOut
 
@@ -63,6 +64,11 @@ class FilterIn(Options):
     collection: str | list[str] = Field([], description="slugs")
     language: str | None = Field(None, description="ja or en")
     metadata: dict[str, Any] = Field({}, description="metadata that the document has")
+    classification: str | list[str] = Field([], description="c1, c2, c3 (機密性)")
+    created_from: date | datetime | None = Field(None, description="the document's day, such as 2026-04-01, or time")
+    created_to: date | datetime | None = Field(None, description="a day is included whole")
+    updated_from: date | datetime | None = None
+    updated_to: date | datetime | None = None
 
 
 class ReviewMetadata(BaseModel):
@@ -135,6 +141,7 @@ class VectorSearchResult(BaseModel):
     timings_ms: dict[str, float]
     query_embedding_time_ms: float | None
     search_time_ms: float | None
+    explain: ExplanationOut | None = None
 
 
 DocumentId = Annotated[
@@ -156,7 +163,7 @@ Mode = Annotated[
     SearchMode, Field(description="hybrid: by meaning and by words; vector: by meaning only; lexical: by words only")
 ]
 Collection = Annotated[str, Field(max_length=63, description="slug of the collection; empty: all that you may use")]
-Cursor = Annotated[str | None, Field(max_length=2000, description="next_cursor of the page before")]
+Cursor = Annotated[str | None, Field(max_length=4000, description="next_cursor of the page before")]
 DocumentTypeCode = Annotated[
     str,
     Field(

@@ -28,7 +28,7 @@ from knowledge.models import (
     Document,
     DocumentVersion,
     EmbeddingSet,
-    LexicalPosting,
+    LexicalStatistics,
 )
 from knowledge.search.hybrid import search
 from knowledge.services import embedding_sets, retrieval_evaluation
@@ -40,6 +40,7 @@ from knowledge.tasks import sweep
 from knowledge.types import ChunkOptions, SearchMode, SearchQuery
 from tests.factories import upload_text, work_through
 from tests.knowledge.embedding_server import DIMENSION, embedding_server
+from tests.knowledge.search.postings import posting_rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
 
@@ -122,7 +123,7 @@ def test_a_new_set_changes_nothing_until_it_is_switched_to() -> None:
 
 def test_a_build_that_was_killed_goes_on_and_leaves_the_same_rows_as_a_clean_one(monkeypatch) -> None:
     clean = build(make("clean", chunk_options=SMALL).name)
-    want = (vectors_of(clean), set(LexicalPosting.objects.values_list("chunk__public_id", "term__text", "tf")))
+    want = (vectors_of(clean), posting_rows())
     made = make("killed", chunk_options=SMALL)
     embedding_sets.start_build(principal=ME, name=made.name)
     _die_after(1, monkeypatch, made)
@@ -133,7 +134,7 @@ def test_a_build_that_was_killed_goes_on_and_leaves_the_same_rows_as_a_clean_one
     assert set_builds.build_slice(made.pk) is False
     made.refresh_from_db()
     assert made.status == "ready"
-    postings = set(LexicalPosting.objects.values_list("chunk__public_id", "term__text", "tf"))
+    postings = posting_rows()
     assert (vectors_of(made), postings) == want
 
 
@@ -457,3 +458,17 @@ def test_each_step_has_a_command(tmp_path: Path) -> None:
     assert run_command("drop", "small")["status"] == "dropped"
     names = [row["name"] for row in run_command("list")["embedding_sets"]]
     assert names == ["small", "multilingual-e5-small-q4 1"]
+
+
+def test_building_a_set_that_cuts_otherwise_leaves_lexical_scores_alone() -> None:
+    """Its passages have statistics of their own, and only the sets that search them count them."""
+
+    def scores() -> list[tuple[str, float | None]]:
+        result = search(ME, SearchQuery(text=QUESTION, mode=SearchMode.LEXICAL, limit=50))
+        return [(hit.chunk_id, hit.score) for hit in result.hits]
+
+    before = scores()
+    assert before
+    build(make("small", chunk_options=SMALL).name)
+    assert scores() == before
+    assert LexicalStatistics.objects.exclude(policy=active_embedding_set().policy).filter(chunks__gt=0).exists()

@@ -10,8 +10,9 @@ from django.db.models.functions import Now
 from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost, claim
 from knowledge.ingest import pipeline, stages
-from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion, LexicalPosting
+from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion
 from tests.factories import upload_text, work_through
+from tests.knowledge.search.postings import posting_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ def rows() -> tuple[set, set, set]:
     return (
         set(Chunk.objects.values_list("public_id", "content", "token_count")),
         set(ChunkVector.objects.values_list("chunk__public_id", flat=True)),
-        set(LexicalPosting.objects.values_list("term__text", "chunk__public_id", "tf", "length")),
+        posting_rows(),
     )
 
 

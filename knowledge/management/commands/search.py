@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from datetime import date
+from json import dumps
+from typing import Any
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.schemas import search_out
 from knowledge.search.hybrid import search
-from knowledge.types import Hit, SearchFilter, SearchMode, SearchQuery
+from knowledge.types import Hit, SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 
 SHOWN_CHARACTERS = 200
 
@@ -22,15 +25,25 @@ class Command(HubCommand):
         parser.add_argument("--limit", type=int, default=5)
         parser.add_argument("--mode", choices=[mode.value for mode in SearchMode], default=SearchMode.HYBRID.value)
         parser.add_argument("--collection", default="", metavar="SLUG", help="default: all collections")
+        parser.add_argument(
+            "--type", action="append", default=[], metavar="CODE", help="document type, such as guideline"
+        )
+        parser.add_argument(
+            "--section", action="append", default=[], metavar="HEADING", help="from the top, or a number"
+        )
+        parser.add_argument("--classification", action="append", default=[], metavar="C", help="c1, c2 or c3")
+        for name in ("created", "updated"):
+            parser.add_argument(f"--{name}-from", type=date.fromisoformat, metavar="YYYY-MM-DD")
+            parser.add_argument(f"--{name}-to", type=date.fromisoformat, metavar="YYYY-MM-DD", help="this day included")
+        parser.add_argument("--per-document", type=int, metavar="N", help="the most passages of one document")
+        parser.add_argument(
+            "--detail", choices=[level.value for level in SearchDetail], default=SearchDetail.NONE.value
+        )
         parser.add_argument("--json", action="store_true")
 
-    def handle(
-        self, *, token: str, query: str, limit: int, mode: str, collection: str, json: bool, **_options: object
-    ) -> None:
+    def handle(self, *, token: str, json: bool, **options: Any) -> None:  # noqa: ANN401
         with cli_call():
-            restriction = SearchFilter(collections=(collection,) if collection else ())
-            asked = SearchQuery(text=query, limit=limit, mode=SearchMode(mode), filter=restriction)
-            result = search(local_principal(token), asked)
+            result = search(local_principal(token), _query(options))
         if json:
             self.print_json(search_out(result, next_cursor=None))
             return
@@ -38,6 +51,32 @@ class Command(HubCommand):
             self.stdout.write(_lines(number, hit))
         for notice in result.notices:
             self.stderr.write(notice.ja)
+        if result.explanation:
+            self.stdout.write(_explained(result))
+
+
+def _query(options: dict[str, Any]) -> SearchQuery:
+    collection = options["collection"]
+    dates = {name: options[name] for name in ("created_from", "created_to", "updated_from", "updated_to")}
+    return SearchQuery(
+        text=options["query"],
+        limit=options["limit"],
+        mode=SearchMode(options["mode"]),
+        detail=SearchDetail(options["detail"]),
+        per_document=options["per_document"],
+        filter=SearchFilter(
+            collections=(collection,) if collection else (),
+            document_types=tuple(options["type"]),
+            section_path=tuple(options["section"]),
+            classifications=tuple(options["classification"]),
+            **dates,
+        ),
+    )
+
+
+def _explained(result: SearchResult) -> str:
+    facts = search_out(result, next_cursor=None).model_dump(include={"explain", "timings_ms"})
+    return dumps(facts, ensure_ascii=False, indent=2)
 
 
 def _lines(number: int, hit: Hit) -> str:

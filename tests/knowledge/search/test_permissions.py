@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.contrib.auth.models import Group
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, Scope, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.models import CollectionGrant, Document
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search
-from knowledge.types import SearchFilter, SearchMode, SearchQuery, SearchResult
+from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, person
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +29,7 @@ def secret() -> Library:
 
 
 def ask(principal: Principal, mode: SearchMode = SearchMode.HYBRID, **options: object) -> SearchResult:
-    query = SearchQuery(text="暗号鍵の保管場所", mode=mode, detail=True, with_context=True, **options)  # type: ignore[arg-type]
+    query = SearchQuery(text="暗号鍵の保管場所", mode=mode, **{"detail": True, "with_context": True, **options})  # type: ignore[arg-type]
     return search(principal, query)
 
 
@@ -124,3 +128,48 @@ def test_passages_of_an_older_version_stay_readable(secret: Library) -> None:
     chunk_id = ask(local_operator()).hits[0].chunk_id
     secret.add_version(secret.made["秘.md"], ["新しい版"])
     assert get_chunk(person("reader", granted=secret.collection), chunk_id).version == 1
+
+
+DETAILS = {"detail": SearchDetail.EXPLAIN, "with_context": True}
+
+
+def facts(result: SearchResult) -> SearchResult:
+    return replace(result, timings_ms={})
+
+
+@MODES
+def test_a_hidden_document_shows_in_nothing_that_an_answer_tells(secret: Library, mode: SearchMode) -> None:
+    """Not in hits, counts, neighbours, highlights, duplicates, further pages, or the explanation."""
+    text = "暗号鍵の保管場所は地下金庫である。"
+    open_library = Library(slug="open")
+    open_library.add("公開.md", [text, "鍵の更新は別に定める。"])
+    reader = person("reader", granted=open_library.collection)
+    before = facts(ask(reader, mode, **DETAILS))
+    twin = Library(slug="secret").add("双子.md", [text, "地下金庫の番号は別表による。"])
+    after = facts(ask(reader, mode, **DETAILS))
+    assert not {chunk.public_id for chunk in twin} & set(str(after).split("'"))
+    assert after.total_found == before.total_found == 2
+    assert all(hit.duplicates == () for hit in after.hits)
+    assert after.explanation == before.explanation
+    assert [(hit.chunk_id, hit.highlights, hit.terms) for hit in after.hits] == [
+        (hit.chunk_id, hit.highlights, hit.terms) for hit in before.hits
+    ]
+
+
+@MODES
+@pytest.mark.parametrize("text", ["暗号鍵の保管場所", "「地下金庫」の番号", "KEY-001"])
+def test_hidden_and_unknown_ids_cost_the_same_queries_and_say_the_same(
+    secret: Library, mode: SearchMode, text: str
+) -> None:
+    open_library = Library(slug="open")
+    open_library.add("公開.md", ["公開の情報である。"])
+    reader = person("reader", granted=open_library.collection)
+    ask(reader, mode)
+    answers, counts = [], []
+    for name in (secret.made["秘.md"].public_id, "doc_nowhere"):
+        query = SearchQuery(text=text, mode=mode, filter=SearchFilter(document_ids=(name,)), **DETAILS)  # type: ignore[arg-type]
+        with CaptureQueriesContext(connection) as captured:
+            answers.append(str(facts(search(reader, query))).replace(name, "ID"))
+        counts.append(len(captured))
+    assert answers[0] == answers[1]
+    assert counts[0] == counts[1]

@@ -11,6 +11,7 @@ from hub.access.principals import local_operator
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.backends.vectors import create_index, delete_vectors, drop_index, index_name, write_vectors
 from knowledge.models import Chunk, ChunkVector
+from knowledge.search import scope
 from knowledge.search import vector as vector_leg
 from knowledge.search.scope import permitted_chunks
 from knowledge.search.vector import cosines_of, nearest_chunks
@@ -104,7 +105,7 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
     permitted = permitted_chunks(local_operator(), SearchFilter(collections=("few",)), active_embedding_set())
     embedding_set, queries = active_embedding_set(), unit_vectors(10, seed=7)
     exact = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
-    monkeypatch.setattr(vector_leg, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(scope, "SMALL", 0)
     with transaction.atomic():
         found = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
     assert all(len(one) == 50 for one in found)
@@ -117,7 +118,7 @@ def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) 
     with_vectors(1000)
     embedding_set = active_embedding_set()
     permitted = permitted_chunks(local_operator(), SearchFilter(), embedding_set)
-    monkeypatch.setattr(vector_leg, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(scope, "SMALL", 0)
     monkeypatch.setattr(vector_leg, "_APPROXIMATE", "EXPLAIN " + vector_leg._APPROXIMATE)
     monkeypatch.setattr(vector_leg, "_hits", lambda sql, params: explain(sql, params))
     with connection.cursor() as cursor:

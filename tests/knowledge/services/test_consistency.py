@@ -47,12 +47,12 @@ def test_vectors_of_a_version_that_is_not_current_leave_the_index(document):
 
 
 def test_wrong_counters_are_seen_without_repairing_and_put_right_with(document):
-    before = set(LexicalStatistics.objects.values_list("field", "chunks", "total_length"))
+    before = set(LexicalStatistics.objects.values_list("field", "policy", "chunks", "total_length"))
     LexicalStatistics.objects.update(chunks=99)
     assert codes() == ["counters"]
     assert codes() == ["counters"]
     codes(repair=True)
-    assert set(LexicalStatistics.objects.values_list("field", "chunks", "total_length")) == before
+    assert set(LexicalStatistics.objects.values_list("field", "policy", "chunks", "total_length")) == before
 
 
 def test_a_file_that_is_gone_from_the_store_is_seen_and_can_not_be_repaired(document):

@@ -8,7 +8,16 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.backends.storage import get_blob_store
-from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentVersion, LexicalPosting, LexicalStatistics
+from knowledge.models import (
+    Blob,
+    Chunk,
+    ChunkVector,
+    Document,
+    DocumentVersion,
+    LexicalEntry,
+    LexicalPosting,
+    LexicalStatistics,
+)
 from knowledge.services.documents import clean_path, delete_document, get_document, reindex_document
 from knowledge.types import ChunkOptions
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
@@ -53,7 +62,7 @@ def test_when_a_new_version_is_ready_the_old_one_leaves_every_index_and_its_text
     work_through(upload_text(local_operator(), tmp_path, TEXT.replace("2 秒", "3 秒")).document)
     assert Chunk.objects.filter(version=old).exists()
     assert not ChunkVector.objects.filter(chunk__version=old).exists()
-    assert not LexicalPosting.objects.filter(chunk__version=old).exists()
+    assert not LexicalEntry.objects.filter(chunk__version=old).exists()
     assert old.content.markdown == TEXT
 
 
@@ -144,7 +153,7 @@ def test_deleting_leaves_no_row_and_no_bytes_and_gives_a_receipt(tmp_path, djang
     with django_capture_on_commit_callbacks(execute=True):
         receipt = delete_document(principal=local_operator(), document_id=document.public_id)
     assert receipt.counts == {"versions": 1, "chunks": chunks, "blobs": 1}
-    for model in (Document, DocumentVersion, Chunk, ChunkVector, LexicalPosting, Blob):
+    for model in (Document, DocumentVersion, Chunk, ChunkVector, LexicalEntry, LexicalPosting, Blob):
         assert not model.objects.exists(), model
     assert sha256 not in set(get_blob_store().iter_names())
     assert set(LexicalStatistics.objects.values_list("chunks", "total_length")) == {(0, 0)}

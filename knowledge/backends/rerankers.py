@@ -1,0 +1,52 @@
+"""Cross-encoders, which read question and passage together: slower than the legs, and asked of the first few only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.errors import Unavailable
+from knowledge.ports import Reranker
+
+
+class CrossEncoderReranker:
+    """A cross-encoder of sentence-transformers, from a folder on this machine. Loading it takes seconds, once."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            from sentence_transformers import CrossEncoder
+        except ImportError as error:
+            raise Unavailable(
+                _("RERANKER_MODEL is set, but sentence-transformers is not installed: {command}"),
+                code="reranker_unavailable",
+                command="pip install -r requirements/ml.txt",
+            ) from error
+        self.name = path
+        try:
+            self._model = CrossEncoder(path, local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise Unavailable(
+                _("RERANKER_MODEL: there is no cross-encoder that can be loaded from {path}."),
+                code="reranker_unavailable",
+                path=path,
+            ) from error
+
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Rate each passage as an answer; higher is better, the scale is the model's own."""
+        rated = self._model.predict([(query, passage) for passage in passages])
+        return [float(value) for value in np.asarray(rated).ravel()]
+
+
+def configured_reranker() -> Reranker | None:
+    """The cross-encoder of RERANKER_MODEL, kept for this process; None without one. Raises Unavailable."""
+    path = settings.CONFIG.reranker_model
+    return _load(path) if path else None
+
+
+@lru_cache(maxsize=1)
+def _load(path: str) -> Reranker:
+    return CrossEncoderReranker(path)

@@ -1,0 +1,48 @@
+"""Tell how an answer came about, in terms of what the caller may know."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import date
+from typing import Any
+
+from knowledge.backends.analysis import QueryTerms
+from knowledge.models import EmbeddingSet
+from knowledge.search.legs import Findings
+from knowledge.search.scope import SMALL, PermittedChunks
+from knowledge.types import Explanation, SearchFilter, SearchQuery
+
+
+def explain(
+    query: SearchQuery,
+    embedding_set: EmbeddingSet,
+    terms: QueryTerms,
+    phrases: tuple[str, ...],
+    permitted: PermittedChunks,
+    findings: Findings,
+) -> Explanation:
+    """Collect what was looked for and how. Nothing in it depends on passages that the caller may not see.
+
+    So terms are listed whether or not the index has them, and without their rarity.
+    """
+    is_small = permitted.is_small
+    return Explanation(
+        mode=findings.mode.value,
+        embedding_set=embedding_set.name,
+        permitted=permitted.count if is_small else None,
+        plans={
+            "vector": f"exact over up to {SMALL} permitted passages" if is_small else "HNSW, iterative scan",
+            "lexical": "all permitted passages" if is_small else "best passages first, then permissions",
+        },
+        words=terms.words,
+        bigrams=terms.bigrams,
+        codes=terms.codes,
+        phrases=phrases,
+        filters=_given(query.filter),
+        candidates={"vector": len(findings.vector_ranks), "lexical": len(findings.lexical_ranks)},
+    )
+
+
+def _given(restriction: SearchFilter) -> dict[str, Any]:
+    given = {one.name: getattr(restriction, one.name) for one in fields(restriction)}
+    return {name: value.isoformat() if isinstance(value, date) else value for name, value in given.items() if value}

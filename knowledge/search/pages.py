@@ -1,0 +1,124 @@
+"""Pages of an answer: loading passages, their neighbours or whole documents, and keeping to the output budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from django.conf import settings
+from django.db.models import Max, QuerySet
+
+from knowledge.models import Chunk
+from knowledge.search import context, notices
+from knowledge.search.highlights import highlight_spans
+from knowledge.search.ranking import Scored
+from knowledge.types import Duplicate, Hit, Notice, PageMark, SearchDetail, SearchOrder, SearchQuery
+
+Rows: TypeAlias = list[tuple[Scored, Chunk]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """The hits of one page and where the next one starts, if there is one."""
+
+    hits: list[Hit]
+    next_offset: int | None
+    next_page: PageMark | None
+    notices: list[Notice]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """A hit with its context, in the order of the text, or a whole document."""
+
+    scored: Scored
+    hits: list[Hit]
+    is_cut: bool = False
+
+
+def load_page(
+    permitted: QuerySet[Chunk], query: SearchQuery, found: Sequence[Scored], *, marks: re.Pattern[str] | None
+) -> Page:
+    """Load a page's passages in rank order; permissions are asked again, so what went meanwhile is not shown.
+
+    ``marks`` is what to highlight. Up to five queries, however many passages there are.
+    """
+    newest = query.after.newest if query.after else Chunk.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    page = found[query.offset : query.offset + query.limit]
+    wanted = [one.chunk_id for one in page] + [key for one in page for key in one.duplicates]
+    rows = {chunk.pk: chunk for chunk in context.with_documents(permitted.filter(pk__in=wanted))}
+    here = [(one, rows[one.chunk_id]) for one in page if one.chunk_id in rows]
+    groups = _documents(here, query) if query.full_document else _passages(here, rows, query, marks)
+    return _fit(groups, query, found, newest)
+
+
+def _passages(here: Rows, rows: dict[int, Chunk], query: SearchQuery, marks: re.Pattern[str] | None) -> list[_Group]:
+    size = query.context_size if query.with_context else 0
+    around = context.neighbour_hits([chunk for _one, chunk in here], size)
+    groups = []
+    for one, chunk in here:
+        hit = _hit(one, chunk, query, marks=marks, duplicates=[rows[key] for key in one.duplicates if key in rows])
+        hits = sorted([hit, *around.get(chunk.pk, ())], key=lambda hit: hit.start_offset)
+        groups.append(_Group(scored=one, hits=hits))
+    return groups
+
+
+def _documents(here: Rows, query: SearchQuery) -> list[_Group]:
+    texts = context.full_documents([chunk for _one, chunk in here], budget=settings.CONFIG.hub_output_budget_chars)
+    groups = []
+    for one, chunk in here:
+        markdown, is_cut = texts[chunk.version_id]
+        hit = context.full_document_hit(_hit(one, chunk, query), markdown)
+        groups.append(_Group(scored=one, hits=[hit], is_cut=is_cut))
+    return groups
+
+
+def _hit(
+    one: Scored,
+    chunk: Chunk,
+    query: SearchQuery,
+    *,
+    marks: re.Pattern[str] | None = None,
+    duplicates: Sequence[Chunk] = (),
+) -> Hit:
+    return context.hit_of(
+        chunk,
+        score=one.score,
+        legs=one.legs if query.level.includes(SearchDetail.SCORES) else None,
+        highlights=None if marks is None else highlight_spans(chunk.content, marks),
+        terms=one.terms if query.level.includes(SearchDetail.EXPLAIN) else None,
+        duplicates=tuple(
+            Duplicate(
+                chunk_id=other.public_id,
+                document_id=other.version.document.public_id,
+                document_path=other.version.document.path,
+            )
+            for other in duplicates
+        ),
+    )
+
+
+def _fit(groups: Sequence[_Group], query: SearchQuery, found: Sequence[Scored], newest: int) -> Page:
+    """Keep the first groups that the output budget has room for (one at least), in the order asked for."""
+    budget, kept = settings.CONFIG.hub_output_budget_chars, 0
+    for group in groups:
+        budget -= sum(len(hit.content) for hit in group.hits)
+        if budget < 0 and kept:
+            break
+        kept += 1
+    hits = [hit for group in groups[:kept] for hit in group.hits]
+    if query.order is SearchOrder.DOCUMENT:
+        hits.sort(key=lambda hit: (hit.document_path, hit.document_id, hit.start_offset))
+    remarks = [notices.DOCUMENT_CUT] if any(group.is_cut for group in groups[:kept]) else []
+    if kept == len(groups):
+        reached = query.offset + query.limit
+    else:
+        reached = query.offset + found[query.offset :].index(groups[kept].scored)
+        remarks.append(notices.OUTPUT_CUT)
+    next_offset = reached if reached < len(found) else None
+    # The next page goes on behind these, among the passages that there are now.
+    shown = (*(query.after.shown if query.after else ()), *(one.chunk_id for one in found[:reached]))
+    mark = None if next_offset is None else PageMark(shown=shown, newest=newest)
+    return Page(hits=hits, next_offset=next_offset, next_page=mark, notices=remarks)

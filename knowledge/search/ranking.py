@@ -1,0 +1,101 @@
+"""From fused evidence to what is shown: calibrated scores, equal texts folded, variety, and where a page starts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from knowledge.models import Chunk
+from knowledge.search.calibration import Calibration
+from knowledge.search.fusion import Evidence, Fused
+from knowledge.search.legs import Findings
+from knowledge.types import LegScore, SearchMode, SearchQuery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate with its calibrated score, what each leg said of it, and candidates that have the same text."""
+
+    chunk_id: int
+    score: float
+    legs: dict[str, LegScore]
+    terms: tuple[str, ...] = ()
+    duplicates: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    version_id: int
+    fingerprint: int | None
+
+
+def score_candidate(one: Fused, findings: Findings, calibration: Calibration) -> Scored:
+    """Calibrate a candidate's value and collect what the legs said."""
+    score = calibration.score(one.value, findings.mode)
+    return Scored(
+        chunk_id=one.evidence.chunk_id,
+        score=round(score, 6),
+        legs=_legs(one.evidence, findings),
+        terms=one.evidence.matched,
+    )
+
+
+def _legs(evidence: Evidence, findings: Findings) -> dict[str, LegScore]:
+    """Tell what each leg that was asked said of a candidate."""
+    legs = {}
+    if findings.mode is not SearchMode.VECTOR:
+        legs["lexical"] = LegScore(rank=findings.lexical_ranks.get(evidence.chunk_id), raw=evidence.lexical)
+    if evidence.cosine is not None:
+        legs["vector"] = LegScore(rank=findings.vector_ranks.get(evidence.chunk_id), raw=evidence.cosine)
+    return legs
+
+
+def arrange(found: Sequence[Scored], query: SearchQuery) -> tuple[list[Scored], int]:
+    """Choose what is shown, in order: what comes behind the earlier pages, and how many there are in all.
+
+    Of passages with the same text the best one stands for all; with ``full_document`` the best of each document does.
+    Of each document there are at most ``per_document``. One query.
+    """
+    shown = set(query.after.shown) if query.after else set()
+    facts = _facts([*shown, *(one.chunk_id for one in found)])
+    known = [one for one in found if one.chunk_id in facts]
+    groups = _group(known, facts, by_document=query.full_document)
+    documents = Counter(facts[chunk_id].version_id for chunk_id in shown if chunk_id in facts)
+    rest, limit = [], query.per_document
+    for group in groups:
+        version_id = facts[group[0].chunk_id].version_id
+        if _was_shown(group, shown, documents, version_id, by_document=query.full_document):
+            continue
+        documents[version_id] += 1
+        if limit is None or documents[version_id] <= limit:
+            duplicates = () if query.full_document else tuple(one.chunk_id for one in group[1:])
+            rest.append(replace(group[0], duplicates=duplicates))
+    return rest, len(rest) + len(shown)
+
+
+def _was_shown(
+    group: Sequence[Scored], shown: set[int], documents: Counter[int], version_id: int, *, by_document: bool
+) -> bool:
+    if by_document:
+        return bool(documents[version_id])
+    return any(one.chunk_id in shown for one in group)
+
+
+def _group(found: Sequence[Scored], facts: dict[int, _Facts], *, by_document: bool) -> list[list[Scored]]:
+    groups: dict[tuple[str, int], list[Scored]] = {}
+    for one in found:
+        fact = facts[one.chunk_id]
+        if by_document:
+            key = ("version", fact.version_id)
+        elif fact.fingerprint is not None:
+            key = ("text", fact.fingerprint)
+        else:
+            key = ("chunk", one.chunk_id)
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def _facts(chunk_ids: Sequence[int]) -> dict[int, _Facts]:
+    rows = Chunk.objects.filter(pk__in=chunk_ids).values_list("pk", "version_id", "lexical_entry__fingerprint")
+    return {pk: _Facts(version_id=version_id, fingerprint=fingerprint) for pk, version_id, fingerprint in rows}

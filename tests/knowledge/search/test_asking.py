@@ -1,0 +1,247 @@
+"""What a question can ask for: codes, phrases, English, dates, variety, and how much it is told."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from unicodedata import normalize
+
+import pytest
+from django.utils import timezone
+
+from hub.access.principals import Classification, local_operator
+from hub.core.errors import InvalidInput
+from knowledge.backends.analysis import analyse_passage, analyse_query, fingerprint
+from knowledge.backends.stemming import stem
+from knowledge.models import Document
+from knowledge.search.highlights import highlight_spans, query_pattern
+from knowledge.search.hybrid import search
+from knowledge.search.phrases import find_phrases
+from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
+from tests.knowledge.search.shelf import Library
+
+pytestmark = pytest.mark.django_db
+
+
+def ask(text: str, **options: object) -> SearchResult:
+    return search(local_operator(), SearchQuery(text=text, **options))  # type: ignore[arg-type]
+
+
+def contents(result: SearchResult) -> list[str]:
+    return [hit.content for hit in result.hits]
+
+
+@pytest.mark.parametrize("mode", [SearchMode.LEXICAL, SearchMode.HYBRID])
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("FR-001 の応答時間と性能要件を教えてください", "FR-001 画面を表示する。"),
+        ("ＦＲ－００１", "FR-001 画面を表示する。"),
+        ("GL-3.2.1", "GL-3.2.1 に従う。"),
+        ("第三条は何を定めるか", "第3条 委託の範囲"),
+        ("第３条", "第3条 委託の範囲"),
+    ],
+)
+def test_a_code_comes_before_everything_else_that_fits(question: str, first: str, mode: SearchMode) -> None:
+    Library().add(
+        "要件.md",
+        [
+            "応答時間と性能要件を定める。応答時間は3秒、性能要件は表による。",
+            "FR-0010 応答時間の性能要件を定める。",
+            "FR-001 画面を表示する。",
+            "GL-3.2.10 に従う性能要件。",
+            "GL-3.2.1 に従う。",
+            "第30条 委託の範囲を定める。第13条",
+            "第3条 委託の範囲",
+        ],
+    )
+    assert contents(ask(question, mode=mode))[0] == first
+
+
+def test_a_code_that_no_passage_has_changes_nothing() -> None:
+    Library().add("要件.md", ["応答時間は3秒とする。", "認証は多要素とする。"])
+    assert contents(ask("XY-999 の応答時間"))[0] == "応答時間は3秒とする。"
+
+
+def test_articles_are_one_term_however_their_number_is_written() -> None:
+    for written in ("第十二条の三", "第12条の3", "第 １２ 条の３"):
+        assert "第12条の3" in analyse_passage("", written).words
+    assert analyse_query("第百三条").codes == ("第103条",)
+
+
+def test_english_forms_of_a_word_find_each_other() -> None:
+    Library().add("en.md", ["The servers were restarted after testing.", "Policies for archiving are listed."])
+    assert contents(ask("restarting a server", mode=SearchMode.LEXICAL))[0].startswith("The servers")
+    assert contents(ask("archive policy", mode=SearchMode.LEXICAL))[0].startswith("Policies")
+    assert not analyse_query("what is the").words
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        *[
+            ("caresses", "caress"),
+            ("flies", "fli"),
+            ("dies", "die"),
+            ("gas", "gas"),
+            ("gaps", "gap"),
+            ("kiwis", "kiwi"),
+        ],
+        *[("luxuriated", "luxuri"), ("hoping", "hope"), ("hopped", "hop"), ("proceed", "proceed"), ("agreed", "agre")],
+        *[("relational", "relat"), ("triplicate", "triplic"), ("hopefulness", "hope"), ("goodness", "good")],
+        *[("adjustment", "adjust"), ("adoption", "adopt"), ("controlling", "control"), ("by", "by"), ("say", "say")],
+    ],
+)
+def test_stems_are_those_of_the_published_algorithm(word: str, expected: str) -> None:
+    assert stem(word) == expected
+
+
+PHRASE_PASSAGES = ("応答時間は通常時３秒以内とする。", "応答は時間内に3秒で返す。", "ＡＰＩの応答時間を測る。")
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("「応答時間」の目標", {0, 2}),
+        ("『3秒以内』", {0}),
+        ('"応答時間は" 測定', {0}),
+        ("“API”の応答", {2}),
+        ("「応答時間」と「3秒」", {0}),
+        ("「。」", {0, 1, 2}),
+        ("「存在しない語句」の応答時間", set()),
+    ],
+)
+def test_a_quoted_phrase_must_occur(question: str, expected: set[int], mode: SearchMode) -> None:
+    Library().add("設計.md", PHRASE_PASSAGES)
+    result = ask(question, mode=mode)
+    if mode is SearchMode.LEXICAL and question == "「。」":
+        expected = set()  # nothing that lexical search could ask for
+    assert set(contents(result)) == {PHRASE_PASSAGES[place] for place in expected}
+    assert all(phrase in normalize("NFKC", text) for text in contents(result) for phrase in find_phrases(question))
+    assert ("phrase_not_found" in {one.code for one in result.notices}) == (not expected)
+
+
+def test_a_phrase_may_end_inside_of_a_longer_word() -> None:
+    Library().add("en.md", ["The performance report", "A perform report"])
+    assert contents(ask('"performa"')) == ["The performance report"]
+
+
+def test_dates_and_classifications_restrict() -> None:
+    library = Library()
+    for name, day, level in (
+        ("a.md", 1, Classification.C1),
+        ("b.md", 2, Classification.C2),
+        ("c.md", 3, Classification.C3),
+    ):
+        library.add(name, [f"性能の記述 {name}"], classification=level)
+        moment = datetime(2026, 4, day, 23, 30, tzinfo=timezone.get_current_timezone())
+        Document.objects.filter(path=name).update(created_at=moment, updated_at=moment)
+
+    def found(**restriction: object) -> str:
+        hits = ask("性能", filter=SearchFilter(**restriction)).hits  # type: ignore[arg-type]
+        return "".join(sorted(hit.document_path[0] for hit in hits))
+
+    assert found(created_from=date(2026, 4, 2)) == "bc"
+    assert found(created_to=date(2026, 4, 2)) == "ab"
+    assert found(updated_from=date(2026, 4, 2), updated_to=date(2026, 4, 2)) == "b"
+    assert found(created_to=datetime(2026, 4, 2, 12, tzinfo=timezone.get_current_timezone())) == "a"
+    assert found(classifications=("c1", "C3")) == "ac"
+    with pytest.raises(InvalidInput, match=r"filter\.classification"):
+        found(classifications=("c9",))
+
+
+def test_equal_texts_are_shown_once_and_the_others_are_named() -> None:
+    library = Library()
+    library.add("a.md", ["応答時間は３秒以内とする。", "認証の方式"])
+    library.add("b.md", ["応答時間は 3秒以内とする"])
+    library.add("c.md", ["応答時間は4秒以内とする。"])
+    result = ask("応答時間は何秒か")
+    assert len(result.hits) == result.total_found == 3
+    (double,) = [hit for hit in result.hits if hit.duplicates]
+    assert {double.document_path, double.duplicates[0].document_path} == {"a.md", "b.md"}
+    assert fingerprint("3秒") != fingerprint("4秒")
+
+
+def test_one_document_may_be_kept_from_filling_the_answer() -> None:
+    library = Library()
+    library.add("a.md", [f"応答時間{n}は{n}秒とする。" for n in range(6)])
+    library.add("b.md", ["応答時間の測り方"])
+    paths = [hit.document_path for hit in ask("応答時間", per_document=2).hits]
+    assert sorted(paths) == ["a.md", "a.md", "b.md"]
+
+
+def test_pages_neither_repeat_nor_leave_out_while_documents_are_added() -> None:
+    library = Library()
+    library.add("a.md", [f"画面{n}の表示は{n}秒以内とする。" for n in range(12)])
+    everything = set(contents(ask("画面の表示", limit=50)))
+    seen, mark = [], None
+    for number in range(20):
+        page = ask("画面の表示", limit=5, after=mark)
+        seen += contents(page)
+        library.add(f"new{number}.md", [f"画面の表示 画面の表示 追加{number}"])
+        mark = page.next_page
+        if mark is None:
+            break
+    assert len(seen) == len(set(seen))
+    assert set(seen) == everything
+
+
+@pytest.mark.parametrize("level", list(SearchDetail))
+def test_each_level_of_detail_has_what_those_before_it_have(level: SearchDetail) -> None:
+    Library().add("設計.md", PHRASE_PASSAGES)
+    result = ask("応答時間は FR-001", detail=level, filter=SearchFilter(language="ja"))
+    best = result.hits[0]
+    assert (best.highlights is not None) == level.includes(SearchDetail.HIGHLIGHTS)
+    assert (best.legs is not None) == level.includes(SearchDetail.SCORES)
+    assert (best.terms is not None) == (result.explanation is not None) == (level is SearchDetail.EXPLAIN)
+    if result.explanation:
+        assert "応答" in (best.terms or ())
+        assert result.explanation.codes == ("fr-001",)
+        assert result.explanation.permitted == 3
+        assert result.explanation.filters == {"language": "ja"}
+        assert set(result.explanation.plans) == {"vector", "lexical"}
+
+
+def marked(text: str, question: str) -> list[str]:
+    return [text[start:end] for start, end in highlight_spans(text, query_pattern(question))]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("通常時の応答時間は３秒", "応答時間は何秒か", ["応答時間", "秒"]),
+        ("ＦＲ－００１とFR-0010", "FR-001", ["ＦＲ－００１"]),
+        ("サーバーの性能", "サーバ", ["サーバ"]),
+        ("All Requirements are required", "requirement", ["Requirements", "required"]),
+        ("何もない", "！？", []),
+    ],
+)
+def test_highlights_are_spans_of_the_text_as_it_stands(text: str, question: str, expected: list[str]) -> None:
+    assert marked(text, question) == expected
+
+
+class ByLength:
+    """Rates a passage by its length."""
+
+    name = "length"
+
+    def scores(self, query: str, passages: list[str]) -> list[float]:
+        return [float(len(passage)) for passage in passages]
+
+
+def test_a_reranker_orders_the_first_candidates_and_shows_its_scores() -> None:
+    Library().add("設計.md", ["応答時間", "応答時間は3秒", "認証の方式は多要素とし、応答時間は別に定める。"])
+    query = SearchQuery(text="応答時間", detail=SearchDetail.SCORES)
+    hits = search(local_operator(), query, reranker=ByLength()).hits  # type: ignore[arg-type]
+    assert [len(hit.content) for hit in hits] == sorted([len(hit.content) for hit in hits], reverse=True)
+    assert hits[0].legs is not None
+    assert (hits[0].legs["reranker"].rank, hits[0].legs["reranker"].raw) == (1, len(hits[0].content))
+
+
+@pytest.mark.parametrize("level", list(SearchDetail))
+@pytest.mark.parametrize(
+    "text", ["「", "「」", '""', "「\ud800」", "『😀』", '"' * 9999, "「" * 5000 + "」" * 5000, "FR-" * 3000]
+)
+def test_odd_quotes_and_codes_get_an_answer(text: str, level: SearchDetail) -> None:
+    Library().add("設計.md", PHRASE_PASSAGES)
+    assert ask(text, detail=level).total_found >= 0
