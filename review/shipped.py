@@ -84,6 +84,7 @@ def _load(source: dict[str, Any]) -> None:
         item = CheckItem.objects.create(code=entry["code"], category=entry["category"])
         version = CheckItemVersion.objects.create(
             item=item,
+            category=item.category,
             status=MasterStatus.APPROVED,
             approved_at=now,
             name_ja=entry["name"]["ja"],
