@@ -117,9 +117,16 @@ class _Scan:
                 at = found.end() + (self.pattern[found.end() : found.end() + 1] in ("?", "+"))
                 closed_choice = False
             else:
-                self.open[-1] |= char == "|"
+                if char == "|":
+                    self._alternative()
                 at, closed_choice = at + 1, False
         return None
+
+    def _alternative(self) -> None:
+        """Inside a group the alternatives multiply what follows; those of the whole pattern are tried one by one."""
+        self.open[-1] = True
+        if len(self.open) == 1:
+            self.ways = 1
 
     def _quantified(self, found: re.Match[str], *, has_choice: bool) -> Text | None:
         low, high = _bounds(found)
