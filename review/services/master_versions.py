@@ -181,7 +181,8 @@ def compare_versions(principal: Principal, code: str, *, number: int, base: int 
 
 
 def lint_version(principal: Principal, code: str, *, number: int | None = None) -> tuple[Remark, ...]:
-    """The remarks on all items of a version; without a number of the one in force, or else the newest."""
+    """The remarks on all items of a version, for curators; without a number of the one in force, or else the newest."""
+    require_curator(principal)
     version = get_checklist_version(principal, code, number)
     return lint_master([content_of(item) for item in item_versions_of(version)])
 
@@ -242,6 +243,9 @@ def _require_second_person(principal: Principal, versions: Iterable[CheckItemVer
 def _require_usable(items: Sequence[CheckItemVersion]) -> None:
     if retired := [str(item) for item in items if item.status == MasterStatus.RETIRED]:
         raise InvalidInput(_("These item versions are retired: {versions}"), versions=", ".join(retired))
+    codes = [item.item.code for item in items]
+    if doubled := sorted({code for code in codes if codes.count(code) > 1}):
+        raise InvalidInput(_("These items stand in the list twice: {items}"), items=", ".join(doubled))
     _require_no_errors([remark for item in items for remark in lint_item(content_of(item))])
 
 
