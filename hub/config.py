@@ -147,6 +147,9 @@ class Configuration(BaseSettings):
     )
     hub_max_attempts: int = Field(5, ge=1, description="tries of an ingestion stage before the document is failed")
     hub_two_person_sign_off: bool = Field(False, description="a review is signed off when two people have signed it")
+    hub_two_person_approval: bool = Field(
+        False, description="a version of a check master is approved by somebody else than its author"
+    )
 
     @field_validator("allowed_hosts", "mcp_transports", "alert_urls", mode="before")
     @classmethod

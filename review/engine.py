@@ -9,6 +9,7 @@ from typing import Any
 
 from knowledge.types import Notice
 from review.rules.base import RuleCrash
+from review.rules.criteria import rules_of
 from review.rules.registry import UnknownRuleError, run_rules
 from review.types import FindingDraft, RuleInput, Severity, Text, Verdict
 
@@ -70,9 +71,10 @@ def judge(check: CheckSpec, target: RuleInput, *, force_strategy: str | None = N
     """
     strategy, reason = choose_strategy(check, force_strategy=force_strategy)
     tally = _Tally()
-    for entry in check.criteria.get("rules", []):
+    entries = rules_of(check.criteria)
+    for entry in entries:
         _apply_rule(entry, target, tally)
-    if not check.criteria.get("rules"):
+    if not entries:
         tally.notices.append(NEEDS_LLM)
     return Judgement(
         verdict=_verdict(tally),

@@ -26,6 +26,16 @@ logger = logging.getLogger(__name__)
 
 CHECKLIST_FILES = Path(__file__).resolve().parent / "data" / "checklists"
 MAPPING_FILES = Path(__file__).resolve().parent / "data" / "mappings"
+CRITERIA_KEYS = (
+    "rules",
+    "required_elements",
+    "patterns",
+    "terms",
+    "prompt",
+    "expected_format",
+    "rubric",
+    "threshold",
+)
 
 
 @transaction.atomic
@@ -74,6 +84,7 @@ def _load(source: dict[str, Any]) -> None:
         item = CheckItem.objects.create(code=entry["code"], category=entry["category"])
         version = CheckItemVersion.objects.create(
             item=item,
+            category=item.category,
             status=MasterStatus.APPROVED,
             approved_at=now,
             name_ja=entry["name"]["ja"],
@@ -84,6 +95,6 @@ def _load(source: dict[str, Any]) -> None:
             strategy=entry["strategy"],
             guideline_reference=entry["guideline_reference"],
             priority=entry["priority"],
-            criteria={"rules": entry["rules"], **entry.get("criteria", {})},
+            criteria={key: entry[key] for key in CRITERIA_KEYS if key in entry},
         )
         CheckListEntry.objects.create(checklist_version=master, item_version=version, position=position)

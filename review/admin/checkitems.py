@@ -6,9 +6,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -18,9 +18,12 @@ from unfold.admin import TabularInline
 from hub.access.services import record_event
 from hub.admin_site.badges import badge
 from hub.admin_site.callers import is_staff, principal_of
+from review.admin.item_form import ItemVersionForm, criteria_cells
 from review.admin.masters import MasterAdmin, VersionAdmin
-from review.models import CheckItem, CheckItemVersion, MasterStatus
-from review.rules.registry import UnknownRuleError, get_rule
+from review.masters.lint import lint_item
+from review.models import CheckItem, CheckItemVersion
+from review.services.master_versions import beside
+from review.services.masters import content_of, may_curate
 
 
 class ItemVersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
@@ -107,37 +110,6 @@ class CheckItemAdmin(MasterAdmin):
         return badge(newest.priority, newest.get_priority_display()) if newest else "-"
 
 
-class ItemVersionForm(forms.ModelForm[CheckItemVersion]):
-    class Meta:
-        model = CheckItemVersion
-        fields = (
-            "item",
-            "status",
-            "name_ja",
-            "name_en",
-            "description_ja",
-            "description_en",
-            "guideline_reference",
-            "check_type",
-            "strategy",
-            "priority",
-            "criteria",
-        )
-
-    def clean_criteria(self) -> dict[str, Any]:
-        """Refuse criteria that name no known rule, before a review stumbles over them."""
-        criteria = self.cleaned_data["criteria"]
-        rules = criteria.get("rules", []) if isinstance(criteria, dict) else None
-        if not isinstance(rules, list) or not all(isinstance(rule, dict) and "rule_id" in rule for rule in rules):
-            raise ValidationError(_('Expected a JSON object such as {"rules": [{"rule_id": "…", "params": {}}]}.'))
-        for rule in rules:
-            try:
-                get_rule(rule["rule_id"])
-            except UnknownRuleError as error:
-                raise ValidationError(str(error)) from error
-        return dict(criteria)
-
-
 @admin.register(CheckItemVersion)
 class CheckItemVersionAdmin(VersionAdmin):
     form = ItemVersionForm
@@ -147,15 +119,30 @@ class CheckItemVersionAdmin(VersionAdmin):
     search_fields = ("item__code", "name_ja", "name_en")
     autocomplete_fields = ("item",)
     ordering = ("item__code", "-number")
+    change_form_outer_after_template = "admin/review/master/item_version.html"
     fieldsets = (
-        (None, {"fields": (("item", "number"), ("status", "approved_at"), ("name_ja", "name_en"))}),
+        (None, {"fields": (("item", "number"), ("reason", "approved_at"), "category", ("name_ja", "name_en"))}),
         (_("Content"), {"fields": (("description_ja", "description_en"), "guideline_reference")}),
-        (_("Judging"), {"fields": (("check_type", "strategy", "priority"), "criteria")}),
+        (_("Judging"), {"fields": (("check_type", "strategy", "priority"),)}),
+        (_("Judged by rules"), {"fields": ("rules", "required_elements", "patterns", "terms")}),
+        (_("Judged by a language model"), {"fields": ("prompt", "expected_format", "rubric", "threshold")}),
     )
 
     def get_readonly_fields(self, request: HttpRequest, obj: CheckItemVersion | None = None) -> tuple[str, ...]:
         """The hub numbers and stamps; a version stays with its item."""
         return ("item", "number", "approved_at") if obj else ("number", "approved_at")
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show what the lint says beside the form."""
+        version = self.get_object(request, object_id)
+        remarks = lint_item(content_of(version), beside(version)) if version else ()
+        more = {"remarks": remarks, "may_curate": may_curate(principal_of(request))}
+        response: HttpResponseBase = super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), **more}
+        )
+        return response
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """Start a new version from the newest one of the item that the address names."""
@@ -165,13 +152,13 @@ class CheckItemVersionAdmin(VersionAdmin):
         if newest is None:
             return initial
         values = {name: getattr(newest, name) for name in ItemVersionForm.Meta.fields}
-        return {**values, "item": newest.item_id, "status": MasterStatus.DRAFT}
+        return {**values, **criteria_cells(newest.criteria), "item": newest.item_id, "reason": ""}
 
     def save_model(
         self, request: HttpRequest, obj: CheckItemVersion, form: forms.ModelForm[CheckItemVersion], change: bool
     ) -> None:
         """Number, stamp, save and write down."""
-        self.save_version(request, obj, item=obj.item)
+        self.save_version(request, obj)
 
     @admin.display(description=_("name"))
     def name(self, version: CheckItemVersion) -> str:

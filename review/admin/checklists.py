@@ -8,9 +8,9 @@ from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Count, ForeignKey, Model, QuerySet
-from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
-from django.urls import reverse
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -21,8 +21,11 @@ from hub.admin_site.badges import badge
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
-from review.admin.masters import MasterAdmin, VersionAdmin, may_curate
+from review.admin import master_pages
+from review.admin.masters import MasterAdmin, VersionAdmin
 from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
+from review.services.master_versions import lint_version
+from review.services.masters import may_curate
 
 
 class CheckListForm(forms.ModelForm[CheckList]):
@@ -85,6 +88,28 @@ class CheckListAdmin(MasterAdmin):
     search_fields = ("code", "name_ja", "name_en")
     fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
     inlines = (VersionInline,)
+    change_form_outer_after_template = "admin/review/master/checklist.html"
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the pages that Django's admin has no word for."""
+        view = self.admin_site.admin_view
+        pages = {
+            "import": master_pages.import_page,
+            "export": master_pages.export,
+            "copy": master_pages.copy,
+        }
+        own = [path(f"<int:pk>/{name}/", view(page), name=f"review_checklist_{name}") for name, page in pages.items()]
+        versions = {"diff": master_pages.diff, "approve": master_pages.approve, "retire": master_pages.retire}
+        own += [
+            path(f"version/<int:pk>/{name}/", view(page), name=f"review_checklistversion_{name}")
+            for name, page in versions.items()
+        ]
+        items = {"approve": master_pages.approve_item, "retire": master_pages.retire_item}
+        own += [
+            path(f"item/<int:pk>/{name}/", view(page), name=f"review_checkitemversion_{name}")
+            for name, page in items.items()
+        ]
+        return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckList]:
         """Add how many versions each has."""
@@ -110,27 +135,8 @@ class CheckListAdmin(MasterAdmin):
         return int(checklist.__dict__["versions_number"])
 
 
-class EntryFormSet(BaseInlineFormSet[Any, Any, Any]):
-    """An approved version has entries, and approved ones only."""
-
-    def clean(self) -> None:
-        """:raises ValidationError: the version is to be approved and may not be yet."""
-        super().clean()
-        if self.instance.status != MasterStatus.APPROVED:
-            return
-        rows = [form.cleaned_data for form in self.forms if form.cleaned_data.get("item_version")]
-        kept = [row["item_version"] for row in rows if not row.get("DELETE")]
-        if not kept:
-            raise ValidationError(_("A version without entries can't be approved."))
-        if drafts := [str(version) for version in kept if version.status != MasterStatus.APPROVED]:
-            raise ValidationError(
-                _("Approve these item versions first: %(drafts)s"), params={"drafts": ", ".join(drafts)}
-            )
-
-
 class EntryInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
     model = CheckListEntry
-    formset = EntryFormSet
     fields = ("position", "item_version", "name")
     readonly_fields = ("name",)
     autocomplete_fields = ("item_version",)
@@ -180,8 +186,24 @@ class CheckListVersionAdmin(VersionAdmin):
     list_select_related = ("checklist",)
     search_fields = ("checklist__code",)
     autocomplete_fields = ("checklist",)
-    fields = ("checklist", "number", "status", "approved_at")
+    fields = ("checklist", "number", "reason", ("effective_from", "effective_to"), "approved_at")
+    change_form_outer_after_template = "admin/review/master/list_version.html"
     inlines = (EntryInline,)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show what the lint says of the items below the form."""
+        version = self.get_object(request, object_id)
+        principal = principal_of(request)
+        curates = may_curate(principal)
+        shown = curates and version is not None
+        remarks = lint_version(principal, version.checklist.code, number=version.number) if shown else ()
+        more = {"remarks": remarks, "may_curate": curates}
+        response: HttpResponseBase = super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), **more}
+        )
+        return response
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckListVersion]:
         """Add how many entries each has."""
@@ -196,7 +218,7 @@ class CheckListVersionAdmin(VersionAdmin):
         self, request: HttpRequest, obj: CheckListVersion, form: forms.ModelForm[CheckListVersion], change: bool
     ) -> None:
         """Number, stamp, save and write down."""
-        self.save_version(request, obj, checklist=obj.checklist)
+        self.save_version(request, obj)
 
     @admin.display(description=_("entries"))
     def entries_count(self, version: CheckListVersion) -> int:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
+from hub.access.principals import Principal
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
-from knowledge.models import Collection
 from review.models import CheckItemVersion, CheckListVersion, MasterStatus
-
-
-def may_curate(principal: Principal) -> bool:
-    """Tell whether somebody curates at all: a check master belongs to no collection."""
-    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+from review.services.master_versions import save_draft
+from review.services.masters import may_curate
 
 
 class MasterAdmin(HubModelAdmin):
@@ -48,20 +40,9 @@ class VersionAdmin(MasterAdmin):
         is_draft = getattr(obj, "status", MasterStatus.DRAFT) == MasterStatus.DRAFT
         return is_draft and may_curate(principal)
 
-    def save_version(self, request: HttpRequest, obj: CheckItemVersion | CheckListVersion, **siblings: Any) -> None:  # noqa: ANN401
-        """Number a new version after its ``siblings``, stamp an approved one, save, and write it down."""
-        if obj._state.adding:
-            newest = type(obj)._default_manager.filter(**siblings).order_by("-number").first()
-            obj.number = newest.number + 1 if newest else 1
-        approved = obj.status == MasterStatus.APPROVED and obj.approved_at is None
-        if approved:
-            obj.approved_at = timezone.now()
-        obj.save()
-        record_event(
-            principal=principal_of(request),
-            action="MASTER_PUBLISH" if approved else "CONFIG_CHANGE",
-            resource=f"{self.opts.model_name}:{obj}",
-        )
+    def save_version(self, request: HttpRequest, obj: CheckItemVersion | CheckListVersion) -> None:
+        """Store the draft in the name of the person."""
+        save_draft(principal=principal_of(request), version=obj)
 
     @admin.display(description=_("state"))
     def state(self, obj: CheckItemVersion | CheckListVersion) -> SafeString:

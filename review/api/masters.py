@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated
 
-from ninja import Query, Router, Schema
+from django.http import HttpResponse
+from ninja import Field, File, Form, Query, Router, Schema, UploadedFile
 
 from hub.rest.auth import HubRequest
+from hub.rest.responses import created
+from hub.rest.uploads import received_file
 from review import schemas, services
+from review.schemas import masters as shapes
+from review.services import master_files, master_versions
+from review.services.masters import get_checklist_version
 
 router = Router()
 
@@ -36,3 +43,128 @@ def list_checklist_versions(request: HubRequest, code: str) -> list[schemas.Chec
     """The versions of a check list, newest first."""
     versions = services.list_checklist_versions(request.principal, code)
     return [schemas.checklist_version_out(version, code=code) for version in versions]
+
+
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+class VersionQuery(Schema):
+    version: int | None = Field(None, ge=1, description="default: the one in force")
+
+
+class DiffQuery(Schema):
+    base: int | None = Field(None, ge=1, description="default: the version before")
+
+
+class ChecklistIn(Schema):
+    code: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)
+    name_ja: str = Field(min_length=1, max_length=200)
+    name_en: str = Field("", max_length=200)
+    document_types: list[str] = []
+    ontology_domain: str = Field("", max_length=60)
+
+
+class ImportQuery(Schema):
+    publish: bool = Field(False, description="approve the new version at once")
+
+
+class ImportIn(Schema):
+    reason: str = ""
+
+
+class ApproveIn(Schema):
+    effective_from: date | None = None
+    effective_to: date | None = None
+
+
+@router.post("/checklists", response={201: schemas.ChecklistOut})
+def create_checklist(request: HubRequest, body: ChecklistIn) -> HttpResponse:
+    """Make a check list without versions; import its items next."""
+    made = master_versions.create_checklist(principal=request.principal, **body.dict())
+    location = f"/api/v1/checklists/{made.code}/versions"
+    return created(request, location=location, body=schemas.checklist_out(made))
+
+
+@router.get("/checklists/{code}/export.xlsx", response={200: bytes})
+def export_checklist_xlsx(request: HubRequest, code: str, filters: Annotated[VersionQuery, Query()]) -> HttpResponse:
+    """A version as a workbook for editing, one row per item."""
+    content = master_files.export_checklist(request.principal, code, number=filters.version)
+    return _file(content, f"{code}.xlsx", XLSX)
+
+
+@router.get("/checklists/{code}/export.csv", response={200: bytes})
+def export_checklist_csv(request: HubRequest, code: str, filters: Annotated[VersionQuery, Query()]) -> HttpResponse:
+    """A version as CSV with the columns of the workbook."""
+    content = master_files.export_checklist(request.principal, code, number=filters.version, as_csv=True)
+    return _file(content, f"{code}.csv", "text/csv; charset=utf-8")
+
+
+@router.post("/checklists/{code}/import", response={201: schemas.ChecklistVersionOut})
+def import_checklist(
+    request: HubRequest,
+    code: str,
+    file: Annotated[UploadedFile, File()],
+    fields: Annotated[ImportIn, Form()],
+    filters: Annotated[ImportQuery, Query()],
+) -> HttpResponse:
+    """Store an edited workbook or CSV as a draft version; 422 names the wrong rows, and then nothing is stored."""
+    with received_file(file) as received:
+        made = master_files.import_checklist(
+            principal=request.principal,
+            code=code,
+            filename=received.filename,
+            content=received.path.read_bytes(),
+            publish=filters.publish,
+            reason=fields.reason,
+        )
+    location = f"/api/v1/checklists/{code}/versions/{made.number}/diff"
+    return created(request, location=location, body=schemas.checklist_version_out(made, code=code))
+
+
+@router.post("/checklists/{code}/import/preview", response=shapes.MasterImportOut)
+def preview_import(request: HubRequest, code: str, file: Annotated[UploadedFile, File()]) -> shapes.MasterImportOut:
+    """Say what an import would change, and what is wrong in which row. Nothing is stored."""
+    with received_file(file) as received:
+        preview = master_files.preview_import(
+            principal=request.principal, code=code, filename=received.filename, content=received.path.read_bytes()
+        )
+    return shapes.import_out(preview)
+
+
+@router.post("/checklists/{code}/lint", response=shapes.LintOut)
+def lint_checklist(request: HubRequest, code: str, filters: Annotated[VersionQuery, Query()]) -> shapes.LintOut:
+    """What to look at in a version before it is approved; errors keep it from being approved."""
+    version = get_checklist_version(request.principal, code, filters.version)
+    remarks = master_versions.lint_version(request.principal, code, number=version.number)
+    return shapes.LintOut(code=code, version=version.number, remarks=[shapes.remark_out(each) for each in remarks])
+
+
+@router.get("/checklists/{code}/versions/{number}/diff", response=shapes.MasterDiffOut)
+def diff_checklist(
+    request: HubRequest, code: str, number: int, filters: Annotated[DiffQuery, Query()]
+) -> shapes.MasterDiffOut:
+    """What a version changes, item by item and field by field."""
+    diff = master_versions.compare_versions(request.principal, code, number=number, base=filters.base)
+    base = diff.base.number if diff.base else None
+    return shapes.MasterDiffOut(code=code, base=base, version=number, changes=shapes.changes_out(diff.changes))
+
+
+@router.post("/checklists/{code}/versions/{number}/approve", response=schemas.ChecklistVersionOut)
+def approve_checklist(request: HubRequest, code: str, number: int, body: ApproveIn) -> schemas.ChecklistVersionOut:
+    """Approve a draft with the draft items that it holds, for some days or for good."""
+    version = get_checklist_version(request.principal, code, number)
+    master_versions.approve_checklist_version(principal=request.principal, version=version, **body.dict())
+    return schemas.checklist_version_out(version, code=code)
+
+
+@router.post("/checklists/{code}/versions/{number}/retire", response=schemas.ChecklistVersionOut)
+def retire_checklist(request: HubRequest, code: str, number: int) -> schemas.ChecklistVersionOut:
+    """Take an approved version out of use."""
+    version = get_checklist_version(request.principal, code, number)
+    master_versions.retire_version(principal=request.principal, version=version)
+    return schemas.checklist_version_out(version, code=code)
+
+
+def _file(content: bytes, filename: str, content_type: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
+    return HttpResponse(content, content_type=content_type, headers=headers)

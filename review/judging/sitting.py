@@ -27,6 +27,7 @@ from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
 from review.judging.types import CheckTask, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, Review
+from review.rules.criteria import rules_of
 from review.types import RuleInput, Span, Verdict
 
 
@@ -152,7 +153,7 @@ class Sitting:
 def is_for_model(item_version: CheckItemVersion, judgement: Judgement) -> bool:
     """Tell whether a check is a model's: it has no rules, or they had nothing to judge and it has a question."""
     criteria = item_version.criteria
-    return not criteria.get("rules") or (judgement.verdict is Verdict.SKIPPED and bool(criteria.get("prompt")))
+    return not rules_of(criteria) or (judgement.verdict is Verdict.SKIPPED and bool(criteria.get("prompt")))
 
 
 def with_opinion(judgement: Judgement, opinion: Outcome) -> Judgement:
@@ -176,7 +177,9 @@ def task_of(item_version: CheckItemVersion, target: RuleInput) -> CheckTask:
         expected_format=str(criteria.get("expected_format") or ""),
         rubric=_in_words(criteria.get("rubric") or criteria.get("scoring_rubric")),
         threshold=_threshold(criteria.get("threshold")),
-        required_elements=tuple(str(one) for one in criteria.get("required_elements") or ()),
+        required_elements=tuple(
+            one if isinstance(one, str) else str(one["name"]) for one in criteria.get("required_elements") or ()
+        ),
         document_title=harmless(target.title or target.document_name),
         document_type=target.document_type,
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
@@ -11,7 +14,8 @@ from hub.core.languages import in_language
 
 
 class Priority(models.TextChoices):
-    CRITICAL = "critical", _("critical")
+    # a priority is no severity: "critical" has a word of its own for each
+    CRITICAL = "critical", _("top priority")
     HIGH = "high", _("high")
     MEDIUM = "medium", _("medium")
     LOW = "low", _("low")
@@ -57,6 +61,39 @@ class CheckList(models.Model):
         return in_language(self.name_ja, self.name_en)
 
 
+class MasterVersion(models.Model):
+    """What the versions of check items and of check lists have in common: a draft, approved once, later retired.
+
+    ``author`` changed the draft last; ``reason`` says why there is a new version.
+    """
+
+    number = models.PositiveIntegerField(_("version"), default=1)
+    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
+    reason = models.TextField(_("reason for the change"), blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("author"),
+    )
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("approved by"),
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+    retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
 class CheckItem(models.Model):
     """One thing that is checked; its code (BD-B02) is unique in the deployment. Its content is versioned."""
 
@@ -72,7 +109,7 @@ class CheckItem(models.Model):
         return self.code
 
 
-class CheckItemVersion(models.Model):
+class CheckItemVersion(MasterVersion):
     """What a check item says at one time. Once approved it is never changed: results point at it for ever.
 
     ``criteria``: {rules: [{rule_id, params}], prompt, expected_format, rubric, threshold, required_elements,
@@ -80,8 +117,7 @@ class CheckItemVersion(models.Model):
     """
 
     item = models.ForeignKey(CheckItem, on_delete=models.PROTECT, related_name="versions", verbose_name=_("item"))
-    number = models.PositiveIntegerField(_("version"), default=1)
-    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
+    category = models.CharField(_("category"), max_length=100, blank=True)
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200)
     description_ja = models.TextField(_("description (ja)"), blank=True)
@@ -91,8 +127,6 @@ class CheckItemVersion(models.Model):
     guideline_reference = models.CharField(_("guideline"), max_length=300, blank=True)
     priority = models.CharField(_("priority"), max_length=10, choices=Priority.choices, default=Priority.MEDIUM)
     criteria = models.JSONField(_("criteria"), default=dict)
-    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
-    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
 
     class Meta:
         verbose_name = _("check item version")
@@ -108,21 +142,44 @@ class CheckItemVersion(models.Model):
         return in_language(self.name_ja, self.name_en)
 
 
-class CheckListVersion(models.Model):
-    """The item versions that make up a check list at one time, in order."""
+class CheckListVersionQuerySet(models.QuerySet["CheckListVersion"]):
+    def in_force(self, today: date) -> CheckListVersionQuerySet:
+        """Keep the version of each check list that reviews use on a day: the newest approved one whose days hold it."""
+        approved = CheckListVersion.objects.filter(
+            models.Q(effective_from__isnull=True) | models.Q(effective_from__lte=today),
+            models.Q(effective_to__isnull=True) | models.Q(effective_to__gte=today),
+            status=MasterStatus.APPROVED,
+        )
+        newest = approved.filter(checklist=models.OuterRef("checklist")).order_by("-number").values("pk")[:1]
+        return self.filter(pk=models.Subquery(newest))
 
-    checklist = models.ForeignKey(CheckList, on_delete=models.PROTECT, related_name="versions")
-    number = models.PositiveIntegerField(_("version"), default=1)
-    status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
-    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
-    approved_at = models.DateTimeField(_("approved"), null=True, blank=True, editable=False)
+
+class CheckListVersion(MasterVersion):
+    """The item versions that make up a check list at one time, in order.
+
+    Of the approved versions the newest whose days include today is in force; no day means no limit.
+    """
+
+    checklist = models.ForeignKey(
+        CheckList, on_delete=models.PROTECT, related_name="versions", verbose_name=_("check list")
+    )
+    effective_from = models.DateField(_("in force from"), null=True, blank=True)
+    effective_to = models.DateField(_("in force until"), null=True, blank=True)
+
+    objects = CheckListVersionQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("check list version")
         verbose_name_plural = _("check list versions")
         ordering = ["checklist", "-number"]
         constraints = [
-            models.UniqueConstraint(fields=["checklist", "number"], name="one_check_list_version_per_number")
+            models.UniqueConstraint(fields=["checklist", "number"], name="one_check_list_version_per_number"),
+            models.CheckConstraint(
+                condition=models.Q(effective_from__isnull=True)
+                | models.Q(effective_to__isnull=True)
+                | models.Q(effective_from__lte=models.F("effective_to")),
+                name="check_list_version_starts_before_it_ends",
+            ),
         ]
 
     def __str__(self) -> str:

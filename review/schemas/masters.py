@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import date, datetime
 from typing import Any
 
 from pydantic import BaseModel
 
 from hub.core.languages import in_language
+from review.masters.content import ItemChange
+from review.masters.imports import MasterImport
+from review.masters.lint import Remark
 from review.models import CheckItemVersion, CheckList, CheckListVersion
 
 
@@ -22,8 +26,67 @@ class ChecklistVersionOut(BaseModel):
     code: str
     version: int
     status: str
+    reason: str
+    author: str | None
+    approved_by: str | None
+    effective_from: date | None
+    effective_to: date | None
     created_at: datetime
     approved_at: datetime | None
+    retired_at: datetime | None
+
+
+class FieldChangeOut(BaseModel):
+    field: str
+    old: Any
+    new: Any
+
+
+class ItemChangeOut(BaseModel):
+    check_item_id: str
+    name: str
+    kind: str
+    old_position: int | None
+    new_position: int | None
+    fields: list[FieldChangeOut]
+
+
+class MasterDiffOut(BaseModel):
+    code: str
+    base: int | None
+    version: int
+    changes: list[ItemChangeOut]
+
+
+class RowProblemOut(BaseModel):
+    row: int
+    column: str
+    message: str
+
+
+class MasterImportOut(BaseModel):
+    """``newer_version``: a version made after the one that the file was written from; importing takes it back."""
+
+    code: str
+    base: int | None
+    newer_version: int | None
+    items: int
+    changes: list[ItemChangeOut]
+    problems: list[RowProblemOut]
+
+
+class RemarkOut(BaseModel):
+    check_item_id: str
+    code: str
+    field: str
+    weight: str
+    message: str
+
+
+class LintOut(BaseModel):
+    code: str
+    version: int
+    remarks: list[RemarkOut]
 
 
 class CheckItemOut(BaseModel):
@@ -55,8 +118,38 @@ def checklist_version_out(version: CheckListVersion, *, code: str) -> ChecklistV
         code=code,
         version=version.number,
         status=version.status,
+        reason=version.reason,
+        author=version.author.get_username() if version.author else None,
+        approved_by=version.approved_by.get_username() if version.approved_by else None,
+        effective_from=version.effective_from,
+        effective_to=version.effective_to,
         created_at=version.created_at,
         approved_at=version.approved_at,
+        retired_at=version.retired_at,
+    )
+
+
+def changes_out(changes: Iterable[ItemChange]) -> list[ItemChangeOut]:
+    return [
+        ItemChangeOut(
+            check_item_id=change.code,
+            name=change.name,
+            kind=change.kind,
+            old_position=change.old_position,
+            new_position=change.new_position,
+            fields=[FieldChangeOut(field=each.field, old=each.old, new=each.new) for each in change.fields],
+        )
+        for change in changes
+    ]
+
+
+def remark_out(remark: Remark) -> RemarkOut:
+    return RemarkOut(
+        check_item_id=remark.item,
+        code=remark.code,
+        field=remark.field,
+        weight=remark.weight,
+        message=in_language(remark.message.ja, remark.message.en),
     )
 
 
@@ -65,7 +158,7 @@ def check_item_out(checklist: CheckList, item: CheckItemVersion) -> CheckItemOut
         check_item_id=item.item.code,
         version=item.number,
         checklist=checklist.code,
-        category=item.item.category,
+        category=item.category or item.item.category,
         name=in_language(item.name_ja, item.name_en),
         description=in_language(item.description_ja, item.description_en),
         check_type=item.check_type,
@@ -74,4 +167,15 @@ def check_item_out(checklist: CheckList, item: CheckItemVersion) -> CheckItemOut
         guideline_reference=item.guideline_reference or None,
         priority=item.priority,
         criteria=item.criteria,
+    )
+
+
+def import_out(preview: MasterImport) -> MasterImportOut:
+    return MasterImportOut(
+        code=preview.checklist.code,
+        base=preview.base.number if preview.base else None,
+        newer_version=preview.newer,
+        items=len(preview.items),
+        changes=changes_out(preview.changes),
+        problems=[RowProblemOut(row=each.row, column=each.column, message=each.message) for each in preview.problems],
     )

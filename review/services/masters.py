@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from django.db.models import Prefetch, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.core.errors import NotFound
-from review.models import (
-    CheckItemVersion,
-    CheckList,
-    CheckListEntry,
-    CheckListVersion,
-    MasterStatus,
-)
+from hub.core.errors import Forbidden, NotFound
+from knowledge.models import Collection
+from review.masters.content import ItemContent
+from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion
+
+
+def may_curate(principal: Principal) -> bool:
+    """Tell whether somebody curates at all: a check master belongs to no collection."""
+    if not principal.allows(Scope.CURATE):
+        return False
+    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+
+def require_curator(principal: Principal) -> None:
+    """Raise Forbidden unless the caller curates some collection."""
+    principal.require(Scope.CURATE)
+    if not may_curate(principal):
+        raise Forbidden(_("Only curators may change check masters."), code="curators_only")
 
 
 def list_checklists(principal: Principal) -> QuerySet[CheckList]:
@@ -25,7 +36,8 @@ def list_checklists(principal: Principal) -> QuerySet[CheckList]:
 def list_checklist_versions(principal: Principal, code: str) -> QuerySet[CheckListVersion]:
     """A check list's versions, newest first."""
     principal.require(Scope.READ)
-    return CheckListVersion.objects.filter(checklist=get_checklist(code)).order_by("-number")
+    versions = CheckListVersion.objects.filter(checklist=get_checklist(code))
+    return versions.select_related("author", "approved_by").order_by("-number")
 
 
 def list_check_items(
@@ -33,7 +45,7 @@ def list_check_items(
 ) -> list[tuple[CheckList, CheckItemVersion]]:
     """The item versions in force, with their check list, in the lists' order."""
     principal.require(Scope.READ)
-    versions = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).select_related("checklist")
+    versions = CheckListVersion.objects.in_force(timezone.localdate()).select_related("checklist")
     if checklist:
         versions = versions.filter(checklist=get_checklist(checklist))
     if document_type:
@@ -56,3 +68,49 @@ def get_checklist(code: str) -> CheckList:
             _('There is no check list "{given}". Known: {known}.'), code="checklist_not_found", given=code, known=known
         )
     return checklist
+
+
+def version_in_force(checklist: CheckList) -> CheckListVersion | None:
+    """The version that reviews started today use; None when none is approved for today."""
+    return checklist.versions.in_force(timezone.localdate()).first()
+
+
+def get_checklist_version(principal: Principal, code: str, number: int | None = None) -> CheckListVersion:
+    """A version of a check list; without a number the one in force, or else the newest. Raises NotFound."""
+    principal.require(Scope.READ)
+    checklist = get_checklist(code)
+    if number is None:
+        found = version_in_force(checklist) or checklist.versions.order_by("-number").first()
+    else:
+        found = checklist.versions.filter(number=number).first()
+    if found is None:
+        raise NotFound(
+            _('The check list "{given}" has no version {number}.'),
+            code="checklist_version_not_found",
+            given=code,
+            number=number or "",
+        )
+    return found
+
+
+def item_versions_of(version: CheckListVersion) -> list[CheckItemVersion]:
+    """The item versions of a check list's version, in its order. One query."""
+    entries = version.entries.select_related("item_version__item").order_by("position", "pk")
+    return [entry.item_version for entry in entries]
+
+
+def content_of(version: CheckItemVersion) -> ItemContent:
+    """What a stored version of an item says."""
+    return ItemContent(
+        code=version.item.code,
+        category=version.category or version.item.category,
+        name_ja=version.name_ja,
+        name_en=version.name_en,
+        description_ja=version.description_ja,
+        description_en=version.description_en,
+        check_type=version.check_type,
+        strategy=version.strategy,
+        priority=version.priority,
+        guideline_reference=version.guideline_reference,
+        criteria=version.criteria,
+    )

@@ -29,13 +29,12 @@ from review.models import (
     CheckListVersion,
     CheckResult,
     Finding,
-    MasterStatus,
     Review,
     ReviewStatus,
     Strategy,
 )
 from review.schemas import FindingOut, ReviewOut, review_out
-from review.services.masters import get_checklist
+from review.services.masters import get_checklist, version_in_force
 from review.services.related import hide_unseen_quotes, pin_related, related_versions
 from review.tasks import execute_review
 
@@ -118,7 +117,7 @@ def find_subject(*, principal: Principal, document_id: str, checklist: str, opti
     principal.require(Scope.REVIEW)
     document = get_document(principal, document_id, scope=Scope.REVIEW)
     chosen = get_checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
-    master = chosen.versions.filter(status=MasterStatus.APPROVED).order_by("-number").first()
+    master = version_in_force(chosen)
     if master is None:
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
     _check_options(options, master)

@@ -19,6 +19,8 @@ OPEN_TO_ALL = {
     ("get", "/check-items"): "check masters are for everyone who signs in",
     ("get", "/checklists"): "check masters are for everyone who signs in",
     ("get", "/checklists/{code}/versions"): "check masters are for everyone who signs in",
+    ("get", "/checklists/{code}/export.xlsx"): "check masters are for everyone who signs in",
+    ("get", "/checklists/{code}/export.csv"): "check masters are for everyone who signs in",
     ("get", "/rules"): "the rules are for everyone who signs in",
     ("post", "/search"): "no results",
     ("post", "/answer"): "no answer",

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -11,11 +11,13 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
 from knowledge.models import Collection
+from review.admin.item_form import criteria_cells
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
 ITEM_VERSION_ADD = "admin:review_checkitemversion_add"
+DIFF = "/admin/review/checklist/version/{}/diff/"
 ITEM_VERSION = "admin:review_checkitemversion_change"
 
 
@@ -36,8 +38,7 @@ def as_form(version: CheckItemVersion, **changed: object) -> dict[str, object]:
     return {
         **{name: getattr(version, name) for name in (*names, "priority")},
         "item": version.item_id,
-        "status": MasterStatus.DRAFT,
-        "criteria": json.dumps(version.criteria),
+        **criteria_cells(version.criteria),
         **changed,
     }
 
@@ -65,7 +66,7 @@ def test_approving_a_draft_stamps_it_and_is_written_down(curator_client: Any, ap
     curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved))
     draft = CheckItemVersion.objects.latest("pk")
     page = reverse(ITEM_VERSION, args=[draft.pk])
-    curator_client.post(page, as_form(draft, status=MasterStatus.APPROVED))
+    curator_client.post(reverse("admin:review_checkitemversion_approve", args=[draft.pk]))
     draft.refresh_from_db()
     assert draft.status == MasterStatus.APPROVED
     assert draft.approved_at is not None
@@ -73,11 +74,21 @@ def test_approving_a_draft_stamps_it_and_is_written_down(curator_client: Any, ap
     assert curator_client.post(page, as_form(draft, name_ja="改ざん")).status_code == 403
 
 
-@pytest.mark.parametrize("criteria", ['{"rules": [{"rule_id": "no.such_rule"}]}', '{"rules": "x"}', "[1]"])
-def test_criteria_without_known_rules_are_refused(
-    curator_client: Any, approved: CheckItemVersion, criteria: str
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rules": "no.such_rule"},
+        {"rules": "何か"},
+        {"patterns": "禁止: (a+)+b"},
+        {"terms": "サーバ"},
+        {"threshold": "高"},
+    ],
+)
+def test_criteria_that_can_not_be_judged_are_refused_at_their_field(
+    curator_client: Any, approved: CheckItemVersion, wrong: dict[str, str]
 ) -> None:
-    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, criteria=criteria))
+    page = curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, **wrong))
+    assert list(page.context["adminform"].form.errors) == list(wrong)
     assert not CheckItemVersion.objects.filter(status=MasterStatus.DRAFT).exists()
 
 
@@ -97,23 +108,56 @@ def entries(*versions: CheckItemVersion, **more: object) -> dict[str, object]:
     return form
 
 
-def test_a_check_list_version_is_approved_with_approved_items_only(
+def test_a_check_list_version_is_made_copied_and_approved_with_its_draft_items(
     curator_client: Any, approved: CheckItemVersion
 ) -> None:
     checklist = CheckList.objects.earliest("pk")
     page = reverse("admin:review_checklistversion_add")
-    asked = {"checklist": checklist.pk, "status": MasterStatus.APPROVED}
-    before = CheckListVersion.objects.count()
-    assert "項目のない版は承認できません" in curator_client.post(page, asked | entries()).content.decode()
-    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved))
+    curator_client.post(page, {"checklist": checklist.pk} | entries())
+    empty = CheckListVersion.objects.latest("pk")
+    curator_client.post(reverse("admin:review_checklistversion_approve", args=[empty.pk]))
+    empty.refresh_from_db()
+    assert empty.status == MasterStatus.DRAFT
+    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, name_ja="版の管理"))
     draft = CheckItemVersion.objects.latest("pk")
-    refused = curator_client.post(page, asked | entries(draft)).content.decode()
-    assert f"先に次の項目の版を承認してください: {draft}" in refused
-    assert CheckListVersion.objects.count() == before
-    assert curator_client.post(page, asked | entries(approved)).status_code == 302
+    curator_client.post(page, {"checklist": checklist.pk, "reason": "年次見直し"} | entries(draft))
     made = CheckListVersion.objects.latest("pk")
-    assert (made.number, made.entries.count()) == (before + 1 if before == 1 else made.number, 1)
-    assert made.approved_at is not None
+    assert "版の管理" in curator_client.get(DIFF.format(made.pk)).content.decode()
+    curator_client.post(reverse("admin:review_checklistversion_approve", args=[made.pk]))
+    made.refresh_from_db()
+    draft.refresh_from_db()
+    assert (made.status, draft.status) == (MasterStatus.APPROVED, MasterStatus.APPROVED)
+    curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
+    copied = CheckListVersion.objects.latest("pk")
+    assert [entry.item_version for entry in copied.entries.all()] == [draft]
+    curator_client.post(reverse("admin:review_checklistversion_retire", args=[made.pk]))
+    made.refresh_from_db()
+    assert made.status == MasterStatus.RETIRED
+
+
+def test_a_workbook_is_exported_previewed_and_stored_as_a_draft(curator_client: Any) -> None:
+    checklist = CheckList.objects.get(code="basic-design")
+    exported = curator_client.get(reverse("admin:review_checklist_export", args=[checklist.pk]), {"format": "csv"})
+    changed = exported.content.decode("utf-8-sig").replace("版管理", "版の管理")
+    page = reverse("admin:review_checklist_import", args=[checklist.pk])
+    preview = curator_client.post(page, {"file": SimpleUploadedFile("m.csv", changed.encode("utf-8-sig"))})
+    assert "版の管理" in preview.content.decode()
+    before = CheckListVersion.objects.count()
+    curator_client.post(page, {"store": "1", "carried": preview.context["carried"], "reason": "見直し"})
+    assert CheckListVersion.objects.count() == before + 1
+    wrong = changed.replace("document.version_mismatch", "no.such_rule")
+    refused = curator_client.post(page, {"file": SimpleUploadedFile("m.csv", wrong.encode("utf-8-sig"))})
+    assert "no.such_rule" in refused.content.decode()
+    assert not refused.context["carried"]
+
+
+def test_the_lint_stands_below_the_form(curator_client: Any, approved: CheckItemVersion) -> None:
+    curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, guideline_reference=""))
+    draft = CheckItemVersion.objects.latest("pk")
+    assert (
+        "根拠となるガイドラインがありません"
+        in curator_client.get(reverse(ITEM_VERSION, args=[draft.pk])).content.decode()
+    )
 
 
 def test_a_check_list_names_known_document_types_only(curator_client: Any) -> None:

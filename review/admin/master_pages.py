@@ -1,0 +1,221 @@
+"""What is done with check masters besides editing drafts: approve, retire, compare, copy, export, import."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.core import signing
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET, require_POST
+
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.errors import HubError, InvalidInput
+from hub.rest.uploads import received_file
+from review.masters.cells import to_cell
+from review.masters.columns import CHOICES, label_of, title_of
+from review.masters.content import ItemChange
+from review.masters.imports import MasterImport
+from review.models import CheckItemVersion, CheckList, CheckListVersion
+from review.services import master_files, master_versions
+from review.services.masters import get_checklist_version
+
+SALT = "review.master_import"
+# What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.
+MAX_CARRIED = 1_500_000
+# What PostgreSQL takes for an integer has at most ten.
+MAX_DIGITS = 10
+KINDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed"), "moved": _("moved")}
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+@require_POST
+def approve(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Approve a version of a check list with its draft items."""
+    return _act(request, get_object_or_404(CheckListVersion, pk=pk), master_versions.approve_checklist_version)
+
+
+@require_POST
+def retire(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Retire a version of a check list."""
+    return _act(request, get_object_or_404(CheckListVersion, pk=pk), master_versions.retire_version)
+
+
+@require_POST
+def approve_item(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Approve a version of a check item."""
+    return _act(request, get_object_or_404(CheckItemVersion, pk=pk), master_versions.approve_item_version)
+
+
+@require_POST
+def retire_item(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Retire a version of a check item."""
+    return _act(request, get_object_or_404(CheckItemVersion, pk=pk), master_versions.retire_version)
+
+
+@require_POST
+def copy(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Start a new version of a check list from the one in force."""
+    checklist = get_object_or_404(CheckList, pk=pk)
+    principal = principal_of(request)
+    try:
+        current = get_checklist_version(principal, checklist.code)
+        made = master_versions.copy_checklist_version(principal=principal, version=current)
+    except HubError as error:
+        messages.error(request, str(error))
+        return _to(checklist)
+    return _to(made)
+
+
+@require_GET
+def export(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Download a version, the one in force by default, as a workbook or as CSV."""
+    checklist = get_object_or_404(CheckList, pk=pk)
+    as_csv = request.GET.get("format") == "csv"
+    number = request.GET.get("version", "")
+    try:
+        content = master_files.export_checklist(
+            principal_of(request), checklist.code, number=_number(number), as_csv=as_csv
+        )
+    except HubError as error:
+        messages.error(request, str(error))
+        return _to(checklist)
+    filename = f"{checklist.code}.{'csv' if as_csv else 'xlsx'}"
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
+    return HttpResponse(content, content_type="text/csv; charset=utf-8" if as_csv else XLSX, headers=headers)
+
+
+@require_GET
+def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show what a version changes against another one of its list."""
+    version = get_object_or_404(CheckListVersion.objects.select_related("checklist"), pk=pk)
+    base = request.GET.get("base", "")
+    try:
+        found = master_versions.compare_versions(
+            principal_of(request),
+            version.checklist.code,
+            number=version.number,
+            base=_number(base),
+        )
+    except HubError as error:
+        raise Http404(str(error)) from error
+    return render_page(
+        request,
+        "admin/review/master/diff.html",
+        title=f"{version.checklist}: v{found.base.number if found.base else 0} → v{version.number}",
+        version=version,
+        base=found.base,
+        others=version.checklist.versions.exclude(pk=version.pk).order_by("-number"),
+        changes=_shown(found.changes),
+    )
+
+
+def import_page(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Show what a file would change; with ``store`` it becomes a draft version."""
+    checklist = get_object_or_404(CheckList, pk=pk)
+    preview: MasterImport | None = None
+    carried, error = "", ""
+    if request.method == "POST":
+        try:
+            filename, content = _file(request)
+            if "store" in request.POST:
+                return _store(request, checklist, filename, content)
+            preview = master_files.preview_import(
+                principal=principal_of(request), code=checklist.code, filename=filename, content=content
+            )
+            carried = _carry(filename, content) if preview.changes and not preview.problems else ""
+        except HubError as refused:
+            error = str(refused)
+    return render_page(
+        request,
+        "admin/review/master/import.html",
+        title=_("Import a check list"),
+        checklist=checklist,
+        preview=preview,
+        changes=_shown(preview.changes) if preview else [],
+        carried=carried,
+        error=error,
+        reason=request.POST.get("reason", ""),
+    )
+
+
+def _act(
+    request: HttpRequest,
+    version: CheckListVersion | CheckItemVersion,
+    action: Callable[..., None],
+) -> HttpResponseRedirect:
+    with errors_as_messages(request):
+        action(principal=principal_of(request), version=version)
+        messages.success(request, f"{version}: {version.get_status_display()}")
+    return _to(version)
+
+
+def _number(text: str) -> int | None:
+    """A version's number out of an address; anything else is as if it were not there."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < MAX_DIGITS else None
+
+
+def _to(row: Model) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse(f"admin:review_{row._meta.model_name}_change", args=[row.pk]))
+
+
+def _store(request: HttpRequest, checklist: CheckList, filename: str, content: bytes) -> HttpResponseRedirect:
+    made = master_files.import_checklist(
+        principal=principal_of(request),
+        code=checklist.code,
+        filename=filename,
+        content=content,
+        reason=request.POST.get("reason", "").strip(),
+    )
+    messages.success(request, _("{version} is stored as a draft. Approve it when it is right.").format(version=made))
+    return _to(made)
+
+
+def _file(request: HttpRequest) -> tuple[str, bytes]:
+    if "store" in request.POST and request.POST.get("carried"):
+        try:
+            facts = signing.loads(request.POST["carried"], salt=SALT)
+        except signing.BadSignature as error:
+            raise InvalidInput(_("The preview is no longer valid. Choose the file again.")) from error
+        return facts["filename"], zlib.decompress(base64.b64decode(facts["content"]))
+    if "file" not in request.FILES:
+        raise InvalidInput(_("Choose a file."))
+    with received_file(request.FILES.getlist("file")[0]) as received:
+        return received.filename, received.path.read_bytes()
+
+
+def _carry(filename: str, content: bytes) -> str:
+    """The file for the next request, signed; empty when it is too large, and then it is chosen again."""
+    packed = base64.b64encode(zlib.compress(content)).decode()
+    return "" if len(packed) > MAX_CARRIED else signing.dumps({"filename": filename, "content": packed}, salt=SALT)
+
+
+def _shown(changes: tuple[ItemChange, ...]) -> list[dict[str, Any]]:
+    """The changes with the words of the page's language."""
+    return [
+        {
+            "change": change,
+            "kind": KINDS[change.kind],
+            "fields": [
+                (title_of(each.field), _value(each.field, each.old), _value(each.field, each.new))
+                for each in change.fields
+            ],
+        }
+        for change in changes
+    ]
+
+
+def _value(field: str, value: object) -> str:
+    bare = field.removeprefix("criteria.")
+    if bare in CHOICES:
+        return label_of(bare, str(value)) if value else ""
+    return to_cell(bare, value)

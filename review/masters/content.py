@@ -1,0 +1,146 @@
+"""The content of a check item and of a whole master, and what differs between two of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+TEXT_FIELDS = (
+    "category",
+    "name_ja",
+    "name_en",
+    "description_ja",
+    "description_en",
+    "check_type",
+    "strategy",
+    "priority",
+    "guideline_reference",
+)
+LIST_CRITERIA = ("rules", "required_elements", "patterns", "terms")
+TEXT_CRITERIA = ("prompt", "expected_format", "rubric")
+CRITERIA_FIELDS = (*LIST_CRITERIA, *TEXT_CRITERIA, "threshold")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemContent:
+    """All that a version of a check item says. ``criteria`` as in the model; empty values count as absent."""
+
+    code: str
+    category: str = ""
+    name_ja: str = ""
+    name_en: str = ""
+    description_ja: str = ""
+    description_en: str = ""
+    check_type: str = ""
+    strategy: str = ""
+    priority: str = "medium"
+    guideline_reference: str = ""
+    criteria: Mapping[str, Any] = field(default_factory=dict)
+
+    def values(self) -> dict[str, Any]:
+        """Return every field that can differ, those of the criteria as ``criteria.rules`` and so on."""
+        own = {name: getattr(self, name) for name in TEXT_FIELDS}
+        names = (*CRITERIA_FIELDS, *sorted(set(self.criteria) - set(CRITERIA_FIELDS)))
+        return own | {f"criteria.{name}": _plain(name, self.criteria.get(name)) for name in names}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    field: str
+    old: Any
+    new: Any
+
+
+class ChangeKind(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    MOVED = "moved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemChange:
+    """What became of one item. ``fields`` holds each changed field; positions count from 1."""
+
+    code: str
+    name: str
+    kind: ChangeKind
+    fields: tuple[FieldChange, ...] = ()
+    old_position: int | None = None
+    new_position: int | None = None
+
+
+def field_changes(old: ItemContent, new: ItemContent) -> tuple[FieldChange, ...]:
+    """Return what differs, field by field, in the order of the model."""
+    before, after = old.values(), new.values()
+    return tuple(
+        FieldChange(field=name, old=before.get(name), new=after.get(name))
+        for name in dict.fromkeys((*before, *after))
+        if before.get(name) != after.get(name)
+    )
+
+
+def diff_masters(old: Sequence[ItemContent], new: Sequence[ItemContent]) -> tuple[ItemChange, ...]:
+    """Return what became of each item: those of the new list in its order, then the removed ones.
+
+    An item has moved when it stands outside the longest run of items that keep their order.
+    """
+    before = {item.code: (position, item) for position, item in enumerate(old, 1)}
+    kept = [item.code for item in new if item.code in before]
+    steady = _longest_rising([before[code][0] for code in kept])
+    changes = list(_changes(before, new, {code for code, stays in zip(kept, steady, strict=True) if not stays}))
+    gone = set(before) - {item.code for item in new}
+    return (
+        *changes,
+        *(
+            ItemChange(code=item.code, name=item.name_ja, kind=ChangeKind.REMOVED, old_position=before[item.code][0])
+            for item in old
+            if item.code in gone
+        ),
+    )
+
+
+def _changes(
+    before: Mapping[str, tuple[int, ItemContent]], new: Sequence[ItemContent], moved: set[str]
+) -> Iterator[ItemChange]:
+    for position, item in enumerate(new, 1):
+        if item.code not in before:
+            yield ItemChange(code=item.code, name=item.name_ja, kind=ChangeKind.ADDED, new_position=position)
+            continue
+        old_position, old = before[item.code]
+        fields = field_changes(old, item)
+        if not fields and item.code not in moved:
+            continue
+        yield ItemChange(
+            code=item.code,
+            name=item.name_ja,
+            kind=ChangeKind.CHANGED if fields else ChangeKind.MOVED,
+            fields=fields,
+            old_position=old_position,
+            new_position=position,
+        )
+
+
+def _longest_rising(numbers: Sequence[int]) -> list[bool]:
+    """Tell which numbers belong to a longest rising subsequence; quadratic, for lists of some hundred."""
+    best: list[tuple[int, int]] = []
+    for at, number in enumerate(numbers):
+        longest = max(((best[before][0], before) for before in range(at) if numbers[before] < number), default=(0, -1))
+        best.append((longest[0] + 1, longest[1]))
+    chosen = [False] * len(numbers)
+    at = max(range(len(best)), key=lambda index: best[index][0], default=-1)
+    while at >= 0:
+        chosen[at] = True
+        at = best[at][1]
+    return chosen
+
+
+def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 (JSON)
+    """Fold what means the same: absent and empty, a rule without and with empty params."""
+    if value in (None, "", [], {}, ()):
+        return None
+    if name == "rules":
+        return [{"rule_id": each.get("rule_id"), "params": each.get("params") or {}} for each in value]
+    return value

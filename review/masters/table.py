@@ -1,0 +1,194 @@
+"""Rows of a check master's table: read into items, each wrong row with its reasons."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from hub.core.languages import in_language
+from review.engine import STRATEGY_BY_TYPE
+from review.masters.cells import CellError, from_cell, read_threshold, to_cell
+from review.masters.columns import CHOICES, COLUMNS, CRITERIA_COLUMNS, NEEDED, code_of, field_named, label_of, title_of
+from review.masters.content import LIST_CRITERIA, ItemContent
+from review.masters.lint import Weight, lint_item
+from review.models import Priority
+
+MAX_ROWS = 2_000
+HEADER_WITHIN = 20
+_CODE = re.compile(r"[A-Z0-9]+(?:-[A-Z0-9]+)*")
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−ー", "-"))
+_LENGTHS = {"code": 20, "category": 100, "name_ja": 200, "name_en": 200, "guideline_reference": 300}
+
+Cells = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetRow:
+    """One row as the file has it; ``number`` counts as the spreadsheet program does."""
+
+    number: int
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowProblem:
+    """Why a row is refused. ``column`` is its header, empty when it is about the whole row."""
+
+    row: int
+    column: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTable:
+    """What a file says: items in the order of their rows, and what is wrong with which row."""
+
+    items: tuple[ItemContent, ...]
+    problems: tuple[RowProblem, ...]
+    written_from: int | None = None
+
+
+class _WrongCell(ValueError):
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field, self.message = field, message
+
+
+def cells_of(item: ItemContent) -> tuple[str, ...]:
+    """Write an item as the texts of a row, in the order of COLUMNS."""
+    return tuple(_cell(item, column.field) for column in COLUMNS)
+
+
+def _cell(item: ItemContent, field: str) -> str:
+    if field in CRITERIA_COLUMNS:
+        return to_cell(field, item.criteria.get(field))
+    value = str(getattr(item, field))
+    return label_of(field, value) if field in CHOICES else value
+
+
+def read_rows(rows: Iterable[SheetRow], known: Mapping[str, ItemContent]) -> ReadTable:
+    """Read a table. Columns may stand in any order; one that is missing leaves the items of ``known`` as they are."""
+    filled = [row for row in rows if any(value.strip() for value in row.values)]
+    header = next((row for row in filled[:HEADER_WITHIN] if _columns(row).keys() >= NEEDED), None)
+    if header is None:
+        needed = ", ".join(title_of(field) for field in sorted(NEEDED))
+        return _refused(1, _("No sheet has a header row with the columns {names}.").format(names=needed))
+    if doubled := _doubled(header):
+        return _refused(header.number, _("The column {name} stands there twice.").format(name=doubled))
+    body = [row for row in filled if row.number > header.number]
+    if not body:
+        return _refused(header.number, _("No check items stand below the header row."))
+    if len(body) > MAX_ROWS:
+        return _refused(header.number, _("More than {limit} rows.").format(limit=MAX_ROWS))
+    return _read_body(body, _columns(header), known)
+
+
+def _read_body(rows: list[SheetRow], columns: Mapping[str, int], known: Mapping[str, ItemContent]) -> ReadTable:
+    items: list[ItemContent] = []
+    problems: list[RowProblem] = []
+    first_row: dict[str, int] = {}
+    for row in rows:
+        cells = {field: row.values[at] if at < len(row.values) else "" for field, at in columns.items()}
+        try:
+            item = _item(cells, known)
+        except _WrongCell as error:
+            problems.append(RowProblem(row=row.number, column=title_of(error.field), message=error.message))
+            continue
+        if item.code in first_row:
+            message = _("{code} stands in row {row} already.").format(code=item.code, row=first_row[item.code])
+            problems.append(RowProblem(row=row.number, column=title_of("code"), message=message))
+            continue
+        first_row[item.code] = row.number
+        items.append(item)
+        problems.extend(_lint_problems(row.number, item))
+    return ReadTable(items=tuple(items), problems=tuple(problems))
+
+
+def _lint_problems(row: int, item: ItemContent) -> Iterator[RowProblem]:
+    for remark in lint_item(item):
+        if remark.weight is Weight.ERROR:
+            message = in_language(remark.message.ja, remark.message.en)
+            yield RowProblem(row=row, column=title_of(remark.field), message=message)
+
+
+def _item(cells: Cells, known: Mapping[str, ItemContent]) -> ItemContent:
+    code = _code(cells["code"])
+    before = known.get(code) or ItemContent(code=code)
+    values: dict[str, Any] = {}
+    criteria = dict(before.criteria)
+    for field, text in cells.items():
+        if wrong := _error_value(text):
+            raise _WrongCell(field, _("The cell holds the spreadsheet error {error}.").format(error=wrong))
+        if field in CRITERIA_COLUMNS:
+            value = _criterion(field, text)
+            criteria.pop(field, None)
+            criteria |= {} if value in (None, "", []) else {field: value}
+        elif field != "code":
+            values[field] = _choice(field, text) if field in CHOICES else _text(field, text)
+    # An unchanged cell is the stored value: what lines can't tell apart does not become a change.
+    for field in CRITERIA_COLUMNS & cells.keys():
+        if field in before.criteria and cells[field].strip() == to_cell(field, before.criteria[field]).strip():
+            criteria[field] = before.criteria[field]
+    values.setdefault("priority", before.priority)
+    item = replace(before, **values, criteria=criteria)
+    if not item.check_type:
+        raise _WrongCell("check_type", _("It is empty."))
+    return replace(item, strategy=item.strategy or STRATEGY_BY_TYPE[item.check_type])
+
+
+def _code(text: str) -> str:
+    code = "".join(unicodedata.normalize("NFKC", text).translate(_DASHES).upper().split())
+    if not code:
+        raise _WrongCell("code", _("The code is missing (was its cell merged with another one?)."))
+    if not _CODE.fullmatch(code) or len(code) > _LENGTHS["code"]:
+        raise _WrongCell("code", _('"{given}" is no code such as BD-A01.').format(given=text.strip()))
+    return code
+
+
+def _text(field: str, text: str) -> str:
+    limit = _LENGTHS.get(field)
+    cleaned = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if limit and len(cleaned) > limit:
+        raise _WrongCell(field, _("It has more than {limit} characters.").format(limit=limit))
+    return cleaned
+
+
+def _choice(field: str, text: str) -> str:
+    if not text.strip():
+        return Priority.MEDIUM.value if field == "priority" else ""
+    code = code_of(field, text)
+    if code is None:
+        words = ", ".join(label_of(field, each) for each in CHOICES[field].values)
+        raise _WrongCell(field, _('"{given}" is none of: {words}.').format(given=text.strip(), words=words))
+    return code
+
+
+def _criterion(field: str, text: str) -> object:
+    try:
+        if field == "threshold":
+            return read_threshold(text)
+        return from_cell(field, text) if field in LIST_CRITERIA else _text(field, text)
+    except CellError as error:
+        raise _WrongCell(field, in_language(error.text.ja, error.text.en)) from error
+
+
+def _error_value(text: str) -> str:
+    return text if text in {"#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!"} else ""
+
+
+def _columns(row: SheetRow) -> dict[str, int]:
+    return {field: at for at, value in enumerate(row.values) if (field := field_named(value))}
+
+
+def _doubled(row: SheetRow) -> str:
+    fields = [field for value in row.values if (field := field_named(value))]
+    return next((title_of(field) for field in fields if fields.count(field) > 1), "")
+
+
+def _refused(row: int, message: str) -> ReadTable:
+    return ReadTable(items=(), problems=(RowProblem(row=row, column="", message=message),))
