@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from celery import Celery
 from celery.exceptions import SecurityWarning
+from celery.schedules import crontab
 from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
@@ -30,6 +31,8 @@ app.conf.beat_schedule = {
     "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "reopen-waivers": {"task": "review.reopen_waivers", "schedule": 300.0, "options": {"expires": 300}},
     "lexical-index": {"task": "knowledge.keep_lexical_index", "schedule": 30.0, "options": {"expires": 30}},
+    "sweep-evaluations": {"task": "review.sweep_evaluations", "schedule": 30.0, "options": {"expires": 30}},
+    "nightly-evaluations": {"task": "review.nightly", "schedule": crontab(hour=2, minute=30)},
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},

@@ -116,6 +116,9 @@ class Configuration(BaseSettings):
     hub_llm_cost_budget: Decimal | None = Field(
         None, ge=0, description="US$ that one review may spend, where prices are set; empty = no limit"
     )
+    hub_evaluation_gate: Literal["off", "warn", "refuse"] = Field(
+        "warn", description="publishing what does worse on the datasets that guard it: not measured, told, refused"
+    )
     s3_endpoint_url: str = Field("", description="an S3-compatible endpoint such as MinIO; empty = AWS")
     s3_bucket: str = Field("", description="keep documents in this bucket; empty = local disk")
     aws_region: str = Field("ap-northeast-1", description="the AWS region")

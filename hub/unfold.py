@@ -99,6 +99,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Check lists"), "checklist", "review", "checklist"),
                 _model(_("Check items"), "fact_check", "review", "checkitem"),
                 _model(_("Prompts"), "chat", "review", "judgeprompt"),
+                _model(_("Evaluation"), "query_stats", "evaluation", "evaluationdataset"),
             ),
             _group(
                 _("Ontology"),

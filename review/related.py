@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowledge.ingest.content import blocks_of, sections_of
-from knowledge.models import VersionContent
+from knowledge.models import DocumentVersion, VersionContent
 from review.models import Review
 from review.types import RelatedDocument
 
@@ -24,14 +24,17 @@ def related_of(review: Review) -> tuple[RelatedDocument, ...]:
         content = contents.get(row.version_id) if row.version_id else None
         if row.version is None or content is None:
             raise RelatedGoneError(f"the related document {row.document_id_text} was deleted")
-        found.append(
-            RelatedDocument(
-                document_id=row.document_id_text,
-                title=content.title or row.version.filename,
-                document_type=row.version.document.document_type_id or "other",
-                text=content.markdown,
-                sections=sections_of(content),
-                blocks=blocks_of(content),
-            )
-        )
+        found.append(related_document(row.version, content))
     return tuple(found)
+
+
+def related_document(version: DocumentVersion, content: VersionContent) -> RelatedDocument:
+    """Make what rules see of a related version. Expects its document to be selected."""
+    return RelatedDocument(
+        document_id=version.document.public_id,
+        title=content.title or version.filename,
+        document_type=version.document.document_type_id or "other",
+        text=content.markdown,
+        sections=sections_of(content),
+        blocks=blocks_of(content),
+    )

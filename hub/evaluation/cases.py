@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,12 @@ KNOWN_FIELDS = frozenset({"query", "relevant", "collection", "weight"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedCase:
-    """A case as it is stored; ``digest`` is the same for the same question to the same collection."""
+    """A case as it is stored; ``digest`` is the same for the same question, whatever its answer."""
 
+    kind: str
     digest: str
-    input: dict[str, str]
-    expected: dict[str, list[dict[str, str]]]
+    input: dict[str, Any]
+    expected: dict[str, Any]
     weight: float
 
 
@@ -44,31 +45,39 @@ def read_retrieval_cases(lines: Iterable[str]) -> tuple[list[ParsedCase], list[B
         if not line.strip():
             continue
         try:
-            cases.append(_case(json.loads(line)))
+            cases.append(retrieval_case(json.loads(line)))
         except ValueError as error:  # JSONDecodeError is one
             bad.append(BadLine(number=number, reason=str(error)))
     return cases, bad
 
 
-def _case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON holds)
+def retrieval_case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON holds)
+    """Read one case. Raises ValueError saying what is wrong."""
     if not isinstance(row, dict):
         raise ValueError('expected an object like {"query": "…", "relevant": ["設計書.md"]}')
     if unknown := sorted(row.keys() - KNOWN_FIELDS):
         raise ValueError(f"unknown fields: {', '.join(unknown)}; known: {', '.join(sorted(KNOWN_FIELDS))}")
-    asked = {"query": _text(row, "query")}
+    asked = {"query": text_of(row, "query")}
     if row.get("collection"):
-        asked["collection"] = _text(row, "collection")
+        asked["collection"] = text_of(row, "collection")
     relevant = list(_relevant(row.get("relevant")))
-    canonical = json.dumps(asked, ensure_ascii=False, sort_keys=True)
     return ParsedCase(
-        digest=hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest(),
+        kind=RETRIEVAL,
+        digest=digest_of(asked),
         input=asked,
         expected={"relevant": relevant},
-        weight=_weight(row.get("weight", 1.0)),
+        weight=weight_of(row.get("weight", 1.0)),
     )
 
 
-def _text(row: dict[str, Any], field: str) -> str:
+def digest_of(question: Mapping[str, Any]) -> str:
+    """Name what a case asks, whatever the order of its fields; 64 hex digits."""
+    canonical = json.dumps(question, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def text_of(row: Mapping[str, Any], field: str) -> str:
+    """Read a field that must hold some text. Raises ValueError naming it."""
     value = row.get(field)
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ValueError(f"{field}: expected some text")
@@ -80,15 +89,16 @@ def _relevant(given: object) -> Iterator[dict[str, str]]:
         raise ValueError("relevant: expected a list of one document or more")
     for item in given:
         if isinstance(item, str):
-            yield {"document": _text({"relevant": item}, "relevant")}
+            yield {"document": text_of({"relevant": item}, "relevant")}
         elif isinstance(item, dict) and item.keys() <= {"document", "text"}:
-            entry = {"document": _text(item, "document")}
-            yield entry | ({"text": _text(item, "text")} if "text" in item else {})
+            entry = {"document": text_of(item, "document")}
+            yield entry | ({"text": text_of(item, "text")} if "text" in item else {})
         else:
             raise ValueError('relevant: expected paths, ids, or {"document": "…", "text": "…"}')
 
 
-def _weight(value: object) -> float:
+def weight_of(value: object) -> float:
+    """Read how much a case counts. Raises ValueError for anything but a number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
         raise ValueError("weight: expected a number above 0")
     return float(value)

@@ -122,10 +122,10 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
         building=EmbeddingSetStatus.BUILDING,
         ready=EmbeddingSetStatus.READY,
         dropped=EmbeddingSetStatus.DROPPED,
-        datasets=EvaluationDataset.objects.filter(cases__kind=RETRIEVAL).distinct(),
-        runs=EvaluationRun.objects.filter(kind=RETRIEVAL, baseline__isnull=False).select_related("baseline", "dataset")[
-            :RUNS_SHOWN
-        ],
+        datasets=EvaluationDataset.objects.visible_to(principal).filter(cases__kind=RETRIEVAL).distinct(),
+        runs=EvaluationRun.objects.filter(
+            kind=RETRIEVAL, baseline__isnull=False, dataset__in=EvaluationDataset.objects.visible_to(principal)
+        ).select_related("baseline", "dataset")[:RUNS_SHOWN],
         may_act=principal.is_superuser,
         form=form,
     )

@@ -38,11 +38,12 @@ class ImportedCases:
     replaced: int
 
 
-def get_dataset(code: str) -> EvaluationDataset:
-    """Find a dataset by its code. Raises NotFound naming those there are."""
-    found = EvaluationDataset.objects.filter(code=code).first()
+def get_dataset(principal: Principal, code: str) -> EvaluationDataset:
+    """Find a dataset that the caller may read by its code. Raises NotFound naming those there are for them."""
+    visible = EvaluationDataset.objects.visible_to(principal)
+    found = visible.filter(code=code).first()
     if found is None:
-        known = ", ".join(EvaluationDataset.objects.values_list("code", flat=True)) or "-"
+        known = ", ".join(visible.values_list("code", flat=True)) or "-"
         raise NotFound(_('There is no evaluation dataset "{dataset}". Known: {known}.'), dataset=code, known=known)
     return found
 
@@ -66,7 +67,7 @@ def import_retrieval_cases(
             shown=shown,
         )
     with transaction.atomic():
-        found, _made = EvaluationDataset.objects.get_or_create(code=dataset, defaults={"name": name or dataset})
+        found = own_dataset(principal, dataset, name)
         created = 0
         for case in cases:
             _row, is_new = EvaluationCase.objects.update_or_create(
@@ -82,6 +83,16 @@ def import_retrieval_cases(
     return found, ImportedCases(created=created, replaced=len(cases) - created)
 
 
+def own_dataset(principal: Principal, code: str, name: str = "") -> EvaluationDataset:
+    """Find a dataset, or make it with the caller as its first reader. Raises NotFound for one they may not read."""
+    found, is_new = EvaluationDataset.objects.get_or_create(code=code, defaults={"name": name or code})
+    if not is_new:
+        return get_dataset(principal, code)
+    if principal.user_id is not None:
+        found.readers.add(principal.user_id)
+    return found
+
+
 def compare_sets(
     *, principal: Principal, dataset: str, candidate: str, baseline: str = "", mode: SearchMode = SearchMode.HYBRID
 ) -> EvaluationRun:
@@ -92,18 +103,17 @@ def compare_sets(
     """
     check_curator(principal)
     principal.require(Scope.SEARCH)
-    found = get_dataset(dataset)
+    found = get_dataset(principal, dataset)
     cases = list(found.cases.filter(kind=RETRIEVAL))
     if not cases:
         raise Conflict(_('The dataset "{dataset}" has no retrieval cases.'), code="no_cases", dataset=dataset)
     sets = [_built_set(baseline), _built_set(candidate)]
-    old, new = ([_score(principal, case, one, mode) for case in cases] for one in sets)
-    before, after = (_by_case(cases, scores) for scores in (old, new))
+    before, after = ({str(case.pk): score_case(principal, case, one, mode) for case in cases} for one in sets)
     with transaction.atomic():
-        first = _store(principal, found, sets[0], mode, before, metrics=_means(cases, before))
-        metrics = _means(cases, after) | _difference(cases, before, after)
+        first = _store(principal, found, sets[0], mode, before, metrics=means(cases, before))
+        metrics = means(cases, after) | difference(cases, before, after)
         run = _store(principal, found, sets[1], mode, after, metrics=metrics)
-        run.baseline, run.flips = first, _flips(cases, before, after)
+        run.baseline, run.flips = first, flips(cases, before, after)
         run.save(update_fields=["baseline", "flips"])
         record_event(
             principal=principal,
@@ -126,7 +136,10 @@ def _built_set(name: str) -> EmbeddingSet:
     return found
 
 
-def _score(principal: Principal, case: EvaluationCase, embedding_set: EmbeddingSet, mode: SearchMode) -> list[float]:
+def score_case(
+    principal: Principal, case: EvaluationCase, embedding_set: EmbeddingSet, mode: SearchMode
+) -> dict[str, float]:
+    """Ask a case's question of a set, with the caller's eyes, and give every measure of MEASURES."""
     collection = case.input.get("collection")
     query = SearchQuery(
         text=case.input["query"],
@@ -137,7 +150,7 @@ def _score(principal: Principal, case: EvaluationCase, embedding_set: EmbeddingS
     )
     hits = search(principal, query, embedding_set=embedding_set).hits
     ranked, gold = rank_gold(hits, case.expected["relevant"])
-    return [measure(ranked, gold, TOP) for measure in MEASURES.values()]
+    return {name: measure(ranked, gold, TOP) for name, measure in MEASURES.items()}
 
 
 def rank_gold(hits: Sequence[Hit], relevant: Sequence[Mapping[str, str]]) -> tuple[list[str], set[str]]:
@@ -169,11 +182,8 @@ def _folded(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split())
 
 
-def _by_case(cases: Sequence[EvaluationCase], scores: Sequence[Sequence[float]]) -> Scores:
-    return {str(case.pk): dict(zip(MEASURES, row, strict=True)) for case, row in zip(cases, scores, strict=True)}
-
-
-def _means(cases: Sequence[EvaluationCase], scores: Scores) -> dict[str, object]:
+def means(cases: Sequence[EvaluationCase], scores: Scores) -> dict[str, object]:
+    """Give the weighted mean of each measure with its 95 % interval, and the number of cases."""
     weights = [case.weight for case in cases]
     means = {
         name: bootstrap_mean([scores[str(case.pk)][name] for case in cases], weights).as_dict() for name in MEASURES
@@ -181,7 +191,7 @@ def _means(cases: Sequence[EvaluationCase], scores: Scores) -> dict[str, object]
     return {"cases": len(cases), **means}
 
 
-def _difference(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> dict[str, object]:
+def difference(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> dict[str, object]:
     """``delta`` of each measure, case by case; ``improved`` when nDCG is higher beyond chance, null when unsure."""
     weights = [case.weight for case in cases]
     delta = {}
@@ -193,7 +203,7 @@ def _difference(cases: Sequence[EvaluationCase], before: Scores, after: Scores) 
     return {"delta": {name: interval.as_dict() for name, interval in delta.items()}, "improved": improved}
 
 
-def _flips(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> list[dict[str, object]]:
+def flips(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> list[dict[str, object]]:
     """The cases whose recall changed, those that lost first."""
     changed = []
     for case in cases:

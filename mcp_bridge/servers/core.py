@@ -16,7 +16,7 @@ from knowledge.services import reading
 from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import reviews, sampling, texts, uploads
+from mcp_bridge.servers import evaluation, reviews, sampling, texts, uploads
 from mcp_bridge.servers.schemas import (
     CheckItemResult,
     CheckItemsResult,
@@ -283,4 +283,5 @@ TOOLS: tuple[HubTool, ...] = (
     ),
     hub_tool(list_documents, title="Documents (文書一覧)", scope=Scope.READ, picture="list"),
     texts.TOOL,
+    evaluation.TOOL,
 )

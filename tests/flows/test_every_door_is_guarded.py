@@ -28,6 +28,8 @@ OPEN_TO_ALL = {
     ("get", "/guidelines/mappings"): "check masters and guidelines are for everyone who signs in",
     ("get", "/guidelines/suspects"): "check masters are for everyone; the list of results is empty",
     ("get", "/jobs"): "an empty list",
+    ("get", "/evaluation/datasets"): "an empty list",
+    ("get", "/evaluation/runs"): "an empty list",
     ("get", "/sources"): "an empty list",
     ("get", "/ontologies"): "ontologies are for everyone who signs in",
 }

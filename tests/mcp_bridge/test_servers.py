@@ -25,6 +25,7 @@ CORE = {
     "cancel_review",
     "list_documents",
     "check_text",
+    "run_evaluation",
 }
 RAG = {"search", "vector_search", "answer", "get_document_count", "check_ontology"}
 BEDROCK = {"kb_answer"}
@@ -80,7 +81,7 @@ async def test_annotations_tell_reading_from_writing():
     async with client_of("hub") as client:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     writing = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
-    assert writing == {"review_document", "upload_document", "cancel_review"}
+    assert writing == {"review_document", "upload_document", "cancel_review", "run_evaluation"}
     assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == BEDROCK
 
 

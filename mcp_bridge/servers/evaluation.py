@@ -1,0 +1,67 @@
+"""The tool of smartreviewer-core that measures the reviewer on a dataset."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context
+from pydantic import Field
+
+from hub.access.principals import Scope
+from hub.evaluation.models import EvaluationRun
+from mcp_bridge.bus import have_queue
+from mcp_bridge.caller import current_caller
+from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
+from mcp_bridge.threads import in_thread
+from review.schemas.evaluation import EvaluationOut, evaluation_out
+from review.services import evaluation_runs
+
+DEFAULT_METRICS = ("precision", "recall", "f1")
+
+
+async def run_evaluation(
+    dataset_id: Annotated[str, Field(min_length=1, max_length=63, description="code of the evaluation dataset")],
+    ctx: Context[Any, Any],
+    metrics: Annotated[
+        list[str], Field(max_length=20, description="precision, recall, f1 and others; these three are always given")
+    ] = list(DEFAULT_METRICS),  # noqa: B006 (never changed; pydantic shows it as the default)
+    compare_baseline: Annotated[
+        bool, Field(description="compare with the baseline run (delta, improved, flips)")
+    ] = False,
+    wait_seconds: Annotated[float, Field(ge=0, le=300, description="wait this long for the result")] = 45,
+) -> EvaluationOut:
+    """Measure the reviewer on an evaluation dataset (回帰テスト・評価): judged cases against what it says today.
+
+    Use it before and after a change of check lists, prompts or models. Gives the metrics with their intervals, counts,
+    figures by check type and document, and with compare_baseline which cases flipped. When it is not done in time,
+    status is queued or running: read GET /api/v1/evaluation/runs/{evaluation_id} later; do not start it twice.
+    """
+    principal = current_caller().principal
+    chosen = await in_thread(evaluation_runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
+    run = await in_thread(_start, dataset_id, compare_baseline)
+    finished = await wait_reporting(
+        ctx,
+        step=lambda seconds: evaluation_runs.wait_for_run(run, timeout_s=seconds),
+        progress=lambda: EvaluationRun.objects.values_list("progress", "status").get(pk=run.pk),
+        limit_s=wait_seconds,
+    )
+    if not finished and current_caller().is_local:
+        finish_in_background(f"evaluation-{run.public_id}", lambda: evaluation_runs.wait_for_run(run, timeout_s=None))
+    return await in_thread(lambda: evaluation_out(evaluation_runs.get_run(principal, run.public_id), chosen))
+
+
+def _start(dataset: str, compare_baseline: bool) -> EvaluationRun:
+    have_queue()
+    principal = current_caller().principal
+    return evaluation_runs.start_run(principal=principal, dataset=dataset, compare_baseline=compare_baseline)
+
+
+TOOL: HubTool = hub_tool(
+    run_evaluation,
+    title="Evaluate the reviewer (評価)",
+    scope=Scope.CURATE,
+    picture="check",
+    read_only=False,
+    idempotent=False,
+)

@@ -1,0 +1,203 @@
+"""Evaluation in the admin: datasets and their trend, imports with a preview, runs, the choice of the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from hub.access.principals import Principal
+from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.errors import NotFound
+from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
+from hub.evaluation.review_cases import REVIEW
+from hub.rest.uploads import received_file
+from knowledge.services.guidelines import is_curator
+from review.schemas.evaluation import CaseImportOut, evaluation_out, import_out
+from review.services import evaluation, evaluation_imports, evaluation_runs
+
+RUNS_SHOWN = 30
+CASES_SHOWN = 100
+CHART_WIDTH, CHART_HEIGHT = 640, 120
+
+
+@admin.register(EvaluationDataset)
+class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
+    """A page with all datasets, and one for each; what is changed is asked of the services."""
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return is_curator(principal) or EvaluationDataset.objects.visible_to(principal).exists()
+
+    def get_urls(self) -> list[URLPattern]:
+        """Put our pages in the place of Django's list and form."""
+        view = self.admin_site.admin_view
+        actions = {"import": _import, "run": _run, "change-dataset": _change}
+        own = [
+            path("create/", view(_create), name="evaluation_evaluationdataset_create"),
+            path("run/<str:run_id>/", view(run_page), name="evaluation_evaluationrun_page"),
+            path("run/<str:run_id>/baseline/", view(_baseline), name="evaluation_evaluationrun_baseline"),
+        ]
+        own += [
+            path(f"<slug:code>/{name}/", view(action), name=f"evaluation_evaluationdataset_{name.replace('-', '_')}")
+            for name, action in actions.items()
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Show the datasets that the person may read."""
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        principal = principal_of(request)
+        return render_page(
+            request,
+            "admin/evaluation/datasets.html",
+            title=_("Evaluation datasets"),
+            datasets=evaluation.list_datasets(principal),
+            may_change=is_curator(principal),
+        )
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show one dataset; one that the person may not read answers like one that is not there."""
+        found = EvaluationDataset.objects.visible_to(principal_of(request)).filter(pk=object_id).first()
+        if found is None:
+            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+            return redirect
+        return _dataset_page(request, found.code)
+
+
+def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None = None) -> HttpResponseBase:
+    principal = principal_of(request)
+    dataset = evaluation.read_dataset(principal, code)
+    runs = list(evaluation_runs.list_runs(principal, dataset=code)[:RUNS_SHOWN])
+    return render_page(
+        request,
+        "admin/evaluation/dataset.html",
+        title=dataset.name,
+        dataset=dataset,
+        readers=", ".join(user.get_username() for user in dataset.readers.all()),
+        cases=evaluation.list_cases(principal, code)[:CASES_SHOWN],
+        runs=runs,
+        trend=trend(runs),
+        preview=preview,
+        may_change=is_curator(principal),
+    )
+
+
+def trend(runs: Sequence[EvaluationRun]) -> dict[str, Any]:
+    """Turn review runs (newest first) into points of F1 and agreement, oldest at the left; 0 is at the bottom."""
+    done = [run for run in reversed(runs) if run.kind == REVIEW and run.status == RunStatus.COMPLETED]
+    step = CHART_WIDTH / max(1, len(done) - 1)
+    lines = []
+    for name in ("f1_score", "agreement"):
+        points = [
+            (round(at * step, 1), round(CHART_HEIGHT * (1 - value), 1), value)
+            for at, run in enumerate(done)
+            if (value := run.metrics[name]["value"]) is not None
+        ]
+        lines.append({"name": name, "points": points, "path": " ".join(f"{x},{y}" for x, y, _value in points)})
+    return {"width": CHART_WIDTH, "height": CHART_HEIGHT, "lines": lines, "runs": len(done)}
+
+
+def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
+    """Show a run's figures, groups and flips."""
+    try:
+        run = evaluation_runs.get_run(principal_of(request), run_id)
+    except NotFound as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
+    facts = evaluation_out(run, evaluation_runs.KNOWN_METRICS)
+    return render_page(
+        request,
+        "admin/evaluation/run.html",
+        title=run.public_id,
+        run=run,
+        facts=facts,
+        measures=[(name, entry) for name, entry in run.metrics.items() if isinstance(entry, dict) and "low" in entry],
+        may_change=is_curator(principal_of(request)),
+    )
+
+
+@require_POST
+def _create(request: HttpRequest) -> HttpResponseBase:
+    code, name = request.POST.get("code", "").strip(), request.POST.get("name", "")
+    with errors_as_messages(request):
+        evaluation.create_dataset(principal=principal_of(request), code=code, name=name)
+    return _back(request, code)
+
+
+@require_POST
+def _import(request: HttpRequest, code: str) -> HttpResponseBase:
+    """Show what a file would change, or import it; what is wrong in which row stands on the page."""
+    principal = principal_of(request)
+    with errors_as_messages(request):
+        evaluation.require_curator(principal)
+        file = request.FILES.get("file")
+        if file is None:
+            messages.error(request, _("Choose a file first."))
+            return _back(request, code)
+        with received_file(file) as received:
+            rows = evaluation_imports.rows_in(received.path.read_bytes(), received.filename)
+        preview = evaluation_imports.preview_cases(principal=principal, dataset=code, rows=rows)
+        if "preview" in request.POST or preview.bad:
+            return _dataset_page(request, code, import_out(preview))
+        done = evaluation_imports.import_cases(principal=principal, dataset=code, rows=rows)
+        messages.success(
+            request,
+            _("Imported: {created} new, {replaced} replaced.").format(created=done.created, replaced=done.replaced),
+        )
+    return _back(request, code)
+
+
+@require_POST
+def _run(request: HttpRequest, code: str) -> HttpResponseBase:
+    with errors_as_messages(request):
+        run = evaluation_runs.start_run(principal=principal_of(request), dataset=code, compare_baseline=True)
+        messages.success(request, _("The run {run} was started.").format(run=run.public_id))
+    return _back(request, code)
+
+
+@require_POST
+def _change(request: HttpRequest, code: str) -> HttpResponseBase:
+    with errors_as_messages(request):
+        change = evaluation.DatasetChange(
+            name=request.POST.get("name", ""),
+            is_nightly="is_nightly" in request.POST,
+            guards=_names(request.POST.get("guards", "")),
+            readers=_names(request.POST.get("readers", "")),
+        )
+        evaluation.change_dataset(principal=principal_of(request), code=code, change=change)
+        messages.success(request, _("Saved."))
+    return _back(request, code)
+
+
+@require_POST
+def _baseline(request: HttpRequest, run_id: str) -> HttpResponseBase:
+    with errors_as_messages(request):
+        evaluation_runs.mark_baseline(principal=principal_of(request), run_id=run_id)
+    return HttpResponseRedirect(reverse("admin:evaluation_evaluationrun_page", args=[run_id]))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.replace("、", ",").split(",") if name.strip()]
+
+
+def _back(request: HttpRequest, code: str) -> HttpResponseRedirect:
+    found = EvaluationDataset.objects.visible_to(principal_of(request)).filter(code=code).first()
+    if found is None:
+        return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
+    return _to_dataset(found.pk)
+
+
+def _to_dataset(pk: int) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_change", args=[pk]))

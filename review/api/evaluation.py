@@ -1,0 +1,223 @@
+"""REST calls about evaluation: datasets, cases, runs. Each handler translates, makes one call, translates back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from ninja import Field, Query, Router, Schema, Status
+
+from hub.core.errors import InvalidInput
+from hub.evaluation.rows import Row
+from hub.rest.auth import HubRequest
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from hub.rest.parsing import parse_json
+from hub.rest.responses import accepted, created
+from hub.rest.schemas import Page, PageQuery
+from hub.rest.uploads import received_file
+from review.schemas import evaluation as shapes
+from review.services import evaluation, evaluation_imports, evaluation_runs
+
+router = Router(tags=["evaluation"])
+
+IMPORT_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary", "description": ".jsonl or .xlsx"}},
+                }
+            },
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["cases"],
+                    "properties": {"cases": {"type": "array", "items": {"type": "object"}}},
+                }
+            },
+        },
+    }
+}
+
+
+class DatasetIn(Schema):
+    code: str
+    name: str = ""
+
+
+class DatasetPatch(Schema):
+    name: str | None = None
+    is_nightly: bool | None = None
+    guards: list[str] | None = Field(None, description="checklist:CODE, embedding_set, prompt")
+    readers: list[str] | None = Field(None, description="user names: all who may read the dataset")
+
+
+class CaseQuery(Schema):
+    kind: Literal["", "review", "retrieval"] = ""
+
+
+class ImportQuery(Schema):
+    format: str = Field("auto", description="auto, cases or gold_list")
+
+
+class FromFindingIn(Schema):
+    finding_id: str
+    expected_verdict: Literal["pass", "fail"] = Field(description="fail: a true finding; pass: a false alarm")
+
+
+class RunIn(Schema):
+    dataset: str
+    metrics: list[str] = Field([], description="such as precision, recall, f1; default: all")
+    compare_baseline: bool = False
+    kind: Literal["", "review", "retrieval"] = Field("", description="default: review where there are such cases")
+    rounds: int = Field(2, ge=1, le=10, description="how often each document is judged, for the reproducibility")
+    wait_seconds: float = Field(20, ge=0, le=50, description="wait this long for the result before answering")
+
+
+class RunQuery(Schema):
+    dataset: str = ""
+
+
+class MetricsQuery(Schema):
+    metrics: list[str] = []
+
+
+@router.post("/evaluation/datasets", response={201: shapes.DatasetOut})
+def create_dataset(request: HubRequest, fields: DatasetIn) -> HttpResponse:
+    """Make a dataset; only its maker reads it until more readers are named."""
+    made = evaluation.create_dataset(principal=request.principal, **fields.model_dump())
+    return created(request, location=f"/api/v1/evaluation/datasets/{made.code}", body=shapes.dataset_out(made))
+
+
+@router.get("/evaluation/datasets", response=list[shapes.DatasetOut])
+def list_datasets(request: HubRequest) -> list[shapes.DatasetOut]:
+    """The datasets that name you among their readers."""
+    return [shapes.dataset_out(row) for row in evaluation.list_datasets(request.principal)]
+
+
+@router.get("/evaluation/datasets/{code}", response=shapes.DatasetOut)
+def get_dataset(request: HubRequest, code: str) -> shapes.DatasetOut:
+    """One dataset."""
+    return shapes.dataset_out(evaluation.read_dataset(request.principal, code))
+
+
+@router.patch("/evaluation/datasets/{code}", response=shapes.DatasetOut)
+def change_dataset(request: HubRequest, code: str, fields: DatasetPatch) -> shapes.DatasetOut:
+    """Change a dataset's name, readers, what it guards, and whether it runs every night."""
+    change = evaluation.DatasetChange(**fields.model_dump())
+    return shapes.dataset_out(evaluation.change_dataset(principal=request.principal, code=code, change=change))
+
+
+@router.delete("/evaluation/datasets/{code}", response={204: None})
+def delete_dataset(request: HubRequest, code: str) -> Status[None]:
+    """Delete a dataset with its cases and runs."""
+    evaluation.delete_dataset(principal=request.principal, code=code)
+    return Status(204, None)
+
+
+@router.get("/evaluation/datasets/{code}/cases", response=Page[shapes.CaseOut])
+def list_cases(
+    request: HubRequest, code: str, filters: Annotated[CaseQuery, Query()], page: Annotated[PageQuery, Query()]
+) -> KeysetPage[shapes.CaseOut]:
+    """A dataset's cases, newest first."""
+    cases = evaluation.list_cases(request.principal, code, kind=filters.kind)
+    scope = cursor_scope("evaluation.cases", filters, code=code)
+    return paginate_keyset(cases, limit=page.limit, cursor=page.cursor, scope=scope).map(shapes.case_out)
+
+
+@router.post("/evaluation/datasets/{code}/cases/import", response=shapes.CaseImportOut, openapi_extra=IMPORT_BODY)
+def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
+    """Import cases from a file (JSON Lines, JSON, Excel) or {cases: []}; 422 names the wrong rows, none is stored."""
+    evaluation.require_curator(request.principal)
+    done = evaluation_imports.import_cases(
+        principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
+    )
+    return shapes.import_out(done)
+
+
+@router.post(
+    "/evaluation/datasets/{code}/cases/import/preview", response=shapes.CaseImportOut, openapi_extra=IMPORT_BODY
+)
+def preview_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
+    """Say what an import would change, and what is wrong in which row. Nothing is stored."""
+    evaluation.require_curator(request.principal)
+    preview = evaluation_imports.preview_cases(
+        principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
+    )
+    return shapes.import_out(preview)
+
+
+def _rows(request: HttpRequest) -> list[Row]:
+    """The cases of the body: a file of a multipart request, {cases: []}, or JSON Lines as they are."""
+    if request.content_type == "multipart/form-data":
+        file = request.FILES.get("file")
+        if file is None:
+            raise InvalidInput(_("file: expected a file of cases (.jsonl or .xlsx)."))
+        with received_file(file) as received:
+            return evaluation_imports.rows_in(received.path.read_bytes(), received.filename)
+    if request.content_type in ("", "application/json"):
+        body = parse_json(request.body)
+        cases = body.get("cases") if isinstance(body, dict) else body
+        if not isinstance(cases, list):
+            raise InvalidInput(_("cases: expected a list of cases."))
+        return evaluation_imports.rows_of(cases)
+    return evaluation_imports.rows_in(request.body, "body")
+
+
+@router.post("/evaluation/datasets/{code}/cases/from-finding", response={201: shapes.CaseOut})
+def case_from_finding(request: HubRequest, code: str, fields: FromFindingIn) -> Status[shapes.CaseOut]:
+    """Keep a person's verdict on a finding as a case; the same finding again replaces it."""
+    case, _is_new = evaluation.case_from_finding(principal=request.principal, dataset=code, **fields.model_dump())
+    return Status(201, shapes.case_out(case))
+
+
+@router.delete("/evaluation/datasets/{code}/cases/{case_id}", response={204: None})
+def delete_case(request: HubRequest, code: str, case_id: int) -> Status[None]:
+    """Take a case out of a dataset."""
+    evaluation.delete_case(principal=request.principal, code=code, case_id=case_id)
+    return Status(204, None)
+
+
+@router.post("/evaluation/runs", response={202: shapes.EvaluationOut})
+def start_run(request: HubRequest, fields: RunIn) -> HttpResponse:
+    """Measure what is in force on a dataset; poll Location while status is queued or running."""
+    metrics = evaluation_runs.chosen_metrics(fields.metrics)
+    run = evaluation_runs.start_run(
+        principal=request.principal,
+        dataset=fields.dataset,
+        compare_baseline=fields.compare_baseline,
+        kind=fields.kind,
+        rounds=fields.rounds,
+    )
+    if fields.wait_seconds:
+        evaluation_runs.wait_for_run(run, timeout_s=fields.wait_seconds)
+    body = shapes.evaluation_out(evaluation_runs.get_run(request.principal, run.public_id), metrics)
+    return accepted(request, location=f"/api/v1/evaluation/runs/{run.public_id}", body=body)
+
+
+@router.get("/evaluation/runs", response=Page[shapes.EvaluationRowOut])
+def list_runs(
+    request: HubRequest, filters: Annotated[RunQuery, Query()], page: Annotated[PageQuery, Query()]
+) -> KeysetPage[shapes.EvaluationRowOut]:
+    """Runs, newest first."""
+    runs = evaluation_runs.list_runs(request.principal, dataset=filters.dataset)
+    found = paginate_keyset(runs, limit=page.limit, cursor=page.cursor, scope=cursor_scope("evaluation.runs", filters))
+    return found.map(lambda run: shapes.evaluation_row_out(run, evaluation_runs.KNOWN_METRICS))
+
+
+@router.get("/evaluation/runs/{run_id}", response=shapes.EvaluationOut)
+def get_run(request: HubRequest, run_id: str, filters: Annotated[MetricsQuery, Query()]) -> shapes.EvaluationOut:
+    """A run: figures overall, by check type, document and item, and the comparison with its baseline."""
+    run = evaluation_runs.get_run(request.principal, run_id)
+    return shapes.evaluation_out(run, evaluation_runs.chosen_metrics(filters.metrics))
+
+
+@router.post("/evaluation/runs/{run_id}/baseline", response=shapes.EvaluationRowOut)
+def mark_baseline(request: HubRequest, run_id: str) -> shapes.EvaluationRowOut:
+    """Hold later runs of the dataset against this one."""
+    run = evaluation_runs.mark_baseline(principal=request.principal, run_id=run_id)
+    return shapes.evaluation_row_out(run, evaluation_runs.KNOWN_METRICS)

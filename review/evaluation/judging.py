@@ -1,0 +1,184 @@
+"""What the reviewer says of one document: check items of pinned check lists, and rules alone, run only as asked.
+
+Nothing is stored. An item that rules can't decide is answered by what a model said in the latest completed review of
+the same document version and the same item version, if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from knowledge.guidelines.queries import articles_of, editions_in_force
+from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.models import DocumentVersion, Ontology, OntologyStatus, VersionContent
+from knowledge.ontology.queries import topics_for
+from review.engine import CheckSpec, judge
+from review.evaluation.matching import Defect, Said, answer
+from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, CheckResult, MasterStatus, ReviewStatus
+from review.related import related_document
+from review.rules import list_rules, run_rules
+from review.rules.base import RuleCrash
+from review.types import FindingDraft, RuleInput, RuleOutcome, Verdict
+
+TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
+NOT_DECIDED = (Verdict.SKIPPED, Verdict.ERROR)
+LLM = "llm"
+NOTHING = Said(decided=False)
+
+
+def versions_in_force() -> dict[str, int]:
+    """Map each check list's code to the id of its newest approved version."""
+    approved = CheckListVersion.objects.filter(status=MasterStatus.APPROVED).order_by("checklist__code", "number")
+    return dict(approved.values_list("checklist__code", "pk"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Masters:
+    """The check lists that a run measures, loaded once: two queries."""
+
+    items: Mapping[str, tuple[CheckItemVersion, CheckListVersion]]
+    versions: Sequence[CheckListVersion]
+
+    @classmethod
+    def load(cls, version_ids: Sequence[int]) -> Masters:
+        """Load the check list versions with their items."""
+        versions = CheckListVersion.objects.filter(pk__in=version_ids).select_related("checklist").order_by("pk")
+        entries = CheckListEntry.objects.filter(checklist_version__in=version_ids).select_related(
+            "item_version__item", "checklist_version__checklist"
+        )
+        items = {entry.item_version.item.code: (entry.item_version, entry.checklist_version) for entry in entries}
+        return cls(items=items, versions=list(versions))
+
+    def domain_for(self, document_type: str) -> str:
+        """The ontology that documents of a type are held against: their check list's, else the one that names it."""
+        for version in self.versions:
+            if document_type in version.checklist.document_types and version.checklist.ontology_domain:
+                return version.checklist.ontology_domain
+        found = Ontology.objects.filter(status=OntologyStatus.PUBLISHED, document_types__contains=[document_type])
+        return found.order_by("domain").values_list("domain", flat=True).first() or ""
+
+
+class DocumentJudge:
+    """Answers cases about one document version; every item and rule runs once."""
+
+    def __init__(self, version: DocumentVersion, masters: Masters, related: Sequence[DocumentVersion] = ()) -> None:
+        self._version = version
+        self._masters = masters
+        self._related = related
+        self._items: dict[str, Said] = {}
+        self._rules: dict[str, Said] = {}
+
+    def answer(self, case: Mapping[str, Any]) -> str:
+        """Tell fail, pass or undecided for a case's stored input."""
+        return answer(case, self._said(case), self._target.text)
+
+    @cached_property
+    def _target(self) -> RuleInput:
+        contents = VersionContent.objects.in_bulk([self._version.pk, *(one.pk for one in self._related)])
+        content = contents[self._version.pk]
+        document_type = self._version.document.document_type_id or "other"
+        return RuleInput(
+            text=content.markdown,
+            title=content.title,
+            document_type=document_type,
+            sections=sections_of(content),
+            blocks=blocks_of(content),
+            topics=topics_for(self._masters.domain_for(document_type)),
+            articles=articles_of([edition.pk for edition in editions_in_force()]),
+            document_name=self._version.filename,
+            related=tuple(related_document(one, contents[one.pk]) for one in self._related),
+        )
+
+    def _said(self, case: Mapping[str, Any]) -> Said:
+        if code := case.get("check_item_id"):
+            return self._of_rules(self._by_item(code), case.get("rule_ids", ()))
+        if topic := case.get("topic"):
+            known = any(one.code == topic for one in self._target.topics)
+            return self._by_rules(case.get("rule_ids") or TOPIC_RULES) if known else NOTHING
+        if names := case.get("rule_ids"):
+            return self._by_rules(names)
+        return NOTHING
+
+    @staticmethod
+    def _of_rules(said: Said, rule_ids: Sequence[str]) -> Said:
+        """Keep the defects of some rules, where a case names an item and a rule."""
+        if not rule_ids:
+            return said
+        return replace(said, defects=[defect for defect in said.defects if defect.rule_id in rule_ids])
+
+    def _by_rules(self, names: Sequence[str]) -> Said:
+        said = [self._by_rule(name) for name in _known_rules(names)]
+        return Said(
+            decided=any(one.decided for one in said), defects=[defect for one in said for defect in one.defects]
+        )
+
+    def _by_rule(self, name: str) -> Said:
+        if name not in self._rules:
+            self._rules[name] = _said_by(run_rules([name], self._target)[name])
+        return self._rules[name]
+
+    def _by_item(self, code: str) -> Said:
+        if code not in self._items:
+            found = self._masters.items.get(code)
+            self._items[code] = self._judged(*found) if found else NOTHING
+        return self._items[code]
+
+    def _judged(self, item: CheckItemVersion, master: CheckListVersion) -> Said:
+        check = CheckSpec(
+            code=item.item.code, check_type=item.check_type, strategy=item.strategy, criteria=item.criteria
+        )
+        judgement = judge(check, replace(self._target, topics=topics_for(master.checklist.ontology_domain)))
+        if judgement.verdict is Verdict.SKIPPED:
+            return self._said_by_model(item)
+        return Said(
+            decided=judgement.verdict not in NOT_DECIDED, defects=[_defect(draft) for draft in judgement.findings]
+        )
+
+    def _said_by_model(self, item: CheckItemVersion) -> Said:
+        results = CheckResult.objects.filter(
+            item_version=item, method=LLM, review__version=self._version, review__status=ReviewStatus.COMPLETED
+        )
+        result = results.exclude(verdict__in=NOT_DECIDED).prefetch_related("findings").order_by("-pk").first()
+        if result is None:
+            return NOTHING
+        defects = [
+            Defect(
+                rule_id=row.rule_id,
+                data=row.data,
+                spans=tuple(
+                    (quote["start_offset"], quote["end_offset"])
+                    for quote in row.evidence
+                    if quote["document_id"] == self._version.document.public_id and quote["start_offset"] is not None
+                ),
+            )
+            for row in result.findings.all()
+        ]
+        return Said(decided=True, defects=defects)
+
+
+def _known_rules(names: Sequence[str]) -> list[str]:
+    """The registered rules among names and prefixes (``style.*``); one that is not registered decides nothing."""
+    known = [rule.id for rule in list_rules()]
+    return [
+        rule_id
+        for name in names
+        for rule_id in known
+        if rule_id == name or (name.endswith(".*") and rule_id.startswith(name[:-1]))
+    ]
+
+
+def _said_by(outcome: RuleOutcome | RuleCrash) -> Said:
+    if isinstance(outcome, RuleCrash) or outcome.skip_reason is not None:
+        return NOTHING
+    return Said(decided=True, defects=[_defect(draft) for draft in outcome.findings])
+
+
+def _defect(draft: FindingDraft) -> Defect:
+    return Defect(
+        rule_id=draft.rule_id,
+        data=draft.data,
+        spans=tuple((span.start, span.end) for span in draft.evidence if not span.document),
+    )

@@ -1,0 +1,109 @@
+"""Whether what a reviewer said of a document answers a case. Pure.
+
+An expected fail is met by a finding of what decides (item, rules, topic) that is about the case: the same identifier,
+spelling variants or place. An expected pass is met when it was decided and no finding is about it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hub.evaluation.classification import FAIL, PASS, UNDECIDED
+
+FAMILY = re.compile(r"\d+$")
+PAIR = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """A finding as far as matching goes; spans are [start, end) in the document's own text."""
+
+    rule_id: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What was said by the item or rules that a case names: whether anything decided, and the defects."""
+
+    decided: bool
+    defects: Sequence[Defect] = ()
+
+
+def answer(case: Mapping[str, Any], said: Said, text: str) -> str:
+    """Tell what was said of a case (its stored input): fail, pass or undecided."""
+    if not said.decided:
+        return UNDECIDED
+    places = places_of(case["location"], text) if case.get("location") else ()
+    about = [_is_about(case, defect, places) for defect in said.defects]
+    if any(about):
+        return FAIL
+    # A place that the document does not have tells nothing, when nothing else does.
+    return UNDECIDED if None in about else PASS
+
+
+def _is_about(case: Mapping[str, Any], defect: Defect, places: Sequence[tuple[int, int]]) -> bool | None:
+    """Whether a defect is what the case asks of; None when it can't be told.
+
+    What the case and the defect both name decides; a case that names nothing takes any defect.
+    """
+    data = defect.data
+    if case.get("topic"):
+        return bool(data.get("topic") == case["topic"])
+    if case.get("identifiers") and data.get("identifiers"):
+        return shares_identifiers(case["identifiers"], data["identifiers"])
+    if case.get("variants") and data.get("variants"):
+        return shares_variants(case["variants"], data["variants"])
+    if case.get("variants") and data.get("expressions"):
+        return any(_fold(word) in _fold(form) for word in case["variants"] for form in data["expressions"])
+    if case.get("location"):
+        return _overlaps(defect.spans, places) if places else None
+    return not (case.get("identifiers") or case.get("variants"))
+
+
+def shares_identifiers(wanted: Sequence[str], named: Sequence[str]) -> bool:
+    """Whether of each family of wanted identifiers one is named.
+
+    >>> shares_identifiers(["FR-001", "FR-002"], ["FR-002"]), shares_identifiers(["FR-002", "C-001"], ["FR-002"])
+    (True, False)
+    """
+    folded = {_fold(name) for name in named}
+    families: dict[str, set[str]] = {}
+    for name in map(_fold, wanted):
+        families.setdefault(FAMILY.sub("", name), set()).add(name)
+    return all(members & folded for members in families.values())
+
+
+def shares_variants(wanted: Sequence[str], found: Sequence[str] | Mapping[str, int]) -> bool:
+    """Whether two of the wanted spellings (the only one, if it is one) are among those found side by side."""
+    common = {_spelling(form) for form in wanted} & {_spelling(form) for form in found}
+    return len(common) >= min(PAIR, len({_spelling(form) for form in wanted}))
+
+
+def places_of(location: str, text: str) -> list[tuple[int, int]]:
+    """Find the lines where a location's text stands, white space, widths and case aside; [start, end) each."""
+    wanted = _fold(location)
+    found, start = [], 0
+    for line in text.split("\n"):
+        if wanted and wanted in _fold(line):
+            found.append((start, start + len(line)))
+        start += len(line) + 1
+    return found
+
+
+def _overlaps(spans: Sequence[tuple[int, int]], places: Sequence[tuple[int, int]]) -> bool:
+    return any(start < last and first < end for start, end in spans for first, last in places)
+
+
+def _spelling(text: str) -> str:
+    """Spellings differ by width and case, too: nothing is folded but the form of the code points."""
+    return unicodedata.normalize("NFC", text.strip())
+
+
+def _fold(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

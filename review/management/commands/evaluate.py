@@ -1,0 +1,120 @@
+"""`manage.py evaluate`: measure what is in force on a dataset; exit code 1 on a regression."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from hub.access.local import local_principal
+from hub.access.principals import Principal
+from hub.core.commands import HubCommand, cli_call
+from hub.core.errors import NotFound
+from hub.evaluation.models import RunStatus
+from review.schemas.evaluation import EvaluationOut, evaluation_out, import_out
+from review.services import evaluation, evaluation_imports, evaluation_runs
+
+FLIPS_SHOWN = 20
+FAILED = 2
+
+
+class Command(HubCommand):
+    help = (
+        "Measure the reviewer (or the search) on an evaluation dataset. Exit code 1 on a regression against the "
+        "baseline, 2 when the run failed. Examples: manage.py evaluate gold --compare-baseline; "
+        "manage.py evaluate gold --import gold.jsonl"
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("dataset", metavar="DATASET", help="code of the dataset")
+        parser.add_argument("--compare-baseline", action="store_true", help="with the baseline run, or the newest")
+        parser.add_argument("--kind", choices=["review", "retrieval"], default="", help="default: review if there is")
+        parser.add_argument("--rounds", type=int, default=2, help="how often each document is judged (default 2)")
+        parser.add_argument("--metrics", default="", help="comma separated; default: all")
+        parser.add_argument(
+            "--import",
+            dest="file",
+            type=Path,
+            help="first import cases (JSON Lines, Excel, a gold list)",
+        )
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *, token: str, dataset: str, file: Path | None, **options: Any) -> None:  # noqa: ANN401
+        with cli_call():
+            principal = local_principal(token)
+            metrics = evaluation_runs.chosen_metrics([name for name in options["metrics"].split(",") if name])
+            if file is not None:
+                self._import(principal, dataset, file)
+            run = evaluation_runs.start_run(
+                principal=principal,
+                dataset=dataset,
+                compare_baseline=options["compare_baseline"],
+                kind=options["kind"],
+                rounds=options["rounds"],
+            )
+            evaluation_runs.wait_for_run(run, timeout_s=None, on_progress=self._show)
+            facts = evaluation_out(evaluation_runs.get_run(principal, run.public_id), metrics)
+        if options["json"]:
+            self.print_json(facts)
+        else:
+            self.stdout.write("\n".join(_table(facts)))
+        if facts.status == RunStatus.FAILED:
+            self.stderr.write(facts.error or "")
+            sys.exit(FAILED)
+        sys.exit(1 if facts.comparison and facts.comparison.regression else 0)
+
+    def _import(self, principal: Principal, dataset: str, file: Path) -> None:
+        if not file.is_file():
+            raise CommandError(f"there is no file {file}")
+        rows = evaluation_imports.rows_in(file.read_bytes(), file.name)
+        try:
+            evaluation.read_dataset(principal, dataset)
+        except NotFound:
+            evaluation.create_dataset(principal=principal, code=dataset)
+        done = import_out(evaluation_imports.import_cases(principal=principal, dataset=dataset, rows=rows))
+        self.stderr.write(
+            f"cases: {done.created} new, {done.replaced} replaced, {done.unchanged} unchanged; "
+            f"{len(done.skipped_rows)} rows left out"
+        )
+
+    def _show(self, percent: int, status: str) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"{status} {percent} %")
+
+
+def _table(facts: EvaluationOut) -> Iterator[str]:
+    yield f"{facts.evaluation_id}: {facts.subject} ({facts.dataset}, {facts.details.samples_evaluated} cases)"
+    for name, value in facts.metrics.items():
+        interval = facts.intervals.get(name)
+        span = f"  [{interval.low:.3f}, {interval.high:.3f}]" if interval and interval.low is not None else ""
+        yield f"{name:20} {_number(value)}{span}"
+    for title, groups in (("check type", facts.by_check_type), ("document", facts.by_document)):
+        yield from _groups(title, groups)
+    if facts.comparison:
+        yield f"against {facts.comparison.baseline_evaluation_id}: regression {facts.comparison.regression}"
+        for name, change in facts.comparison.delta.items():
+            yield f"  {name:18} {'-' if change is None else f'{change:+.3f}'}"
+        for flip in facts.comparison.flips[:FLIPS_SHOWN]:
+            yield "  " + " ".join(f"{name}={value}" for name, value in flip.items())
+    for notice in facts.notices:
+        yield f"{notice['code']}: {notice['text']}"
+
+
+def _groups(title: str, groups: dict[str, Any]) -> Iterator[str]:
+    """One line a group: cases, agreement, false alarms, misses; for documents also the agreement of all others."""
+    if groups:
+        yield f"by {title}: cases, agreement, false positive rate, false negative rate"
+    for name, group in groups.items():
+        values = [group["metrics"][key]["value"] for key in ("agreement", "false_positive_rate", "false_negative_rate")]
+        line = f"  {group['details']['samples_evaluated']:5} " + " ".join(map(_number, values)) + f"  {name}"
+        without = group.get("without")
+        yield line + (f" (left out: {_number(without['metrics']['agreement']['value'])})" if without else "")
+
+
+def _number(value: float | None) -> str:
+    return "    -" if value is None else f"{value:.3f}"

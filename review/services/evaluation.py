@@ -1,0 +1,211 @@
+"""Evaluation datasets and their cases: every door calls these, with the caller's principal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.evaluation.cases import RETRIEVAL, ParsedCase
+from hub.evaluation.models import READING_SCOPES, EvaluationCase, EvaluationDataset
+from hub.evaluation.review_cases import REVIEW, review_case
+from knowledge.services.guidelines import is_curator
+from knowledge.services.retrieval_evaluation import get_dataset
+from review.models import CheckList, Finding, Review
+
+CODE = re.compile(r"^[A-Za-z0-9_-]{1,63}$")
+GUARD_CHECKLIST = "checklist:"
+GUARDS = ("embedding_set", "prompt")
+LOCATION_CHARS = 200
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetChange:
+    """What to change of a dataset; None leaves it. ``readers`` are user names, all of them."""
+
+    name: str | None = None
+    is_nightly: bool | None = None
+    guards: Sequence[str] | None = None
+    readers: Sequence[str] | None = None
+
+
+def list_datasets(principal: Principal) -> QuerySet[EvaluationDataset]:
+    """The datasets that the caller may read, by code, with their numbers of cases. Two queries with the readers."""
+    rows = EvaluationDataset.objects.visible_to(principal).prefetch_related("readers").order_by("code")
+    return rows.annotate(
+        review_cases=Count("cases", filter=Q(cases__kind=REVIEW), distinct=True),
+        retrieval_cases=Count("cases", filter=Q(cases__kind=RETRIEVAL), distinct=True),
+    )
+
+
+def read_dataset(principal: Principal, code: str) -> EvaluationDataset:
+    """One dataset with its numbers of cases. Raises Forbidden without a reading scope, NotFound."""
+    require_reader(principal)
+    return list_datasets(principal).get(pk=get_dataset(principal, code).pk)
+
+
+def require_reader(principal: Principal) -> None:
+    """Raise Forbidden for callers who have neither of the scopes that datasets are read with."""
+    if not any(principal.allows(scope) for scope in READING_SCOPES):
+        principal.require(Scope.CURATE)
+
+
+def require_curator(principal: Principal) -> None:
+    """Raise Forbidden unless the caller curates some collection."""
+    principal.require(Scope.CURATE)
+    if not is_curator(principal):
+        raise Forbidden(_("Only administrators and curators of a collection may change evaluation datasets."))
+
+
+def create_dataset(*, principal: Principal, code: str, name: str = "") -> EvaluationDataset:
+    """Make a dataset that only the caller (and superusers) may read. Raises InvalidInput, Conflict when it is there."""
+    require_curator(principal)
+    if not CODE.match(code):
+        raise InvalidInput(_("code: expected up to 63 letters, digits, - and _, not {given!r}."), given=code)
+    if len(name) > LONGEST_NAME or "\0" in name:
+        raise InvalidInput(_("name: expected at most 200 characters."))
+    try:
+        with transaction.atomic():
+            made = EvaluationDataset.objects.create(code=code, name=name.strip() or code)
+            if principal.user_id is not None:
+                made.readers.add(principal.user_id)
+            _record(principal, "CREATE", code)
+    except IntegrityError as error:
+        raise Conflict(_('The code "{given}" is taken.'), code="dataset_exists", given=code) from error
+    return read_dataset(principal, code)
+
+
+def change_dataset(*, principal: Principal, code: str, change: DatasetChange) -> EvaluationDataset:
+    """Change a dataset's name, night runs, guards or readers. Raises NotFound, InvalidInput for unknown ones."""
+    require_curator(principal)
+    found = get_dataset(principal, code)
+    if change.name is not None:
+        found.name = change.name.strip()[:LONGEST_NAME] or code
+    if change.is_nightly is not None:
+        found.is_nightly = change.is_nightly
+    if change.guards is not None:
+        found.guards = _checked_guards(change.guards)
+    with transaction.atomic():
+        found.save()
+        if change.readers is not None:
+            found.readers.set(_users(change.readers))
+        told = {name: getattr(change, name) for name in change.__slots__ if getattr(change, name) is not None}
+        _record(principal, "CHANGE", code, **told)
+    return list_datasets(principal).filter(pk=found.pk).first() or found
+
+
+def _checked_guards(guards: Sequence[str]) -> list[str]:
+    lists = [f"{GUARD_CHECKLIST}{code}" for code in CheckList.objects.order_by("code").values_list("code", flat=True)]
+    known = [*lists, *GUARDS]
+    if unknown := sorted(set(guards) - set(known)):
+        raise InvalidInput(
+            _("guards: unknown {unknown}. Known: {known}."), unknown=", ".join(unknown), known=", ".join(known)
+        )
+    return sorted(set(guards))
+
+
+def _users(names: Sequence[str]) -> list[User]:
+    users = list(User.objects.filter(username__in=names, is_active=True))
+    if unknown := sorted(set(names) - {user.username for user in users}):
+        raise InvalidInput(_("readers: there is nobody called {unknown}."), unknown=", ".join(unknown))
+    return users
+
+
+def delete_dataset(*, principal: Principal, code: str) -> None:
+    """Delete a dataset with its cases and runs. Raises NotFound."""
+    require_curator(principal)
+    found = get_dataset(principal, code)
+    with transaction.atomic():
+        _record(principal, "DELETE", code, cases=found.cases.count(), runs=found.runs.count())
+        found.delete()
+
+
+def list_cases(principal: Principal, code: str, *, kind: str = "") -> QuerySet[EvaluationCase]:
+    """A dataset's cases, the newest first. Raises NotFound."""
+    require_reader(principal)
+    cases = get_dataset(principal, code).cases.order_by("-pk")
+    return cases.filter(kind=kind) if kind else cases
+
+
+def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
+    """Take a case out of a dataset. Raises NotFound."""
+    require_curator(principal)
+    found = get_dataset(principal, code)
+    if not found.cases.filter(pk=case_id).delete()[0]:
+        raise NotFound(_('The dataset "{dataset}" has no case {case_id}.'), dataset=code, case_id=case_id)
+    _record(principal, "CASE_DELETE", code, case=case_id)
+
+
+def save_case(dataset: EvaluationDataset, case: ParsedCase) -> tuple[EvaluationCase, bool]:
+    """Store a case, or replace the answer to the same question; the second value tells whether it is new."""
+    return EvaluationCase.objects.update_or_create(
+        dataset=dataset,
+        kind=case.kind,
+        digest=case.digest,
+        defaults={"input": case.input, "expected": case.expected, "weight": case.weight},
+    )
+
+
+def case_from_finding(
+    *, principal: Principal, finding_id: str, expected_verdict: str, dataset: str
+) -> tuple[EvaluationCase, bool]:
+    """Keep what a person decided about a finding as a case: *fail* for a true one, *pass* for a false alarm.
+
+    The second value tells whether the case is new. Raises NotFound for a dataset or finding that is not there for the
+    caller, InvalidInput for another verdict.
+    """
+    principal.require(Scope.TRIAGE)
+    require_reader(principal)
+    found = get_dataset(principal, dataset)
+    visible = Review.objects.visible_to(principal, Scope.TRIAGE).values("pk")
+    finding = (
+        Finding.objects.select_related("result__item_version__item", "result__review")
+        .filter(public_id=finding_id, result__review__in=visible)
+        .first()
+    )
+    if finding is None:
+        raise NotFound(_('There is no finding "{finding_id}".'), code="finding_not_found", finding_id=finding_id)
+    try:
+        case = review_case(_fields_of(finding) | {"expected_verdict": expected_verdict})
+    except ValueError as error:
+        raise InvalidInput(_("This makes no case: {reason}"), reason=str(error)) from error
+    with transaction.atomic():
+        row, is_new = save_case(found, case)
+        _record(principal, "CASE_FROM_FINDING", dataset, finding=finding_id, expected=expected_verdict)
+    return row, is_new
+
+
+def _fields_of(finding: Finding) -> dict[str, Any]:
+    """A finding as a case: its item and rule, and what it is about."""
+    fields: dict[str, Any] = {
+        "document_id": finding.result.review.document_id_text,
+        "check_item_id": finding.result.item_version.item.code,
+        "rule_id": finding.rule_id,
+        "item": finding.message_ja,
+        "note": f"{finding.result.review.public_id} {finding.public_id}",
+    }
+    data = finding.data
+    if data.get("topic"):
+        return fields | {"topic": data["topic"]}
+    if data.get("identifiers"):
+        fields["identifiers"] = list(data["identifiers"])
+    if data.get("variants") or data.get("expressions"):
+        fields["variants"] = list(data.get("variants") or data["expressions"])
+    quotes = [quote["quote"] for quote in finding.evidence if quote["quote"].strip()]
+    if quotes:
+        fields["location"] = quotes[0].strip().split("\n")[0][:LOCATION_CHARS]
+    return fields
+
+
+def _record(principal: Principal, action: str, code: str, **details: object) -> None:
+    record_event(principal=principal, action=f"EVALUATION_{action}", resource=f"dataset:{code}", **details)

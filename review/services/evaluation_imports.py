@@ -1,0 +1,135 @@
+"""Importing cases from JSON Lines, JSON, Excel, or a list of judged statements: a preview first, all rows or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core.errors import InvalidInput
+from hub.evaluation.cases import ParsedCase, retrieval_case
+from hub.evaluation.review_cases import REVIEW, review_case
+from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, read_rows
+from knowledge.models import Document
+from knowledge.services.retrieval_evaluation import get_dataset
+from review.evaluation import gold_list
+from review.schemas.evaluation import ImportPreview, RowProblem
+from review.services.evaluation import require_curator, save_case
+
+BAD_ROWS_SHOWN = 5
+FORMATS = ("auto", "cases", "gold_list")
+
+
+def rows_of(cases: Sequence[Any]) -> list[Row]:
+    """Number rows that came as JSON values."""
+    return [Row(number=number, fields=fields) for number, fields in enumerate(cases, 1)]
+
+
+def rows_in(content: bytes, filename: str) -> list[Row]:
+    """Read the rows of a file. Raises InvalidInput when it is none that cases can be read from."""
+    try:
+        return read_rows(content, filename=filename)
+    except UnreadableCases as error:
+        raise InvalidInput(_("No cases can be read: {reason}."), code="unreadable_cases", reason=str(error)) from error
+
+
+def preview_cases(
+    *, principal: Principal, dataset: str, rows: Sequence[Row], row_format: str = "auto"
+) -> ImportPreview:
+    """Say what importing the rows would change, and what is wrong in which. Nothing is stored.
+
+    Raises NotFound, and InvalidInput for an unknown format or too many rows.
+    """
+    require_curator(principal)
+    found = get_dataset(principal, dataset)
+    if row_format not in FORMATS:
+        raise InvalidInput(_("format: expected one of {allowed}."), allowed=", ".join(FORMATS))
+    if len(rows) > MOST_ROWS:
+        raise InvalidInput(_("At most {limit} cases are read at once."), limit=MOST_ROWS)
+    wanted, skipped = _converted(rows, row_format)
+    cases: dict[str, ParsedCase] = {}
+    bad: list[RowProblem] = []
+    for row in wanted:
+        try:
+            case = _parsed(row)
+            cases[f"{case.kind}:{case.digest}"] = case
+        except ValueError as error:
+            bad.append(RowProblem(number=row.number, reason=str(error)))
+    stored = {f"{case.kind}:{case.digest}": (case.input, case.expected, case.weight) for case in found.cases.iterator()}
+    same = sum(stored.get(key) == (case.input, case.expected, case.weight) for key, case in cases.items())
+    known = sum(key in stored for key in cases)
+    return ImportPreview(
+        dataset=found,
+        cases=tuple(cases.values()),
+        created=len(cases) - known,
+        replaced=known - same,
+        unchanged=same,
+        bad=tuple(bad),
+        skipped=tuple(skipped),
+        unknown_documents=tuple(_unknown_documents(principal, cases.values())),
+    )
+
+
+def import_cases(*, principal: Principal, dataset: str, rows: Sequence[Row], row_format: str = "auto") -> ImportPreview:
+    """Store the rows' cases; a question that is there already gets the new answer. All of them, or none.
+
+    Raises InvalidInput naming the rows that can't be read, and what :func:`preview_cases` raises.
+    """
+    preview = preview_cases(principal=principal, dataset=dataset, rows=rows, row_format=row_format)
+    if preview.bad or not preview.cases:
+        shown = "; ".join(f"{row.number}: {row.reason}" for row in preview.bad[:BAD_ROWS_SHOWN])
+        raise InvalidInput(
+            _("Nothing was imported: {count} of {total} rows make no case. {shown}"),
+            code="bad_cases",
+            count=len(preview.bad),
+            total=len(rows),
+            shown=shown or "-",
+        )
+    with transaction.atomic():
+        for case in preview.cases:
+            save_case(preview.dataset, case)
+        record_event(
+            principal=principal,
+            action="EVALUATION_IMPORT",
+            resource=f"dataset:{preview.dataset.code}",
+            created=preview.created,
+            replaced=preview.replaced,
+        )
+    return preview
+
+
+def _converted(rows: Sequence[Row], row_format: str) -> tuple[list[Row], list[RowProblem]]:
+    """Turn a gold list into rows of cases; rows of cases stay as they are."""
+    readable = [row for row in rows if not row.problem]
+    is_gold = bool(readable) and all(gold_list.is_gold_row(row.fields) for row in readable)
+    if row_format == "cases" or (row_format == "auto" and not is_gold):
+        return list(rows), []
+    if not is_gold:
+        raise InvalidInput(_("A gold list needs the fields {fields} in every row."), fields=", ".join(gold_list.FIELDS))
+    cases, skipped = gold_list.to_cases([row.fields for row in readable])
+    converted = [Row(number=readable[at - 1].number, fields=fields) for at, fields in cases]
+    unreadable = [row for row in rows if row.problem]
+    return converted + unreadable, [
+        RowProblem(number=readable[row.number - 1].number, reason=row.reason) for row in skipped
+    ]
+
+
+def _parsed(row: Row) -> ParsedCase:
+    """Read a row of either kind. Raises ValueError."""
+    if row.problem:
+        raise ValueError(row.problem)
+    if isinstance(row.fields, dict) and "query" in row.fields:
+        return retrieval_case(row.fields)
+    return review_case(row.fields)
+
+
+def _unknown_documents(principal: Principal, cases: Iterable[ParsedCase]) -> list[str]:
+    named = {case.input["document"] for case in cases if case.kind == REVIEW}
+    visible = Document.objects.visible_to(principal).filter(Q(public_id__in=named) | Q(path__in=named))
+    known = {name for pair in visible.values_list("public_id", "path") for name in pair}
+    return sorted(named - known)

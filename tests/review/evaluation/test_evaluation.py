@@ -1,0 +1,306 @@
+"""Datasets, imports, runs, the gate: with real documents and the real rules."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from knowledge.models import Collection
+from review import runs, services
+from review.evaluation import execution
+from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
+from review.schemas.evaluation import evaluation_out
+from review.services import evaluation, evaluation_gate, evaluation_imports, evaluation_runs
+from review.services.evaluation_runs import KNOWN_METRICS, get_run, start_run
+from tests.factories import CollectionFactory, principal_with, upload_file, work_through
+
+pytestmark = pytest.mark.django_db
+
+SAMPLE = Path(__file__).resolve().parents[3] / "knowledge" / "data" / "sample" / "基本設計書_図書予約システム.md"
+ME = local_operator()
+UNDEFINED = {
+    "path": SAMPLE.name,
+    "rule_id": "traceability.undefined_reference",
+    "item": "FR-006 の定義",
+    "expected_verdict": "fail",
+    "identifiers": ["FR-006"],
+}
+CASES = [
+    UNDEFINED,
+    UNDEFINED | {"item": "FR-001 の定義", "expected_verdict": "pass", "identifiers": ["FR-001"]},
+    {"path": SAMPLE.name, "rule_id": "document.version_mismatch", "item": "誤った期待", "expected_verdict": "pass"},
+    {"path": SAMPLE.name, "check_item_id": "BD-C01", "item": "項", "expected_verdict": "pass", "variants": ["あ"]},
+    {"path": "無い文書.md", "topic": "purpose", "item": "目的", "expected_verdict": "pass"},
+]  # fmt: skip
+
+
+@pytest.fixture
+def document():
+    return work_through(upload_file(ME, SAMPLE, document_type="basic_design").document)
+
+
+@pytest.fixture
+def dataset(document) -> EvaluationDataset:
+    made = evaluation.create_dataset(principal=ME, code="gold", name="正解データ")
+    load(CASES)
+    return made
+
+
+def load(cases, code: str = "gold"):
+    return evaluation_imports.import_cases(principal=ME, dataset=code, rows=evaluation_imports.rows_of(cases))
+
+
+def finished(**asked) -> EvaluationRun:
+    run = start_run(principal=ME, dataset="gold", **asked)
+    assert execution.execute(run.pk)
+    return get_run(ME, run.public_id)
+
+
+def test_an_import_is_previewed_and_repeated_changes_nothing(dataset) -> None:
+    assert load(CASES).unchanged == len(CASES)
+    rows = evaluation_imports.rows_of([CASES[0] | {"expected_verdict": "pass"}, {"path": "x"}, CASES[4]])
+    preview = evaluation_imports.preview_cases(principal=ME, dataset="gold", rows=rows)
+    assert (preview.created, preview.replaced, preview.unchanged) == (0, 1, 1)
+    assert [(row.number, row.reason.split(":")[0]) for row in preview.bad] == [(2, "name what decides")]
+    assert preview.unknown_documents == ("無い文書.md",)
+    with pytest.raises(InvalidInput, match="2: name what decides"):
+        evaluation_imports.import_cases(principal=ME, dataset="gold", rows=rows)
+    assert dataset.cases.count() == len(CASES)
+
+
+def test_a_run_tells_figures_counts_groups_and_what_was_missing(dataset) -> None:
+    facts = evaluation_out(finished(), KNOWN_METRICS)
+    assert facts.status == "completed"
+    assert facts.details.model_dump() == {
+        "true_positives": 1,
+        "false_positives": 1,
+        "false_negatives": 0,
+        "true_negatives": 2,
+        "undecided": 1,
+        "samples_evaluated": 5,
+    }
+    assert facts.metrics["precision"] == 0.5
+    assert facts.metrics["recall"] == 1.0
+    assert facts.metrics["agreement"] == 0.6
+    assert facts.metrics["reproducibility"] == 1.0
+    assert facts.intervals["agreement"].low < 0.6 < facts.intervals["agreement"].high
+    assert facts.by_check_type["traceability"]["metrics"]["agreement"]["value"] == 1.0
+    assert facts.by_document["無い文書.md"]["metrics"]["agreement"]["value"] == 0.0
+    assert facts.by_document["無い文書.md"]["without"]["metrics"]["agreement"]["value"] == 0.75
+    assert {"code": "document_missing", "text": "無い文書.md"} in facts.notices
+    assert AuditEvent.objects.filter(action="EVALUATION_COMPLETE").exists()
+
+
+def test_the_same_twice_has_no_flips_and_a_chosen_baseline_stays(dataset) -> None:
+    first = finished()
+    second = finished(compare_baseline=True)
+    assert second.baseline == first
+    assert (second.metrics["regression"], second.metrics["improved"], second.flips) == (False, False, [])
+    evaluation_runs.mark_baseline(principal=ME, run_id=first.public_id)
+    finished()
+    assert finished(compare_baseline=True).baseline == first
+
+
+def test_killed_in_the_middle_a_run_goes_on_with_what_is_left(dataset, monkeypatch) -> None:
+    undisturbed = finished()
+    run = start_run(principal=ME, dataset="gold")
+    real = execution._store
+
+    def store_then_die(*args):
+        real(*args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(execution, "_store", store_then_die)
+        with pytest.raises(KeyboardInterrupt):
+            execution.execute(run.pk)
+    assert execution.execute(run.pk) is False
+    EvaluationRun.objects.filter(pk=run.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
+    assert execution.take_stuck() == [run.pk]
+    assert execution.execute(run.pk)
+    assert get_run(ME, run.public_id).scores == undisturbed.scores
+
+
+def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
+    collection = CollectionFactory()
+    curator = principal_with(Role.CURATOR, collection)
+    run = finished()
+    assert list(evaluation.list_datasets(curator)) == []
+    for look in (
+        lambda: evaluation.read_dataset(curator, "gold"),
+        lambda: evaluation.list_cases(curator, "gold"),
+        lambda: get_run(curator, run.public_id),
+        lambda: start_run(principal=curator, dataset="gold"),
+    ):
+        with pytest.raises(NotFound):
+            look()
+    change = evaluation.DatasetChange(readers=[curator.name])
+    evaluation.change_dataset(principal=ME, code="gold", change=change)
+    assert evaluation.read_dataset(curator, "gold").review_cases == len(CASES)
+    with pytest.raises(Forbidden):
+        evaluation.create_dataset(principal=principal_with(Role.REVIEWER, collection), code="other")
+
+
+def test_a_run_judges_only_documents_that_its_starter_may_read(dataset) -> None:
+    curator = principal_with(Role.CURATOR, CollectionFactory())
+    evaluation.change_dataset(principal=ME, code="gold", change=evaluation.DatasetChange(readers=[curator.name]))
+    with pytest.raises(Conflict, match=SAMPLE.name):
+        start_run(principal=curator, dataset="gold")
+
+
+def test_lists_cost_the_same_for_one_and_for_many(dataset, django_assert_num_queries) -> None:
+    for number in range(4):
+        evaluation.create_dataset(principal=ME, code=f"set-{number}")
+    with django_assert_num_queries(2):
+        assert [[user.pk for user in row.readers.all()] for row in evaluation.list_datasets(ME)] == [[]] * 5
+
+
+def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> None:
+    review = services.start_review(principal=ME, document_id=document.public_id)
+    runs.execute(review.pk)
+    evaluation.create_dataset(principal=ME, code="triage")
+    for finding in Finding.objects.all():
+        _case, is_new = evaluation.case_from_finding(
+            principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
+        )
+        assert is_new
+        _case, again = evaluation.case_from_finding(
+            principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
+        )
+        assert not again
+    run = start_run(principal=ME, dataset="triage")
+    execution.execute(run.pk)
+    run.refresh_from_db()
+    assert run.details["counts"]["true_positives"] == Finding.objects.count() > 5
+    with pytest.raises(NotFound):
+        evaluation.case_from_finding(principal=ME, finding_id="fnd_x", expected_verdict="fail", dataset="triage")
+    other = principal_with(Role.CURATOR, Collection.objects.get(slug="default"))
+    with pytest.raises(NotFound):
+        evaluation.case_from_finding(
+            principal=other, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
+        )
+
+
+def weakened(code: str = "BD-B01") -> CheckListVersion:
+    """A draft of the shipped list in which one item looks for nothing any more."""
+    old = CheckListVersion.objects.get(checklist__code="basic-design", status="approved")
+    draft = CheckListVersion.objects.create(checklist=old.checklist, number=old.number + 1)
+    for entry in old.entries.select_related("item_version__item"):
+        item = entry.item_version
+        if item.item.code == code:
+            item = CheckItemVersion.objects.create(
+                item=item.item, number=item.number + 1, name_ja="弱", name_en="weak", check_type=item.check_type,
+                strategy=item.strategy, criteria={"prompt": "?"},
+            )  # fmt: skip
+        CheckListEntry.objects.create(checklist_version=draft, item_version=item, position=entry.position)
+    return draft
+
+
+@pytest.fixture
+def guarded(document) -> EvaluationDataset:
+    review = services.start_review(principal=ME, document_id=document.public_id)
+    runs.execute(review.pk)
+    made = evaluation.create_dataset(principal=ME, code="guard")
+    found = Finding.objects.filter(result__item_version__item__code="BD-B01")
+    assert found.exists()
+    for finding in found:
+        evaluation.case_from_finding(
+            principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard"
+        )
+    change = evaluation.DatasetChange(guards=["checklist:basic-design"])
+    evaluation.change_dataset(principal=ME, code="guard", change=change)
+    return made
+
+
+@pytest.fixture
+def gate_mode(settings):
+    def choose(mode: str) -> None:
+        settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": mode})
+
+    return choose
+
+
+def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded, gate_mode) -> None:
+    gate_mode("refuse")
+    with pytest.raises(Conflict) as refused:
+        evaluation_gate.check_publish(weakened())
+    assert refused.value.error_code == "evaluation_regression"
+    assert SAMPLE.name in str(refused.value) or "doc_" in str(refused.value)
+    assert "fail: fail -> undecided" in str(refused.value)
+
+
+def test_the_gate_lets_an_equal_version_through_warns_or_does_not_look(guarded, gate_mode) -> None:
+    gate_mode("refuse")
+    assert evaluation_gate.check_publish(weakened("BD-C02")).regressions == ()
+    CheckListVersion.objects.filter(status="draft").delete()
+    CheckItemVersion.objects.filter(name_en="weak").delete()
+    draft = weakened()
+    gate_mode("warn")
+    assert [run.dataset.code for run in evaluation_gate.check_publish(draft).regressions] == ["guard"]
+    gate_mode("off")
+    assert evaluation_gate.check_publish(draft).runs == ()
+
+
+def test_the_command_exits_with_one_on_a_regression_only(dataset, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        call_command("evaluate", "gold", "--json", "--metrics", "f1")
+    assert ended.value.code == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert list(facts["metrics"]) == ["f1_score"]
+    before = EvaluationRun.objects.get()
+    before.scores = {name: {**score, "said": score["expected"]} for name, score in before.scores.items()}
+    before.save()
+    with pytest.raises(SystemExit) as ended:
+        call_command("evaluate", "gold", "--compare-baseline")
+    assert ended.value.code == 1
+    assert "regression True" in capsys.readouterr().out
+
+
+def test_retrieval_questions_come_in_by_the_same_door_and_are_measured(dataset) -> None:
+    load([{"query": "予約の取消はいつまでできるか", "relevant": [SAMPLE.name]}])
+    run = finished(kind="retrieval")
+    assert run.metrics["ndcg@10"]["value"] == 1.0
+    again = finished(kind="retrieval", compare_baseline=True)
+    assert again.metrics["regression"] is False
+    assert evaluation_out(again, ("mrr@10",)).comparison.delta["mrr@10"] == 0.0
+    with pytest.raises(InvalidInput, match="bleu"):
+        evaluation_runs.chosen_metrics(["bleu"])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(240)
+def test_the_developers_gold_list_is_a_dataset_with_figures_for_every_row(test_data, tmp_path, capsys) -> None:
+    folder = test_data / "review"
+    for path in sorted((folder / "documents").glob("D[123]_*.md")):
+        kinds = {"設計書": "basic_design", "要件": "requirements", "テスト計画": "test_plan"}
+        kind = next(kind for word, kind in kinds.items() if word in path.name)
+        work_through(upload_file(ME, path, document_type=kind).document)
+    with pytest.raises(SystemExit):
+        call_command("evaluate", "dev-gold", "--import", str(folder / "gold.jsonl"), "--rounds", "1", "--json")
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["details"]["samples_evaluated"] == 104
+    shown = {name: group["metrics"]["agreement"]["value"] for name, group in facts["by_check_type"].items()}
+    print(facts["metrics"], shown)  # noqa: T201
+    assert shown["required_section"] == 1.0
+    assert shown["terminology"] >= 0.85
+    assert facts["metrics"]["agreement"] >= 0.90
+    assert facts["metrics"]["false_positive_rate"] <= 0.10
+    assert facts["metrics"]["false_negative_rate"] <= 0.05
+
+
+def test_the_run_list_reads_no_scores(dataset, django_assert_num_queries) -> None:
+    finished(), finished(compare_baseline=True)
+    with django_assert_num_queries(1) as seen:
+        assert len(list(evaluation_runs.list_runs(ME))) == 2
+    assert isinstance(seen, CaptureQueriesContext)
+    assert '"scores"' not in seen.captured_queries[0]["sql"]
