@@ -31,6 +31,7 @@ app.conf.beat_schedule = {
     "reopen-waivers": {"task": "review.reopen_waivers", "schedule": 300.0, "options": {"expires": 300}},
     "lexical-index": {"task": "knowledge.keep_lexical_index", "schedule": 30.0, "options": {"expires": 30}},
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
+    "graph-masters": {"task": "knowledge.sync_graph_masters", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
