@@ -51,7 +51,7 @@ def _ref(node_type: str, identifier: str) -> NodeRef:
 def _node(source: SourceText, mention: Mention, ref: NodeRef, role: str) -> NodeFact:
     properties: dict[str, object] = {"role": role, "prefix": mention.id.rpartition("-")[0]}
     if mention.defines:
-        properties |= {"title": _title(source, mention), "defined_in": source.document_id}
+        properties |= {"label": _label(source, mention), "defined_in": source.document_id}
     return NodeFact(
         ref=ref,
         name=mention.id,
@@ -63,7 +63,7 @@ def _node(source: SourceText, mention: Mention, ref: NodeRef, role: str) -> Node
     )
 
 
-def _title(source: SourceText, mention: Mention) -> str:
+def _label(source: SourceText, mention: Mention) -> str:
     """What the definition calls it: the next cell of its row, or the rest of its line."""
     line_end = source.text.find("\n", mention.end)
     rest = source.text[mention.end : line_end if line_end >= 0 else len(source.text)]

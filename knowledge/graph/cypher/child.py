@@ -21,7 +21,7 @@ from typing import Any
 import kglite
 import pandas as pd
 
-from knowledge.graph.cypher.frames import read_frame, write_frame
+from knowledge.graph.cypher.frames import NO_GRAPH, read_frame, write_frame
 
 THREADS = 4
 NODE_COLUMNS = ["id", "type", "name", "code", "properties"]
@@ -43,7 +43,7 @@ class Graphs:
         _add_nodes(graph, _table(nodes, NODE_COLUMNS))
         _add_edges(graph, _table(edges, EDGE_COLUMNS))
         self._kept[name], self.frozen[name] = graph, graph.freeze()
-        return {"nodes": self.frozen[name].node_count}
+        return {"nodes": self.frozen[name].node_count()}
 
     def drop(self, name: str) -> dict[str, Any]:
         self._kept.pop(name, None)
@@ -79,13 +79,10 @@ def _add_edges(graph: kglite.KnowledgeGraph, table: pd.DataFrame) -> None:
 
 
 def _with_properties(rows: pd.DataFrame, properties: pd.Series[str]) -> pd.DataFrame:
-    """Spread simple properties into columns; those that hold lists or maps stay out."""
+    """Spread simple properties into columns; those that hold lists or maps stay out, and the engine's own names."""
     read = [json.loads(text) if text not in ("", "{}") else {} for text in properties]
     names = sorted({name for row in read for name in row} - set(rows.columns) - {"type", "title"})
     spread = {name: [_simple(row.get(name)) for row in read] for name in names}
-    titles = [row.get("title") for row in read]
-    if any(titles):
-        spread["label"] = [_simple(title) for title in titles]
     return pd.concat([rows.reset_index(drop=True), pd.DataFrame(spread)], axis=1)
 
 
@@ -108,7 +105,10 @@ def answer(graphs: Graphs, request: dict[str, Any], tables: list[bytes]) -> dict
 
 
 def _run(graphs: Graphs, request: dict[str, Any]) -> dict[str, Any]:
-    view = graphs.frozen[request["graph"]].cypher(
+    frozen = graphs.frozen.get(request["graph"])
+    if frozen is None:
+        return {"error": NO_GRAPH, "message": ""}
+    view = frozen.cypher(
         request["query"],
         params=request["parameters"],
         timeout_ms=request["timeout_ms"],

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 _LENGTHS = struct.Struct(">I")
+# What the process answers when a copy was dropped between loading and asking.
+NO_GRAPH = "NoGraph"
 MAX_HEAD = 64 * 1024 * 1024
 
 

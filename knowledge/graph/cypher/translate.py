@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from knowledge.graph.cypher.lexer import Kind, Token
 from knowledge.graph.names import name_key
 
-
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
@@ -35,12 +34,16 @@ def translate(tokens: Sequence[Token], labels: Mapping[str, str]) -> Translated:
     their names, in backticks.
     """
     words: list[str] = []
+    end = 0
     names: dict[str, str] = {}
     parameters: dict[str, str] = {}
     for index, token in enumerate(tokens):
+        # blanks and comments are one blank: columns without an alias are called what is written
+        words.append(" " if token.start > end else "")
         words.append(_word(tokens, index, token, labels, names, parameters))
+        end = token.start + len(token.text)
     return Translated(
-        query=" ".join(words),
+        query="".join(words),
         names={short: original for original, short in names.items()},
         parameters={short: original for original, short in parameters.items()},
     )

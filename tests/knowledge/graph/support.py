@@ -7,9 +7,19 @@ from pathlib import Path
 from django.utils import timezone
 
 from hub.access.principals import Principal, local_operator
-from knowledge.ingest import pipeline
+from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.registry import parse_file
+from knowledge.ingest.content import store_content
 from knowledge.ingest.graph import update_graph_now
-from knowledge.models import Document, DocumentStatus, DocumentVersion, GraphContribution, GraphEdge, GraphNode
+from knowledge.models import (
+    Document,
+    DocumentStatus,
+    DocumentVersion,
+    GraphContribution,
+    GraphEdge,
+    GraphNode,
+    VersionContent,
+)
 from tests.factories import upload_text
 
 
@@ -22,14 +32,15 @@ def add(
     principal: Principal | None = None,
     **more,
 ) -> Document:
-    """Take a text in, and make it current as soon as it is parsed: the graph needs no vectors."""
+    """Take a text in, parse it here, and make it current: the graph needs no vectors."""
     who = principal or local_operator()
     document = upload_text(who, folder, text, name=name, collection=collection, **more).document
-    assert pipeline.advance(document.latest_version_id)
-    DocumentVersion.objects.filter(pk=document.latest_version_id).update(status=DocumentStatus.READY)
-    Document.objects.filter(pk=document.pk).update(
-        current_version=document.latest_version_id, updated_at=timezone.now()
-    )
+    version = DocumentVersion.objects.get(pk=document.latest_version_id)
+    if not VersionContent.objects.filter(pk=version.pk).exists():
+        store_content(version, parse_file(folder / name, filename=name, limits=ParseLimits()))
+    DocumentVersion.objects.filter(pk=version.pk).update(status=DocumentStatus.READY)
+    title = version.content.title or name
+    Document.objects.filter(pk=document.pk).update(current_version=version, updated_at=timezone.now(), title=title)
     update_graph_now(document.pk)
     return Document.objects.get(pk=document.pk)
 

@@ -72,7 +72,7 @@ def test_a_heading_that_names_a_concept_is_in_its_category(project):
 
 def test_a_requirement_is_one_node_however_many_documents_name_it(project):
     requirement = GraphNode.objects.get(type="Requirement", code="FR-001")
-    assert requirement.properties["title"] == "蔵書検索"
+    assert requirement.properties["label"] == "蔵書検索"
     assert requirement.properties["defined_in"] == project["requirements"].public_id
     speaking = set(requirement.contributions.values_list("document__public_id", flat=True))
     assert speaking == {document.public_id for document in project.values()}
@@ -137,7 +137,7 @@ def test_a_document_that_is_deleted_leaves_nothing_that_only_it_supported(projec
 def test_a_definition_that_goes_leaves_what_others_say(project):
     delete_document(principal=local_operator(), document_id=project["requirements"].public_id)
     requirement = GraphNode.objects.get(code="FR-001", type="Requirement")
-    assert "title" not in requirement.properties
+    assert "label" not in requirement.properties
     assert not GraphNode.objects.filter(code="FR-003").exists()
 
 
@@ -210,9 +210,9 @@ def test_collections_do_not_share_requirements(project, tmp_path):
 def test_a_node_says_no_more_than_its_least_secret_source(project, tmp_path):
     text = "# 秘密設計書\n\n| 要件ID | 要件名 |\n|---|---|\n| FR-001 | 秘密の検索 |\n| FR-900 | 秘密の機能 |\n"
     add(tmp_path, text, name="秘密設計書.md", classification=Classification.C3)
-    assert GraphNode.objects.get(code="FR-001").properties["title"] == "蔵書検索"
+    assert GraphNode.objects.get(code="FR-001").properties["label"] == "蔵書検索"
     secret = GraphNode.objects.get(code="FR-900")
-    assert (secret.classification, secret.properties["title"]) == (Classification.C3, "秘密の機能")
+    assert (secret.classification, secret.properties["label"]) == (Classification.C3, "秘密の機能")
     update_document(
         principal=local_operator(),
         document_id=project["requirements"].public_id,
@@ -220,7 +220,7 @@ def test_a_node_says_no_more_than_its_least_secret_source(project, tmp_path):
     )
     settle()
     assert GraphNode.objects.get(code="FR-001").classification == Classification.C2
-    assert "title" not in GraphNode.objects.get(code="FR-001").properties
+    assert "label" not in GraphNode.objects.get(code="FR-001").properties
 
 
 def test_what_stands_in_the_change_history_is_no_reference(tmp_path):
