@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -14,7 +15,7 @@ from hub.core.errors import InvalidInput
 from knowledge.graph.entities import find_entities, visible_nodes
 from knowledge.graph.names import name_key
 from knowledge.graph.walk import Direction, Walk, walk_levels
-from knowledge.models import EdgeType, GraphEdge, GraphNode, NodeType
+from knowledge.models import Collection, EdgeType, GraphEdge, GraphNode, NodeType
 
 MAX_DEPTH = 5
 MAX_LIMIT = 500
@@ -185,8 +186,10 @@ def found_node(node: GraphNode, *, depth: int) -> FoundNode:
 
 
 def edges_among(principal: Principal, nodes: Sequence[int], *, relations: Sequence[str] = ()) -> tuple[FoundEdge, ...]:
-    """The visible edges with both ends among ``nodes``, in the order in which they came. One query."""
-    rows = GraphEdge.objects.visible_to(principal, Scope.SEARCH).filter(source__in=nodes, target__in=nodes)
+    """The visible edges among visible nodes, in the order in which they came. One query."""
+    collections = Collection.objects.visible_to(principal, Scope.SEARCH).values("pk")
+    mine = Q(collection__isnull=True) | Q(collection__in=collections)
+    rows = GraphEdge.objects.filter(mine, classification__lte=principal.ceiling, source__in=nodes, target__in=nodes)
     if relations:
         rows = rows.filter(type__in=relations)
     values = rows.order_by("pk").values_list("source__public_id", "target__public_id", "type_id", "properties")

@@ -26,9 +26,17 @@ CORE = {
     "list_documents",
     "check_text",
 }
-RAG = {"search", "vector_search", "answer", "get_document_count", "check_ontology"}
+RAG = {
+    "search",
+    "vector_search",
+    "answer",
+    "get_document_count",
+    "check_ontology",
+    "graph_search",
+    "hybrid_retrieve",
+}
 BEDROCK = {"kb_answer"}
-KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping"}
+KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping", "query_knowledge_graph"}
 
 
 @asynccontextmanager

@@ -45,10 +45,12 @@ _EDGES = (
     "AND s.classification <= %(ceiling)s AND (s.collection_id IS NULL OR s.collection_id = ANY(%(spaces)s)) "
     "AND t.classification <= %(ceiling)s AND (t.collection_id IS NULL OR t.collection_id = ANY(%(spaces)s))"
 )
-_NEWER = "{table}.revision > coalesce((%(revisions)s::jsonb ->> coalesce({table}.collection_id, 0)::text)::bigint, 0)"
-_NEWER_NODE = _NEWER.format(table="knowledge_graphnode")
-_NEWER_EDGE = "(" + " OR ".join(_NEWER.format(table=table) for table in "est") + ")"
-# The statements are made of our own words; values are parameters.
+_NODE_IDS = "SELECT n.id FROM knowledge_graphnode n WHERE "
+_EDGE_IDS = (
+    "SELECT id FROM knowledge_graphedge WHERE source_id = ANY(%(nodes)s) "
+    "UNION SELECT id FROM knowledge_graphedge WHERE target_id = ANY(%(nodes)s) "
+    "UNION SELECT e.id FROM knowledge_graphedge e WHERE "
+)
 _HIDDEN_NODES = (
     "SELECT public_id FROM knowledge_graphnode WHERE classification > %(ceiling)s "
     "AND (collection_id IS NULL OR collection_id = ANY(%(spaces)s))"
@@ -120,7 +122,7 @@ class Copies:
             self.process.stop()
 
     def _load(self, key: CopyKey, copy: _Copy | None, revisions: dict[str, int], generation: int) -> None:
-        changes = _changes(key, copy.revisions) if copy else None
+        changes = _changes(key, copy.revisions, revisions) if copy else None
         tables = changes or _all_rows(key)
         size = (copy.size if copy and changes else 0) + sum(map(len, tables))
         self._make_room(key, size, generation)
@@ -173,28 +175,43 @@ def _all_rows(key: CopyKey) -> list[bytes]:
     return [b"[]", b"[]", _copy(_NODES, parameters), _copy(_EDGES, parameters)]
 
 
-def _changes(key: CopyKey, revisions: Mapping[str, int]) -> list[bytes] | None:
-    """What changed since ``revisions``; None where that is so much that building anew is faster."""
-    parameters = {"spaces": list(key.spaces), "ceiling": key.ceiling, "revisions": json.dumps(revisions)}
-    removed = _removals(key, revisions)
-    gone_nodes = [row.node_id for row in removed if row.node_id] + [
-        row[0] for row in _rows(f"{_HIDDEN_NODES} AND {_NEWER_NODE}", parameters)
-    ]
+def _changes(key: CopyKey, before: Mapping[str, int], now: Mapping[str, int]) -> list[bytes] | None:
+    """What changed since the revisions ``before``; None where that is so much that building anew is faster.
+
+    An edge is sent again when one of its ends changed: the end may have been hidden, and its edges with it.
+    """
+    since = {int(space): before.get(space, 0) for space, number in now.items() if before.get(space) != number}
+    parameters: dict[str, Any] = {"spaces": list(key.spaces), "ceiling": key.ceiling}
+    removed = _removals(since)
+    nodes_changed = _rows(_NODE_IDS + _newer("n", since), {})
+    if len(removed) + len(nodes_changed) > MAX_CHANGES:
+        return None
+    parameters["nodes"] = [pk for (pk,) in nodes_changed]
+    gone_nodes = [row.node_id for row in removed if row.node_id]
+    gone_nodes += [row[0] for row in _rows(f"{_HIDDEN_NODES} AND id = ANY(%(nodes)s)", parameters)]
+    edge_ids = f"e.id IN ({_EDGE_IDS}{_newer('e', since)})"
     gone_edges = [[row.source_id, row.edge_type, row.target_id] for row in removed if not row.node_id]
-    gone_edges += [list(row) for row in _rows(f"{_HIDDEN_EDGES} AND {_NEWER.format(table='e')}", parameters)]
-    nodes = _copy(f"{_NODES} AND {_NEWER_NODE}", parameters)
-    edges = _copy(f"{_EDGES} AND {_NEWER_EDGE}", parameters)
-    changed = nodes.count(b"\n") + edges.count(b"\n") + len(gone_nodes) + COST_OF_REMOVAL * len(gone_edges)
-    if changed > MAX_CHANGES:
+    gone_edges += [list(row) for row in _rows(f"{_HIDDEN_EDGES} AND {edge_ids}", parameters)]
+    nodes = _copy(f"{_NODES} AND id = ANY(%(nodes)s)", parameters)
+    edges = _copy(f"{_EDGES} AND {edge_ids}", parameters)
+    if edges.count(b"\n") + COST_OF_REMOVAL * len(gone_edges) > MAX_CHANGES:
         return None
     return [json.dumps(gone_nodes).encode(), json.dumps(gone_edges).encode(), nodes, edges]
 
 
-def _removals(key: CopyKey, revisions: Mapping[str, int]) -> list[GraphRemoval]:
+def _newer(table: str, since: Mapping[int, int]) -> str:
+    """Rows of changed spaces that are newer than the copy, as conditions that an index answers; all are integers."""
+    conditions = [
+        f"({table}.collection_id {'IS NULL' if space == MASTERS else f'= {space}'} AND {table}.revision > {number})"
+        for space, number in since.items()
+    ]
+    return "(" + " OR ".join(conditions or ["false"]) + ")"
+
+
+def _removals(since: Mapping[int, int]) -> list[GraphRemoval]:
     found = []
-    for space in (MASTERS, *key.spaces):
-        newer = GraphRemoval.objects.filter(space=space, revision__gt=revisions.get(str(space), 0))
-        found += list(newer[:MAX_CHANGES])
+    for space, number in since.items():
+        found += list(GraphRemoval.objects.filter(space=space, revision__gt=number)[: MAX_CHANGES + 1])
     return found
 
 
