@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -18,6 +18,7 @@ MAX_ENTITY = 500
 _SIMILAR_ENOUGH = 0.45
 _FUZZY_CANDIDATES = 2000
 _FUZZY_PARTS = 12
+_OWN_FIRST = (F("collection").asc(nulls_last=True), "pk")
 
 
 def visible_nodes(principal: Principal, collection: str = "") -> GraphNodeQuerySet:
@@ -31,7 +32,7 @@ def visible_nodes(principal: Principal, collection: str = "") -> GraphNodeQueryS
 def find_entities(principal: Principal, entity: str, *, collection: str = "") -> list[int]:
     """Find the nodes that an entity names: by id, else by name, code or alias, else by similar names.
 
-    At most five, in the order in which they came into the graph (similar ones: the most similar first).
+    At most five: the masters' last, otherwise in the order in which they came (similar ones: the most similar first).
 
     :raises NotFound: there is none that the caller may see. :raises InvalidInput: empty, or too long.
     """
@@ -41,7 +42,9 @@ def find_entities(principal: Principal, entity: str, *, collection: str = "") ->
         raise InvalidInput(_("{field}: give 1 to {limit} characters."), field="entity", limit=MAX_ENTITY)
     visible = visible_nodes(principal, collection)
     exact = list(visible.filter(public_id=wanted).values_list("pk", flat=True))
-    named = exact or list(visible.filter(keys__contains=[key]).order_by("pk").values_list("pk", flat=True)[:MAX_STARTS])
+    named = exact or list(
+        visible.filter(keys__contains=[key]).order_by(*_OWN_FIRST).values_list("pk", flat=True)[:MAX_STARTS]
+    )
     found = named or _similar(visible, key)
     if not found:
         raise NotFound(
