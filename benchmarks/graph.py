@@ -46,6 +46,9 @@ def fill(space: int, nodes: int, edges: int) -> None:
     """COPY random nodes of five types and edges between them, the shipped types' way."""
     from django.db import connection
 
+    from knowledge.graph.contribute import lock_space
+
+    lock_space_now(lock_space, space)
     chance = random.Random(3)
     types = ("Document", "Section", "Section", "Requirement", "Requirement")
     with connection.cursor() as cursor:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput
 from knowledge.graph.entities import find_entities, visible_nodes
 from knowledge.graph.names import name_key
-from knowledge.graph.walk import Direction, Walk, walk_levels
-from knowledge.models import Collection, EdgeType, GraphEdge, GraphNode, NodeType
+from knowledge.graph.walk import Direction, EdgeRow, Walk, edges_among, walk_levels
+from knowledge.models import EdgeType, GraphNode, NodeType
 
 MAX_DEPTH = 5
 MAX_LIMIT = 500
@@ -138,13 +137,12 @@ def _result(
     types: Sequence[str],
     relations: Sequence[str],
 ) -> GraphResult:
-    shown = _shown(principal, order, query, starts, types)
-    ids = {pk: node.public_id for pk, node in shown.items()}
+    shown = _shown(principal, walk, order, query, starts=starts, types=types)
+    ids = {pk: node.id for pk, node in shown.items()}
     ids |= _ids_on_the_way(walk, shown)
-    nodes = [found_node(node, depth=walk.depth[pk]) for pk, node in shown.items()]
     return GraphResult(
-        nodes=tuple(nodes),
-        edges=edges_among(principal, list(shown), relations=relations),
+        nodes=tuple(shown.values()),
+        edges=_edges(edges_among(principal, list(shown), relations), ids),
         paths=tuple(tuple(ids[step] for step in walk.path(pk)) for pk in shown if walk.depth[pk] > 0),
         starts=tuple(ids[pk] for pk in starts if pk in ids),
         nodes_visited=len(walk.depth),
@@ -154,46 +152,44 @@ def _result(
 
 
 def _shown(
-    principal: Principal, order: Sequence[int], query: GraphQuery, starts: Sequence[int], types: Sequence[str]
-) -> dict[int, GraphNode]:
+    principal: Principal,
+    walk: Walk,
+    order: Sequence[int],
+    query: GraphQuery,
+    *,
+    starts: Sequence[int],
+    types: Sequence[str],
+) -> dict[int, FoundNode]:
     """The nodes to show, in the walk's order: the first ``limit`` of the wanted types, the starts always."""
-    visible = visible_nodes(principal, query.collection).select_related("collection")
-    wanted = order if types else order[: query.limit]
-    rows = visible.filter(pk__in=wanted)
+    visible = visible_nodes(principal, query.collection)
+    rows = visible.filter(pk__in=order if types else order[: query.limit])
     if types:
         rows = rows.filter(type__in=types) | visible.filter(pk__in=starts)
-    found = {node.pk: node for node in rows}
+    found = {
+        pk: FoundNode(
+            id=public_id,
+            type=node_type,
+            name=name,
+            code=code,
+            depth=walk.depth[pk],
+            properties={**properties, "name": name, "code": code},
+            collection=collection,
+        )
+        for pk, public_id, node_type, name, code, properties, collection in rows.values_list(
+            "pk", "public_id", "type_id", "name", "code", "properties", "collection__slug"
+        )
+    }
     return {pk: found[pk] for pk in [pk for pk in order if pk in found][: query.limit]}
 
 
-def _ids_on_the_way(walk: Walk, shown: dict[int, GraphNode]) -> dict[int, str]:
+def _ids_on_the_way(walk: Walk, shown: Mapping[int, FoundNode]) -> dict[int, str]:
     """The ids of nodes that paths lead through and that are not shown themselves."""
     passed = {step for pk in shown for step in walk.path(pk)} - set(shown)
     return dict(GraphNode.objects.filter(pk__in=passed).values_list("pk", "public_id")) if passed else {}
 
 
-def found_node(node: GraphNode, *, depth: int) -> FoundNode:
-    """A node as callers see it."""
-    return FoundNode(
-        id=node.public_id,
-        type=node.type_id,
-        name=node.name,
-        code=node.code,
-        depth=depth,
-        properties={**node.properties, "name": node.name, "code": node.code},
-        collection=node.collection.slug if node.collection else None,
-    )
-
-
-def edges_among(principal: Principal, nodes: Sequence[int], *, relations: Sequence[str] = ()) -> tuple[FoundEdge, ...]:
-    """The visible edges among visible nodes, in the order in which they came. One query."""
-    collections = Collection.objects.visible_to(principal, Scope.SEARCH).values("pk")
-    mine = Q(collection__isnull=True) | Q(collection__in=collections)
-    rows = GraphEdge.objects.filter(mine, classification__lte=principal.ceiling, source__in=nodes, target__in=nodes)
-    if relations:
-        rows = rows.filter(type__in=relations)
-    values = rows.order_by("pk").values_list("source__public_id", "target__public_id", "type_id", "properties")
+def _edges(edges: Sequence[EdgeRow], ids: Mapping[int, str]) -> tuple[FoundEdge, ...]:
     return tuple(
-        FoundEdge(source=source, target=target, type=edge_type, properties=properties)
-        for source, target, edge_type, properties in values
+        FoundEdge(source=ids[edge.source], target=ids[edge.target], type=edge.type, properties=edge.properties)
+        for edge in edges
     )

@@ -15,7 +15,8 @@ from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.graph.entities import visible_nodes
 from knowledge.graph.names import keys_of
-from knowledge.graph.search import FoundNode, GraphQuery, GraphResult, graph_search
+from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search
+from knowledge.graph.walk import Direction
 from knowledge.search.context import get_chunk
 from knowledge.search.hybrid import search
 from knowledge.services.documents import get_document
@@ -130,16 +131,26 @@ def _passage(hit: Hit, *, relevance: float | None = None) -> RetrievedSource:
 def _walks(principal: Principal, query: str, document_id: str, kind: RetrievalStrategy) -> list[GraphResult]:
     """The surroundings of what the query names; of the document where it names nothing, or for the ontology's view."""
     named = [] if kind is RetrievalStrategy.ONTOLOGY else _named(principal, query)
-    only = ("Concept",) if kind is RetrievalStrategy.ONTOLOGY else ()
     results = []
     for entity in named or [document_id]:
+        query_of = _to_concepts(entity) if kind is RetrievalStrategy.ONTOLOGY else _around(entity)
         try:
-            results.append(
-                graph_search(principal, GraphQuery(entity=entity, node_types=only, max_depth=2, limit=GRAPH_NODES))
-            )
+            results.append(graph_search(principal, query_of))
         except NotFound:  # the document is not in the graph yet
             continue
     return results
+
+
+def _around(entity: str) -> GraphQuery:
+    return GraphQuery(entity=entity, max_depth=2, limit=GRAPH_NODES)
+
+
+def _to_concepts(document_id: str) -> GraphQuery:
+    """From the document over its sections to the concepts that their headings name."""
+    relations = ("HAS_SECTION", "CATEGORIZED_BY", "DEFINES")
+    return GraphQuery(
+        entity=document_id, relation_types=relations, direction=Direction.OUT, max_depth=2, limit=MAX_LIMIT
+    )
 
 
 def _named(principal: Principal, query: str) -> list[str]:
@@ -160,6 +171,8 @@ def _paths(results: Iterable[GraphResult], kind: RetrievalStrategy) -> list[Retr
         relations = {(edge.source, edge.target): edge.type for edge in result.edges}
         for path in result.paths:
             reference = ">".join(path)
+            if kind is RetrievalStrategy.ONTOLOGY and names[path[-1]].type != "Concept":
+                continue
             if reference not in lines and all(step in names for step in path):
                 lines[reference] = RetrievedSource(
                     type=kind,

@@ -96,7 +96,11 @@ async def test_resources_and_templates_of_the_hub_server():
     async with client_of("hub") as client:
         resources = await client.list_resources()
         templates = await client.list_resource_templates()
-    assert [str(item.uri) for item in resources.resources] == ["smartreviewer://check-items", "smartreviewer://config"]
+    assert [str(item.uri) for item in resources.resources] == [
+        "smartreviewer://check-items",
+        "smartreviewer://config",
+        "smartreviewer-knowledge://graph/schema",
+    ]
     assert [item.uri_template for item in templates.resource_templates] == [
         "smartreviewer://documents/{id}",
         "smartreviewer://results/{id}",

@@ -67,6 +67,10 @@ document.addEventListener("DOMContentLoaded", () => {
   function arrange() {
     const large = picture.nodes(":visible").length > 300;
     picture.elements(":visible").layout({ name: large ? "concentric" : "cose", animate: false, nodeRepulsion: () => 90000, idealEdgeLength: () => 110, padding: 30 }).run();
+    if (picture.zoom() > 1.3) {
+      picture.zoom(1.3);
+      picture.center();
+    }
   }
 
   function filter() {
