@@ -1,4 +1,4 @@
-"""What masters contribute: document types and published ontologies, and what other apps register."""
+"""What masters contribute: document types, published ontologies and guidelines, and what other apps register."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from knowledge.models import (
     ContributionKind,
     DocumentGraph,
     DocumentType,
+    EditionStatus,
     GraphMaster,
+    GuidelineArticle,
     OntologyClass,
     OntologyStatus,
 )
@@ -77,26 +79,74 @@ def _broader(row: OntologyClass) -> Iterator[EdgeFact]:
         yield EdgeFact(source=_concept_ref(row), type="CATEGORIZED_BY", target=_concept_ref(parent))
 
 
-BUILT_IN: tuple[GraphMasterSource, ...] = (DocumentTypes(), Ontologies())
+@dataclass(frozen=True, slots=True)
+class Guidelines:
+    """The articles of the published editions; documents of an article's types must comply with it."""
+
+    name: str = "guidelines"
+
+    def facts(self) -> Facts:
+        """One node per article, an edge from its parent and from each document type; one query."""
+        published = GuidelineArticle.objects.filter(edition__status=EditionStatus.PUBLISHED)
+        rows = list(published.select_related("edition__guideline", "parent").order_by("edition_id", "position"))
+        return Facts(nodes=tuple(map(_article, rows)), edges=tuple(edge for row in rows for edge in _duties(row)))
+
+
+def _article(row: GuidelineArticle) -> NodeFact:
+    guideline = row.edition.guideline
+    return NodeFact(
+        ref=_article_ref(row.code),
+        name=row.title,
+        code=row.code,
+        aliases=(f"{guideline.name_ja} {row.number}", f"{guideline.name_ja}{row.number}"),
+        properties={
+            "guideline": guideline.code,
+            "edition": row.edition.number,
+            "number": row.number,
+            "category": row.category or None,
+            "severity": row.severity,
+        },
+    )
+
+
+def _article_ref(code: str) -> NodeRef:
+    return NodeRef(type="GuidelineArticle", key=name_key(code))
+
+
+def _duties(row: GuidelineArticle) -> Iterator[EdgeFact]:
+    ref = _article_ref(row.code)
+    if row.parent is not None:
+        yield EdgeFact(source=_article_ref(row.parent.code), type="CONTAINS", target=ref)
+    for document_type in row.document_types:
+        source = NodeRef(type="DocumentType", key=name_key(document_type))
+        yield EdgeFact(source=source, type="MUST_COMPLY", target=ref)
+
+
+# In this order: what comes later may join what came before.
+BUILT_IN: tuple[GraphMasterSource, ...] = (DocumentTypes(), Ontologies(), Guidelines())
 
 
 def sync_masters() -> int:
-    """Bring the graph in line with every master that changed since; gives how many did.
+    """Bring the graph in line with every master that changed since; gives how many were written.
 
-    Documents are read again then, since they may name what came. Twice at once does it once: the row is locked.
+    Those after one that changed are written again, since they may name what came with it; so are documents.
+    Twice at once does it once: the row is locked.
     """
-    return sum(_sync(source) for source in (*BUILT_IN, *graph_masters()))
+    written = 0
+    for source in (*BUILT_IN, *graph_masters()):
+        written += _sync(source, is_due=written > 0)
+    return written
 
 
-def _sync(source: GraphMasterSource) -> bool:
+def _sync(source: GraphMasterSource, *, is_due: bool) -> bool:
     facts = source.facts()
     fingerprint = _fingerprint(facts)
-    if GraphMaster.objects.filter(name=source.name, fingerprint=fingerprint).exists():
+    if not is_due and GraphMaster.objects.filter(name=source.name, fingerprint=fingerprint).exists():
         return False
     with transaction.atomic():
         GraphMaster.objects.get_or_create(name=source.name)
         master = GraphMaster.objects.select_for_update().get(pk=source.name)
-        if master.fingerprint == fingerprint:
+        if master.fingerprint == fingerprint and not is_due:
             return False
         contribute(Contributor(kind=ContributionKind.MASTER, source=source.name), facts)
         GraphMaster.objects.filter(pk=source.name).update(fingerprint=fingerprint)

@@ -12,6 +12,8 @@ _BLANKS = re.compile(r"\s+")
 _WORD = re.compile(r"[A-Za-z0-9\u3005\u30a0-\u30ff\u4e00-\u9fff]")
 # What may follow a name directly and still leaves it a name of its own: 要件定義書第3章, 要件定義書等.
 _MAY_FOLLOW = frozenset("第版等内上中側各別及並又参")
+# GL-3.2 is not named by GL-3.2.1.
+_NUMBER_GOES_ON = re.compile(r"[.\-][0-9]")
 MAX_KEY = 300
 SHORTEST_NAME = 4
 
@@ -77,8 +79,10 @@ def _occurrences(folded: str, key: str) -> Iterator[int]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    before, after = text[start - 1 : start], text[end : end + 1]
+    before, after = text[max(start - 1, 0) : start], text[end : end + 1]
     if _WORD.match(before) and _WORD.match(text[start]):
+        return False
+    if text[end - 1].isdigit() and _NUMBER_GOES_ON.match(text, end):
         return False
     return not (_WORD.match(after) and _WORD.match(text[end - 1]) and after not in _MAY_FOLLOW)
 

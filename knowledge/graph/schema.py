@@ -18,8 +18,10 @@ PROPERTIES_OF = {
     "Table": ("document_id", "page"),
     "Requirement": ("label", "role", "prefix", "defined_in", "mentions"),
     "Concept": ("domain", "category", "required"),
+    "CheckItem": ("checklist", "check_type", "priority", "category"),
+    "GuidelineArticle": ("guideline", "edition", "number", "category", "severity"),
 }
-EDGE_PROPERTIES = ("mentions",)
+EDGE_PROPERTIES = ("mentions", "relation")
 
 
 def graph_schema(principal: Principal) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
 from knowledge.graph.extract import RULES, extract
 from knowledge.graph.masters import sync_masters
-from knowledge.graph.names import SHORTEST_NAME, KnownName
+from knowledge.graph.names import SHORTEST_NAME, KnownName, keys_of
 from knowledge.graph.reading import SourceText
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import (
@@ -148,7 +148,7 @@ def _source(document: Document, version: DocumentVersion, names: tuple[KnownName
         sections=sections_of(content),
         blocks=blocks_of(content),
         names=names,
-        articles=_names("GuidelineArticle", Q(collection__isnull=True)),
+        articles=_articles(),
         patterns=dict(patterns),
         topics=_topics(document.document_type.code),
     )
@@ -162,6 +162,16 @@ def _other_names(document: Document) -> tuple[KnownName, ...]:
 def _names(node_type: str, where: Q) -> tuple[KnownName, ...]:
     rows = GraphNode.objects.filter(where, type=node_type).order_by("pk").values_list("public_id", "keys")
     return tuple(KnownName(key=key, node_id=public_id) for public_id, keys in rows for key in keys)
+
+
+def _articles() -> tuple[KnownName, ...]:
+    """Guideline articles by code, and by guideline and number; their titles (目的) are everybody's words."""
+    rows = GraphNode.objects.filter(type="GuidelineArticle", collection__isnull=True).order_by("pk")
+    return tuple(
+        KnownName(key=key, node_id=public_id)
+        for public_id, code, aliases in rows.values_list("public_id", "code", "aliases")
+        for key in keys_of([code, *aliases])
+    )
 
 
 def _topics(document_type: str) -> tuple[Topic, ...]:
