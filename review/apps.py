@@ -24,6 +24,8 @@ class ReviewConfig(AppConfig):
 
 
 def _load_shipped_content(**_signal: object) -> None:
-    from review.shipped import load_shipped_content  # models are not loaded yet when this module is
+    from knowledge.graph.masters import sync_masters  # models are not loaded yet when this module is
+    from review.shipped import load_shipped_content
 
     load_shipped_content()
+    sync_masters()  # beat does so when masters change; documents may come in before the first time

@@ -16,7 +16,6 @@ from django.db.models.functions import Now
 
 from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
 from knowledge.graph.extract import RULES, extract
-from knowledge.graph.masters import sync_masters
 from knowledge.graph.names import SHORTEST_NAME, KnownName, keys_of
 from knowledge.graph.reading import SourceText
 from knowledge.ingest.content import blocks_of, sections_of
@@ -24,7 +23,6 @@ from knowledge.models import (
     Document,
     DocumentGraph,
     DocumentVersion,
-    GraphMaster,
     GraphNode,
     IdentifierPattern,
     Ontology,
@@ -93,8 +91,6 @@ def update_graph_now(document_pk: int) -> None:
 
     A process that dies before the end leaves the document due; the sweep finds it.
     """
-    if not GraphMaster.objects.exists():  # no worker has done so yet
-        sync_masters()
     DocumentGraph.objects.filter(document_id=document_pk).update(attempts=0, not_before=Now())
     update_graph(document_pk)
 

@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0009_guidelines'),
+        ('knowledge', '0008_ontology'),
     ]
 
     operations = [

@@ -6,11 +6,16 @@ The checks work on tokens, so that strings, names in backticks and comments neit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import InvalidInput
 from knowledge.graph.cypher.lexer import Kind, Token, tokens_of
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise as StrPromise
 
 MAX_QUERY = 20_000
 MAX_TOKENS = 5_000
@@ -140,5 +145,5 @@ def _check_nesting(tokens: Sequence[Token]) -> None:
             raise _refused(_("brackets are nested deeper than {limit}"), limit=MAX_NESTING)
 
 
-def _refused(reason: object, **data: object) -> InvalidInput:
-    return InvalidInput(_("cypher_query: {reason}."), code="cypher_refused", reason=str(reason).format(**data))
+def _refused(reason: str | StrPromise, **data: object) -> InvalidInput:
+    return InvalidInput(_("cypher_query: {reason}."), code="cypher_refused", reason=format_lazy(reason, **data))

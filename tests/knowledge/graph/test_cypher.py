@@ -6,6 +6,7 @@ import contextlib
 import json
 
 import pytest
+from django.utils import translation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -272,3 +273,10 @@ def test_a_process_of_another_life_is_not_asked():
     process.ensure()
     with pytest.raises(ProcessEnded):
         process.ask({"do": "drop", "graph": "x"}, timeout_s=1, generation=process.generation - 1)
+
+
+def test_a_refusal_is_told_in_the_language_in_which_it_is_shown():
+    with pytest.raises(InvalidInput) as refused:
+        guarded("MATCH (n) DELETE n")
+    with translation.override("en"):
+        assert str(refused.value) == 'cypher_query: "DELETE" is not allowed: queries only read the graph.'
