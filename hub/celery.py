@@ -34,6 +34,7 @@ app.conf.beat_schedule = {
     "sweep-evaluations": {"task": "review.sweep_evaluations", "schedule": 30.0, "options": {"expires": 30}},
     "nightly-evaluations": {"task": "review.nightly", "schedule": crontab(hour=2, minute=30)},
     "scan-sources": {"task": "knowledge.scan_due_sources", "schedule": 60.0, "options": {"expires": 60}},
+    "graph-masters": {"task": "knowledge.sync_graph_masters", "schedule": 60.0, "options": {"expires": 60}},
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
     "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 30}},

@@ -25,10 +25,6 @@ SUPERSEDED = {
     "MINIO_URL": "use S3_ENDPOINT_URL and S3_BUCKET",
     "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
 }
-NOT_YET = {
-    "NEO4J_URL": "Cypher queries come with a later release",
-}
-
 CommaList = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -133,7 +129,7 @@ class Configuration(BaseSettings):
         None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
     )
     alert_urls: CommaList = Field((), description="where alerts go: Apprise URLs, comma separated")
-    neo4j_url: str = Field("", description="a bolt URL for Cypher queries")
+    neo4j_url: str = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")
     neo4j_user: str = Field("", description="with NEO4J_URL")
     neo4j_password: str = Field("", description="with NEO4J_URL")
     hub_workers: int = Field(2, ge=1, le=64, description="Celery worker processes started by `manage.py up`")
@@ -143,6 +139,12 @@ class Configuration(BaseSettings):
     hub_max_cells: int = Field(2_000_000, ge=1, description="the most cells of a spreadsheet")
     hub_parse_timeout_s: int = Field(120, ge=1, description="seconds after which parsing a document is given up")
     hub_parse_memory_bytes: int = Field(2 * 1024**3, ge=256 * 1024**2, description="the memory a parser may take")
+    hub_graph_memory_bytes: int = Field(
+        4 * 1024**3, ge=512 * 1024**2, description="the memory that the process for Cypher queries may take"
+    )
+    hub_graph_copy_bytes: int = Field(
+        256 * 1024**2, ge=1024**2, description="the most bytes of graphs that are held for Cypher queries"
+    )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
     hub_output_budget_chars: int = Field(200_000, ge=1000, description="the most characters in one search answer")
     hub_lease_s: int = Field(
@@ -181,6 +183,14 @@ class Configuration(BaseSettings):
     def _check_database_url(cls, value: str) -> str:
         if value and urlsplit(value).scheme not in {"postgresql", "postgres"}:
             raise ValueError("expected postgresql://user:password@host:port/name")
+        return value
+
+    @field_validator("neo4j_url")
+    @classmethod
+    def _check_neo4j_url(cls, value: str) -> str:
+        known = {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}
+        if value and urlsplit(value).scheme not in known:
+            raise ValueError("expected bolt://host:7687, neo4j://… or one of these with +s")
         return value
 
     @field_validator("redis_url")
@@ -253,12 +263,8 @@ class Configuration(BaseSettings):
         return (self.hub_public_url or f"http://{self.hub_host}:{self.hub_port}").rstrip("/")
 
     def remarks(self) -> list[str]:
-        """Lines to say at start: superseded settings with what replaces them, and settings without effect yet."""
-        lines = [f"{name} is superseded: {what}" for name, what in SUPERSEDED.items() if os.environ.get(name)]
-        for name, why in NOT_YET.items():
-            if name.lower() in self.model_fields_set and getattr(self, name.lower()) not in ("none", "", False, ()):
-                lines.append(f"{name} has no effect: {why}")
-        return lines
+        """Lines to say at start: superseded settings with what replaces them."""
+        return [f"{name} is superseded: {what}" for name, what in SUPERSEDED.items() if os.environ.get(name)]
 
 
 def load_configuration(env_file: Path | None = BASE_DIR / ".env") -> Configuration:

@@ -114,6 +114,16 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Suspect check items"), "flag", "review", "suspectmark"),
             ),
             _group(
+                _("Knowledge graph"),
+                _page(_("Explore the graph"), "hub", "hub_graph"),
+                _page(_("Traceability"), "grid_on", "hub_traceability"),
+                _model(_("Graph nodes"), "scatter_plot", "knowledge", "graphnode"),
+                _model(_("Graph edges"), "timeline", "knowledge", "graphedge"),
+                _model(_("Node types"), "category", "knowledge", "nodetype"),
+                _model(_("Edge types"), "conversion_path", "knowledge", "edgetype"),
+                _model(_("Identifier patterns"), "regular_expression", "knowledge", "identifierpattern"),
+            ),
+            _group(
                 _("Access"),
                 _model(_("Access tokens"), "key", "access", "accesstoken"),
                 _model(_("Users"), "person", "auth", "user"),

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
 
+from knowledge.facts import Facts
 from knowledge.types import ParsedDocument
 
 
@@ -48,3 +49,30 @@ class Reranker(Protocol):
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
         """Rate each passage, higher is better, on a scale of its own. Raises Unavailable."""
+
+
+class GraphMasterSource(Protocol):
+    """A master whose entries stand in the knowledge graph: check items, guideline articles, ontologies.
+
+    Nodes are known by type and ``NodeRef.key`` (:func:`knowledge.graph.names.name_key` of the entry's code).
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in the graph, the same for ever."""
+
+    def facts(self) -> Facts:
+        """All that the master says now, in any order; queries of a number that does not grow with its size."""
+
+
+_graph_masters: dict[str, GraphMasterSource] = {}
+
+
+def register_graph_master(source: GraphMasterSource) -> None:
+    """Have a master contribute to the graph from now on; apps call this when they are ready."""
+    _graph_masters[source.name] = source
+
+
+def graph_masters() -> tuple[GraphMasterSource, ...]:
+    """The registered masters, by name."""
+    return tuple(_graph_masters[name] for name in sorted(_graph_masters))

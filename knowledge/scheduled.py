@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from hub.core.queue import enqueue
 from knowledge.backends.sources.private_copies import prune_private_folders
+from knowledge.graph.cypher.projection import prune_removals
 from knowledge.services import deletion, retention, scans
 
 
@@ -40,6 +41,7 @@ def enforce_retention() -> int:
 
 @shared_task(name="knowledge.tidy", expires=3600)
 def tidy() -> None:
-    """Remove what processes left behind that were killed: bytes of deleted documents, private copies."""
+    """Remove what is no longer needed: bytes of deleted documents, private copies, old removals."""
     deletion.remove_stray_bytes()
     prune_private_folders(timezone.now())
+    prune_removals()

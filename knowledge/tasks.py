@@ -5,7 +5,8 @@ from __future__ import annotations
 from celery import shared_task
 
 from hub.core.queue import enqueue
-from knowledge.ingest import lexical_upkeep, pipeline, set_builds, set_removal
+from knowledge.graph.masters import sync_masters
+from knowledge.ingest import graph, lexical_upkeep, pipeline, set_builds, set_removal
 from knowledge.ontology import shape_checks
 
 
@@ -31,15 +32,29 @@ def keep_lexical_index() -> None:
         enqueue(keep_lexical_index)
 
 
+@shared_task(name="knowledge.update_graph", acks_late=True, expires=60)
+def update_graph(*, document_pk: int) -> None:
+    """Bring the graph in line with a document."""
+    graph.update_graph(document_pk)
+
+
+@shared_task(name="knowledge.sync_graph_masters", ignore_result=True, expires=60)
+def sync_graph_masters() -> int:
+    """Bring the graph in line with the masters; gives how many of them had changed."""
+    return sync_masters()
+
+
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number."""
-    versions, sets = pipeline.take_stuck(), set_builds.take_waiting()
+    versions, sets, documents = pipeline.take_stuck(), set_builds.take_waiting(), graph.take_due()
     for version_id in versions:
         enqueue(advance_version, version_id=version_id)
     for set_id in sets:
         enqueue(build_embedding_set, set_id=set_id)
-    return len(versions) + len(sets)
+    for document_pk in documents:
+        enqueue(update_graph, document_pk=document_pk)
+    return len(versions) + len(sets) + len(documents)
 
 
 # Shapes of an imported ontology are somebody else's: an expensive one is stopped, and the report says so.

@@ -17,6 +17,7 @@ SHAPES = {
     "search": "M11 4a7 7 0 100 14 7 7 0 000-14M16 16l5 5",
     "answer": "M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5",
     "tree": "M9 3h6v5H9zM3 16h6v5H3zM15 16h6v5h-6zM12 8v4M6 16v-4h12v4",
+    "graph": "M6 6h1v1H6zM17 5h1v1h-1zM11 18h1v1h-1zM7 7l4 10M17 6L12 17M7 6l9-.5",
     "count": "M9 4L7 20M17 4l-2 16M4 9h16M4 15h16",
 }
 

@@ -9,18 +9,23 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from knowledge.services.deletion import erase_with  # models are not loaded yet when this module is
+        from knowledge.ports import register_graph_master  # models are not loaded yet when this module is
+        from knowledge.services.deletion import erase_with
         from knowledge.services.guidelines import find_check_items_with, tell_of_editions
         from review.erasure import erase_reviews_of
+        from review.graph_master import CheckItems
         from review.services.mappings import mapped_items, mark_suspects
 
         post_migrate.connect(_load_shipped_content, sender=self)
         erase_with(erase_reviews_of)
         find_check_items_with(mapped_items)
         tell_of_editions(mark_suspects)
+        register_graph_master(CheckItems())
 
 
 def _load_shipped_content(**_signal: object) -> None:
-    from review.shipped import load_shipped_content  # models are not loaded yet when this module is
+    from knowledge.graph.masters import sync_masters  # models are not loaded yet when this module is
+    from review.shipped import load_shipped_content
 
     load_shipped_content()
+    sync_masters()  # beat does so when masters change; documents may come in before the first time

@@ -76,11 +76,6 @@ def test_superseded_settings_are_named_with_what_replaces_them(monkeypatch):
     assert any("QDRANT_URL" in line and "DATABASE_URL" in line for line in load_configuration(None).remarks())
 
 
-def test_settings_without_effect_yet_say_so(monkeypatch):
-    monkeypatch.setenv("NEO4J_URL", "bolt://graph:7687")
-    assert any(line.startswith("NEO4J_URL has no effect") for line in load_configuration(None).remarks())
-
-
 def test_a_language_model_is_configured_whole_or_not_at_all(monkeypatch):
     monkeypatch.setenv("LLM_PROVIDER", "openai-compatible")
     monkeypatch.setenv("LLM_PRICE_IN", "3")

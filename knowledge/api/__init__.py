@@ -7,6 +7,7 @@ from ninja import Router
 from knowledge.api.answers import router as answers_router
 from knowledge.api.collections import router as collections_router
 from knowledge.api.documents import router as documents_router
+from knowledge.api.graph import router as graph_router
 from knowledge.api.guidelines import router as guidelines_router
 from knowledge.api.ontologies import router as ontologies_router
 from knowledge.api.search import router as search_router
@@ -21,6 +22,7 @@ routers = (
     sources_router,
     guidelines_router,
     ontologies_router,
+    graph_router,
 )
 for part in routers:
     router.add_router("", part)

@@ -21,6 +21,7 @@ from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.ingest import stages
+from knowledge.ingest.graph import update_graph_now
 from knowledge.models import DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
 
@@ -114,6 +115,8 @@ def _finish_stage(version: DocumentVersion, lease: Lease, following: DocumentSta
         DocumentVersion.objects.filter(pk=version.pk).update(**changes)
     version.status = following
     _tell(version, progress=progress)
+    if not more:
+        update_graph_now(version.document_id)
     return more
 
 

@@ -17,6 +17,7 @@ from hub.core.lease import lease_duration
 from hub.llm.recordings import forget_answers
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import StorageUnavailable, get_blob_store
+from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import remove_chunks
 from knowledge.models import Blob, DeletionReceipt, Document, DocumentVersion, Figure
 from knowledge.models.documents import IN_WORK
@@ -60,6 +61,7 @@ def remove_document(principal: Principal, document: Document) -> DeletionReceipt
     counts: Counter[str] = Counter()
     for eraser in _erasers:
         counts.update(eraser(document))
+    counts["graph"] = forget_document(document)
     counts["figures"] = Figure.objects.filter(version__document=document).count()
     versions = list(document.versions.all())
     chunks = sum(remove_chunks(version) for version in versions)

@@ -20,6 +20,7 @@ from hub.core.queue import enqueue_on_commit
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest import pipeline
+from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import unindex
 from knowledge.models import (
     Blob,
@@ -309,6 +310,7 @@ def retire_document(document: Document) -> None:
         )
         chunks = Chunk.objects.filter(version__document=document, vectors__isnull=False)
         unindex(list(chunks.values_list("pk", flat=True).distinct()))
+        forget_document(document)
     bus.publish(f"document:{document.public_id}", {"document_id": document.public_id, "status": "retired"})
 
 

@@ -18,6 +18,7 @@ from knowledge.services import reading
 from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchOrder, SearchQuery
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers import rag_graph
 from mcp_bridge.servers.knowledge_ontology import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
@@ -190,4 +191,5 @@ TOOLS: tuple[HubTool, ...] = (
     hub_tool(answer, title="Answer a question (回答)", scope=Scope.SEARCH, picture="answer"),
     hub_tool(check_ontology, title="Check coverage (網羅性検証)", scope=Scope.READ, picture="check"),
     hub_tool(get_document_count, title="Count documents (文書数)", scope=Scope.SEARCH, picture="count"),
+    *rag_graph.TOOLS,
 )

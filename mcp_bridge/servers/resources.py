@@ -149,6 +149,8 @@ async def is_readable(uri: str) -> bool:
 
 
 def _is_readable(principal: Principal, uri: str) -> bool:
+    if uri == uris.GRAPH_SCHEMA:
+        return principal.allows(Scope.SEARCH)
     if uri in (uris.CHECK_ITEMS, uris.CONFIG):
         return True
     for prefix, find in FINDERS.items():

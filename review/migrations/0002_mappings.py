@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0009_guidelines'),
+        ('knowledge', '0006_guidelines'),
         ('review', '0001_initial'),
     ]
 

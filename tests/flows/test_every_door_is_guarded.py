@@ -27,6 +27,7 @@ OPEN_TO_ALL = {
     ("get", "/guidelines"): "published guidelines are for everyone who signs in",
     ("get", "/guidelines/mappings"): "check masters and guidelines are for everyone who signs in",
     ("get", "/guidelines/suspects"): "check masters are for everyone; the list of results is empty",
+    ("get", "/graph/schema"): "types are for everyone who signs in",
     ("get", "/jobs"): "an empty list",
     ("get", "/evaluation/datasets"): "an empty list",
     ("get", "/evaluation/runs"): "an empty list",

@@ -27,9 +27,17 @@ CORE = {
     "check_text",
     "run_evaluation",
 }
-RAG = {"search", "vector_search", "answer", "get_document_count", "check_ontology"}
+RAG = {
+    "search",
+    "vector_search",
+    "answer",
+    "get_document_count",
+    "check_ontology",
+    "graph_search",
+    "hybrid_retrieve",
+}
 BEDROCK = {"kb_answer"}
-KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping"}
+KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping", "query_knowledge_graph"}
 
 
 @asynccontextmanager
@@ -89,7 +97,11 @@ async def test_resources_and_templates_of_the_hub_server():
     async with client_of("hub") as client:
         resources = await client.list_resources()
         templates = await client.list_resource_templates()
-    assert [str(item.uri) for item in resources.resources] == ["smartreviewer://check-items", "smartreviewer://config"]
+    assert [str(item.uri) for item in resources.resources] == [
+        "smartreviewer://check-items",
+        "smartreviewer://config",
+        "smartreviewer-knowledge://graph/schema",
+    ]
     assert [item.uri_template for item in templates.resource_templates] == [
         "smartreviewer://documents/{id}",
         "smartreviewer://results/{id}",

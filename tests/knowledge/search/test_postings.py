@@ -220,7 +220,7 @@ def test_merging_while_others_write_and_delete_loses_nothing() -> None:
 
 def test_an_upgrade_keeps_what_was_indexed_before(chunks: list[Chunk]) -> None:
     """The migration's own SQL turns one row for each term and passage into packed ones that say the same."""
-    migration = importlib.import_module("knowledge.migrations.0006_search")
+    migration = importlib.import_module("knowledge.migrations.0008_search")
     before, counted_before = rows(), statistics()
     keys = dict(LexicalEntry.objects.values_list("chunk__public_id", "chunk_id"))
     terms = {(field, text): pk for pk, field, text in LexicalTerm.objects.values_list("pk", "field", "text")}

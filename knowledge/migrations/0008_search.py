@@ -48,7 +48,7 @@ POLICY = {
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0008_ontology'),
+        ('knowledge', '0007_ontology'),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('review', '0006_judging'),
+        ('review', '0004_judging'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -15,7 +15,7 @@ def name_classes(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('knowledge', '0009_guidelines'),
+        ('knowledge', '0006_guidelines'),
     ]
 
     operations = [

@@ -1,0 +1,192 @@
+"""Writing what a source says into the graph, and taking back what it no longer says.
+
+Every function here runs inside the caller's transaction and leaves the same rows when it is called twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import F, Q, QuerySet
+
+from knowledge.facts import EdgeFact, Facts, NodeFact
+from knowledge.graph.resolve import MASTERS, Resolved, resolve
+from knowledge.graph.settle import edge_values, node_values, settle
+from knowledge.models import (
+    ContributionKind,
+    Document,
+    EdgeEnds,
+    GraphContribution,
+    GraphEdge,
+    GraphNode,
+    GraphRevision,
+)
+
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contributor:
+    """Who says it: a document's version, a master or a curator, and in which space (a collection's key or 0)."""
+
+    kind: ContributionKind
+    space: int = MASTERS
+    source: str = ""
+    document_pk: int | None = None
+    version_pk: int | None = None
+    classification: int = 1
+
+    def rows(self) -> QuerySet[GraphContribution]:
+        """What it has contributed so far."""
+        if self.document_pk is not None:
+            return GraphContribution.objects.filter(document_id=self.document_pk)
+        return GraphContribution.objects.filter(kind=self.kind, source=self.source)
+
+
+def contributor_of(document: Document, *, version_pk: int | None) -> Contributor:
+    """The contributor that a document is."""
+    return Contributor(
+        kind=ContributionKind.DOCUMENT,
+        space=document.collection_id,
+        document_pk=document.pk,
+        version_pk=version_pk,
+        classification=document.classification,
+    )
+
+
+def lock_space(space: int) -> int:
+    """Count a change of a space's graph and give its number; others who would change it wait for this transaction."""
+    GraphRevision.objects.bulk_create([GraphRevision(space=space)], ignore_conflicts=True)
+    revision = GraphRevision.objects.select_for_update().get(pk=space)
+    GraphRevision.objects.filter(pk=space).update(number=F("number") + 1)
+    return revision.number + 1
+
+
+def contribute(contributor: Contributor, facts: Facts) -> None:
+    """Make what a source says all that it says: new rows are made, what it no longer supports goes.
+
+    Edges that their type does not allow between the types of their ends, or with an end that is nowhere, are left out.
+    """
+    revision = lock_space(contributor.space)
+    resolved = resolve(facts, space=contributor.space)
+    touched = _touched(contributor.rows())
+    contributor.rows().delete()
+    nodes = _write_nodes(contributor, facts.nodes, resolved, revision)
+    edges = _write_edges(contributor, facts.edges, resolved, revision)
+    settle(nodes=touched.nodes | nodes, edges=touched.edges | edges, space=contributor.space, revision=revision)
+
+
+def withdraw(contributor: Contributor) -> int:
+    """Take back all that a source says; gives how many nodes and edges it had supported."""
+    touched = _touched(contributor.rows())
+    if not touched.nodes and not touched.edges:
+        return 0
+    revision = lock_space(contributor.space)
+    contributor.rows().delete()
+    settle(nodes=touched.nodes, edges=touched.edges, space=contributor.space, revision=revision)
+    return len(touched.nodes) + len(touched.edges)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Touched:
+    nodes: set[int]
+    edges: set[int]
+
+
+def _touched(rows: QuerySet[GraphContribution]) -> _Touched:
+    pairs = list(rows.values_list("node_id", "edge_id"))
+    return _Touched(nodes={node for node, _ in pairs if node}, edges={edge for _, edge in pairs if edge})
+
+
+def _write_nodes(contributor: Contributor, facts: Iterable[NodeFact], resolved: Resolved, revision: int) -> set[int]:
+    wanted = {resolved.owned[fact.ref]: fact for fact in facts}
+    supports = {public_id: _support(contributor, fact) for public_id, fact in wanted.items()}
+    rows = [
+        GraphNode(
+            public_id=public_id,
+            type_id=fact.ref.type,
+            collection_id=contributor.space or None,
+            key=fact.ref.key,
+            revision=revision,
+            **node_values([supports[public_id]]),
+        )
+        for public_id, fact in wanted.items()
+    ]
+    GraphNode.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_BATCH)
+    pks = dict(GraphNode.objects.filter(public_id__in=list(wanted)).values_list("public_id", "pk"))
+    for public_id, support in supports.items():
+        support.node_id = pks[public_id]
+    GraphContribution.objects.bulk_create(supports.values(), batch_size=_BATCH)
+    return set(pks.values())
+
+
+def _support(contributor: Contributor, fact: NodeFact | EdgeFact) -> GraphContribution:
+    said: dict[str, object] = {"properties": {k: v for k, v in fact.properties.items() if v is not None}}
+    if isinstance(fact, NodeFact):
+        said |= {"name": fact.name, "code": fact.code, "aliases": list(fact.aliases)}
+    return GraphContribution(
+        kind=contributor.kind,
+        source=contributor.source,
+        document_id=contributor.document_pk,
+        version_id=contributor.version_pk,
+        classification=contributor.classification,
+        start=fact.start,
+        end=fact.end,
+        rank=fact.rank if isinstance(fact, NodeFact) else 0,
+        facts=said,
+    )
+
+
+def _write_edges(contributor: Contributor, facts: Iterable[EdgeFact], resolved: Resolved, revision: int) -> set[int]:
+    wanted = _placed(facts, resolved)
+    supports = {ends: _support(contributor, fact) for ends, fact in wanted.items()}
+    rows = [
+        GraphEdge(
+            source_id=source,
+            type_id=edge_type,
+            target_id=target,
+            collection_id=contributor.space or None,
+            revision=revision,
+            **edge_values(supports[source, edge_type, target]),
+        )
+        for source, edge_type, target in wanted
+    ]
+    GraphEdge.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_BATCH)
+    sources = {source for source, _type, _target in wanted}
+    there = {
+        (source, edge_type, target): pk
+        for pk, source, edge_type, target in GraphEdge.objects.filter(source__in=sources).values_list(
+            "pk", "source_id", "type_id", "target_id"
+        )
+    }
+    for ends, support in supports.items():
+        support.edge_id = there[ends]
+    GraphContribution.objects.bulk_create(supports.values(), batch_size=_BATCH)
+    return {there[ends] for ends in wanted}
+
+
+def _placed(facts: Iterable[EdgeFact], resolved: Resolved) -> dict[tuple[int, str, int], EdgeFact]:
+    """The edges by the keys of their ends, as far as both are there and their type joins such nodes."""
+    facts = list(facts)
+    ids = {resolved.id_of(end) for fact in facts for end in (fact.source, fact.target)} - {None}
+    rows = GraphNode.objects.filter(public_id__in=ids).values_list("public_id", "pk", "type_id")
+    nodes = {public_id: (pk, node_type) for public_id, pk, node_type in rows}
+    allowed = set(EdgeEnds.objects.values_list("edge_type_id", "source_id", "target_id"))
+    placed: dict[tuple[int, str, int], EdgeFact] = {}
+    for fact in facts:
+        source, target = nodes.get(resolved.id_of(fact.source) or ""), nodes.get(resolved.id_of(fact.target) or "")
+        if source and target and source[0] != target[0] and (fact.type, source[1], target[1]) in allowed:
+            placed.setdefault((source[0], fact.type, target[0]), fact)
+    return placed
+
+
+def withdraw_document(document: Document) -> int:
+    """Take all that a document said out of the graph; gives how many nodes and edges it had supported."""
+    return withdraw(contributor_of(document, version_pk=None))
+
+
+def documents_naming(keys: Iterable[str]) -> QuerySet[Document]:
+    """The documents that say something of nodes with these keys: they are read again when such a node comes or goes."""
+    named = GraphContribution.objects.filter(Q(node__keys__overlap=list(keys)), document__isnull=False)
+    return Document.objects.filter(pk__in=named.values("document_id"))

@@ -1,0 +1,149 @@
+"""The process that runs queries, as its parent sees it: started when needed, killed when it does not answer."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NoAnswer
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+import knowledge
+from knowledge.graph.cypher.frames import read_frame, write_frame
+
+logger = logging.getLogger(__name__)
+
+_MODULE = "knowledge.graph.cypher.child"
+_ROOT = Path(knowledge.__path__[0]).parent
+# What an answer takes beyond the query's own timeout: the engine looks at its clock now and then.
+GRACE_S = 0.5
+
+
+class ProcessEnded(Exception):
+    """The process is gone: it was killed, ran out of memory, or crashed. Another one can be started."""
+
+
+class QueryProcess:
+    """One child with its own session, an empty environment and resource limits.
+
+    Several threads may ask at once. ``generation`` tells one process's life from the next: graphs do not survive it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._waiting: dict[int, tuple[int, Future[dict[str, Any]]]] = {}
+        self._numbers = itertools.count(1)
+        self.generation = 0
+
+    def ensure(self) -> int:
+        """Have a living process; gives its generation."""
+        with self._lock:
+            if self._child is None or self._child.poll() is not None:
+                self._start()
+            return self.generation
+
+    def ask(
+        self, request: dict[str, Any], tables: Sequence[bytes] = (), *, timeout_s: float, generation: int
+    ) -> dict[str, Any]:
+        """Send a request and wait. Kills the process when it does not answer in time.
+
+        :raises TimeoutError: it did not answer. :raises ProcessEnded: it ended meanwhile, or is of another generation.
+        """
+        number = next(self._numbers)
+        answer: Future[dict[str, Any]] = Future()
+        with self._lock:
+            child = self._child
+            if child is None or self.generation != generation or child.stdin is None:
+                raise ProcessEnded
+            self._waiting[number] = (generation, answer)
+        try:
+            with self._writing:
+                write_frame(child.stdin, {**request, "id": number}, tables)
+            return answer.result(timeout=timeout_s)
+        except NoAnswer:
+            self._kill(child)
+            raise TimeoutError from None
+        except (BrokenPipeError, ValueError) as error:
+            raise ProcessEnded from error
+        finally:
+            with self._lock:
+                self._waiting.pop(number, None)
+
+    def stop(self) -> None:
+        """End the process; the next query starts another."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None:
+            self._kill(child)
+
+    def _start(self) -> None:
+        folder = tempfile.mkdtemp(prefix="hub-cypher-")
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-s", "-m", _MODULE, str(settings.CONFIG.hub_graph_memory_bytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=_environment(folder),
+            start_new_session=True,
+        )
+        self.generation += 1
+        threading.Thread(
+            target=self._listen, args=(self._child, self.generation, folder), name="cypher", daemon=True
+        ).start()
+
+    def _listen(self, child: subprocess.Popen[bytes], generation: int, folder: str) -> None:
+        """Hand answers to those who wait for them, until the process ends."""
+        with contextlib.suppress(ValueError, OSError):
+            while child.stdout is not None and (frame := read_frame(child.stdout)) is not None:
+                said, _tables = frame
+                with self._lock:
+                    waiting = self._waiting.pop(said.pop("id"), None)
+                if waiting is not None:
+                    waiting[1].set_result(said)
+        self._kill(child)
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        with contextlib.suppress(OSError):
+            Path(folder).rmdir()
+        with self._lock:
+            lost = [answer for of, answer in self._waiting.values() if of == generation]
+        for answer in lost:
+            if not answer.done():
+                answer.set_exception(ProcessEnded())
+
+    @staticmethod
+    def _kill(child: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Give the child what Python needs and nothing of ours: no secrets, no addresses, no configuration."""
+    return {
+        "PYTHONPATH": str(_ROOT),
+        "PYTHONUTF8": "1",
+        "PYTHONWARNINGS": "ignore",
+        "LANG": "C.UTF-8",
+        "HOME": folder,
+        "TMPDIR": folder,
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "RAYON_NUM_THREADS": "2",
+    }

@@ -1,0 +1,195 @@
+"""Walking the graph from an entity, in SQL: level by level or branch by branch, inside what the caller may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.core.errors import InvalidInput
+from knowledge.graph.entities import find_entities, visible_nodes
+from knowledge.graph.names import name_key
+from knowledge.graph.walk import Direction, EdgeRow, Walk, edges_among, walk_levels
+from knowledge.models import EdgeType, GraphNode, NodeType
+
+MAX_DEPTH = 5
+MAX_LIMIT = 500
+
+
+class Traversal(StrEnum):
+    BFS = "bfs"
+    DFS = "dfs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphQuery:
+    """Where to start and how far to go. ``relation_types`` and ``node_types`` are codes or names; empty means any."""
+
+    entity: str
+    relation_types: tuple[str, ...] = ()
+    node_types: tuple[str, ...] = ()
+    direction: Direction = Direction.BOTH
+    traversal: Traversal = Traversal.BFS
+    max_depth: int = 2
+    limit: int = 50
+    collection: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundNode:
+    """A node as callers see it. ``depth`` counts edges from the start."""
+
+    id: str
+    type: str
+    name: str
+    code: str
+    depth: int
+    properties: dict[str, Any]
+    collection: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEdge:
+    source: str
+    target: str
+    type: str
+    properties: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphResult:
+    """Nodes in the order of the walk, the starts first; all edges among them; a shortest path to each found node."""
+
+    nodes: tuple[FoundNode, ...]
+    edges: tuple[FoundEdge, ...]
+    paths: tuple[tuple[str, ...], ...]
+    starts: tuple[str, ...]
+    nodes_visited: int
+    max_depth_reached: int
+    is_complete: bool
+
+
+def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
+    """Walk from the entity and give what is around it: one query per level, and a number that does not grow.
+
+    The entity is a node's id, or its name, code or alias; where none is that exactly, the most similar names. ``bfs``
+    gives the nearest first, ``dfs`` branch by branch; equals come in the order in which they came into the graph. The
+    walk ends when ``limit`` nodes are found (bfs) or MAX_VISITED were looked at; ``is_complete`` tells.
+
+    :raises Forbidden: the scope search is missing. :raises InvalidInput: names the field.
+    :raises NotFound: nothing visible has this name or a similar one.
+    """
+    principal.require(Scope.SEARCH)
+    _check(query)
+    relations = type_codes(EdgeType, query.relation_types, field="relation_type")
+    types = type_codes(NodeType, query.node_types, field="node_type")
+    starts = find_entities(principal, query.entity, collection=query.collection)
+    walk = walk_levels(
+        principal,
+        starts,
+        direction=query.direction,
+        relations=relations,
+        max_depth=query.max_depth,
+        collection=query.collection,
+        enough=query.limit if query.traversal is Traversal.BFS and not types else None,
+    )
+    order = list(walk.depth) if query.traversal is Traversal.BFS else walk.depth_first(starts)
+    return _result(principal, walk, order, query, starts=starts, types=types, relations=relations)
+
+
+def _check(query: GraphQuery) -> None:
+    for name, value, highest in (("max_depth", query.max_depth, MAX_DEPTH), ("limit", query.limit, MAX_LIMIT)):
+        if not 1 <= value <= highest:
+            raise InvalidInput(_("{field}: give 1 to {limit}."), field=name, limit=highest)
+
+
+def type_codes(model: type[EdgeType] | type[NodeType], given: Sequence[str], *, field: str) -> list[str]:
+    """Give the codes for codes and names (要件, TRACES_TO, 追跡). Raises InvalidInput naming the known ones."""
+    if not given:
+        return []
+    known: dict[str, str] = {}
+    for row in model.objects.order_by("code"):
+        for name in (row.code, row.name_ja, row.name_en, *getattr(row, "aliases", ())):
+            known.setdefault(name_key(name), row.code)
+    unknown = [name for name in given if name_key(name) not in known]
+    if unknown:
+        raise InvalidInput(
+            _('{field}: there is no type "{given}". Known: {known}.'),
+            code="unknown_graph_type",
+            field=field,
+            given=unknown[0],
+            known=", ".join(sorted(set(known.values()))),
+        )
+    return [known[name_key(name)] for name in given]
+
+
+def _result(
+    principal: Principal,
+    walk: Walk,
+    order: Sequence[int],
+    query: GraphQuery,
+    *,
+    starts: Sequence[int],
+    types: Sequence[str],
+    relations: Sequence[str],
+) -> GraphResult:
+    shown = _shown(principal, walk, order, query, starts=starts, types=types)
+    ids = {pk: node.id for pk, node in shown.items()}
+    ids |= _ids_on_the_way(walk, shown)
+    return GraphResult(
+        nodes=tuple(shown.values()),
+        edges=_edges(edges_among(principal, list(shown), relations), ids),
+        paths=tuple(tuple(ids[step] for step in walk.path(pk)) for pk in shown if walk.depth[pk] > 0),
+        starts=tuple(ids[pk] for pk in starts if pk in ids),
+        nodes_visited=len(walk.depth),
+        max_depth_reached=max(walk.depth.values(), default=0),
+        is_complete=walk.is_complete and len(shown) >= len(order),
+    )
+
+
+def _shown(
+    principal: Principal,
+    walk: Walk,
+    order: Sequence[int],
+    query: GraphQuery,
+    *,
+    starts: Sequence[int],
+    types: Sequence[str],
+) -> dict[int, FoundNode]:
+    """The nodes to show, in the walk's order: the first ``limit`` of the wanted types, the starts always."""
+    visible = visible_nodes(principal, query.collection)
+    rows = visible.filter(pk__in=order if types else order[: query.limit])
+    if types:
+        rows = rows.filter(type__in=types) | visible.filter(pk__in=starts)
+    found = {
+        pk: FoundNode(
+            id=public_id,
+            type=node_type,
+            name=name,
+            code=code,
+            depth=walk.depth[pk],
+            properties={**properties, "name": name, "code": code},
+            collection=collection,
+        )
+        for pk, public_id, node_type, name, code, properties, collection in rows.values_list(
+            "pk", "public_id", "type_id", "name", "code", "properties", "collection__slug"
+        )
+    }
+    return {pk: found[pk] for pk in [pk for pk in order if pk in found][: query.limit]}
+
+
+def _ids_on_the_way(walk: Walk, shown: Mapping[int, FoundNode]) -> dict[int, str]:
+    """The ids of nodes that paths lead through and that are not shown themselves."""
+    passed = {step for pk in shown for step in walk.path(pk)} - set(shown)
+    return dict(GraphNode.objects.filter(pk__in=passed).values_list("pk", "public_id")) if passed else {}
+
+
+def _edges(edges: Sequence[EdgeRow], ids: Mapping[int, str]) -> tuple[FoundEdge, ...]:
+    return tuple(
+        FoundEdge(source=ids[edge.source], target=ids[edge.target], type=edge.type, properties=edge.properties)
+        for edge in edges
+    )

@@ -1,0 +1,323 @@
+"""Requirement-like identifiers of a document: which are defined, which are only referred to, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from knowledge.outline import apparatus, inside
+from knowledge.structure import section_at
+from knowledge.tables import Row, Table, read_tables
+from knowledge.types import Block, BlockKind, Section
+
+_DATA_FILE = Path(__file__).resolve().parent / "data" / "identifiers.json"
+_HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9_./#\-])(?P<prefix>[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2})-(?P<digits>\d{2,5})(?![A-Za-z0-9_]|-\d|\.\d)"
+)
+_RANGE_TO = re.compile(
+    r"\s*(?:〜|~|～|から|–|—|\.\.|…)\s*(?:(?P<prefix>[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2})-)?(?P<digits>\d{2,5})(?!\d)"
+)
+_ID_COLUMN = re.compile(r"^(?:.{0,12}(?:ID|識別子|番号|No\.?|コード|項番|#))$|^(?:id|no\.?)$", re.IGNORECASE)
+_LINK_COLUMN = re.compile(
+    r"^(?:対応|関連|参照|追跡|トレース|検証|実現|実装)|(?:章|節|ページ|設計書|コンポーネント|モジュール|ケース|ID|番号|優先度|重要度"
+    r"|状態|ステータス|状況|担当|担当者|期限|備考|可否|結果|判定|有無)$",
+    re.IGNORECASE,
+)
+_ID_LABEL = re.compile(r"(?:ID|番号|識別子)\**\s*[:：]\s*\**\s*$", re.IGNORECASE)
+# 文書ID: DES-001, REQ-001（要件定義書 v1.2）, 要件定義書（REQ-001）: names of whole documents.
+_DOCUMENT_BEFORE = re.compile(
+    r"(?:(?:文書|ドキュメント|資料|図書)(?:ID|番号|No\.?|コード)|管理番号|関連文書|参照文書|参考文書|適用文書|document\s*id)\**\s*[:：|][^\n]*$"
+    r"|(?:書|資料|計画|標準|規程|マニュアル|ガイド)\s*[（(「『【\[]\s*$",
+    re.IGNORECASE,
+)
+_DOCUMENT_AFTER = re.compile(
+    r"^\s*[（(「『]?\s*[^\s|（(、。]{1,20}?(?:書|仕様|計画書|マニュアル|ガイドライン|規程)(?=[\s）)」』v第|]|$)"
+)
+_OWN_ID = re.compile(
+    r"(?:文書|ドキュメント|資料|図書|document)\s*(?:ID|番号|No\.?|コード)[\s*_|]*[:：|][\s*_|]*(?P<id>[A-Z][A-Z0-9-]{1,20}-\d{1,6})(?![A-Za-z0-9_-])",
+    re.IGNORECASE,
+)
+_LIST_START = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?[*_`]*$")
+_DEFINING_AFTER = re.compile(r"^[*_`]*\s*(?:[:：|]|[（(][^）)]+[）)]\s*[:：]|\s\S|$)")
+_LARGEST_RANGE = 500
+
+
+class Role(StrEnum):
+    """What a family of identifiers is for: see ``roles`` in ``knowledge/data/identifiers.json``."""
+
+    TEST = "test"
+    REGISTER = "register"
+    DOWNSTREAM = "downstream"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """One identifier at one place. An id inside a range such as FR-010〜FR-014 has the range's span."""
+
+    id: str
+    start: int
+    end: int
+    defines: bool = False
+    in_code: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """All mentions of identifiers with one prefix, in document order, and what the family is for."""
+
+    prefix: str
+    mentions: tuple[Mention, ...]
+    role: Role
+
+    @property
+    def definitions(self) -> tuple[Mention, ...]:
+        return tuple(mention for mention in self.mentions if mention.defines)
+
+    @property
+    def defined(self) -> dict[str, list[Mention]]:
+        """The defined identifiers, each with its definitions, in document order."""
+        found: dict[str, list[Mention]] = {}
+        for mention in self.definitions:
+            found.setdefault(mention.id, []).append(mention)
+        return found
+
+    @property
+    def references(self) -> dict[str, list[Mention]]:
+        """The identifiers referred to, each with the places, in document order."""
+        found: dict[str, list[Mention]] = {}
+        for mention in self.mentions:
+            if not mention.defines:
+                found.setdefault(mention.id, []).append(mention)
+        return found
+
+
+@lru_cache(maxsize=1)
+def conventions() -> dict[str, dict[str, list[str] | str]]:
+    """Return the shipped conventions about prefixes and roles."""
+    data: dict[str, dict[str, list[str] | str]] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
+    return data
+
+
+def number_of(identifier: str) -> int:
+    """Return the running number of an identifier: 12 for FR-012."""
+    return int(identifier.rpartition("-")[2])
+
+
+@lru_cache(maxsize=4)
+def read_families(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Family, ...]:
+    """Return the identifier families of a document, ordered by first mention.
+
+    Names of standards, and of whole documents (文書ID: DES-001), are no members. A prefix counts as a family if one
+    of its members is defined here, or if it names requirements by custom and a member is referred to in text.
+    """
+    reader = _Reader(text, sections, blocks)
+    by_prefix: dict[str, list[Mention]] = {}
+    for mention in reader.mentions():
+        by_prefix.setdefault(mention.id.rpartition("-")[0], []).append(mention)
+    return tuple(
+        Family(prefix=prefix, mentions=tuple(mentions), role=reader.role(prefix, mentions))
+        for prefix, mentions in by_prefix.items()
+        if _is_family(prefix, mentions)
+    )
+
+
+def read_matches(
+    pattern: re.Pattern[str], text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]
+) -> tuple[Mention, ...]:
+    """Return what ``pattern`` matches outside of table of contents and history, in document order.
+
+    For identifiers of another shape than those of :func:`read_families`; whether a mention defines is judged alike.
+    """
+    reader = _Reader(text, sections, blocks)
+    return tuple(reader.matches(pattern))
+
+
+def names_of_document(text: str) -> tuple[str, ...]:
+    """Return the identifiers that a document gives itself (文書ID: DES-001, Document ID: REQ-1), in document order."""
+    plain = "".join(map(_narrow, text)).translate(_HYPHENS)
+    return tuple(dict.fromkeys(match["id"] for match in _OWN_ID.finditer(plain)))
+
+
+def _is_family(prefix: str, mentions: list[Mention]) -> bool:
+    if any(mention.defines for mention in mentions):
+        return True
+    by_custom = prefix in conventions()["requirement_prefixes"]["prefixes"]
+    return by_custom and any(not mention.in_code for mention in mentions)
+
+
+class _Reader:
+    def __init__(self, text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> None:
+        # Code points are kept one for one, so that offsets hold: full-width letters and digits only are folded.
+        self._text = "".join(map(_narrow, text)).translate(_HYPHENS)
+        self._sections = sections
+        self._blocks = blocks
+        self._block_starts = [block.start for block in blocks]
+        self._apparatus = apparatus(text, sections)
+        self._tables = read_tables(text, blocks)
+        self._rows = {row.start: (table, row) for table in self._tables for row in table.rows}
+        self._by_id = {section.id: section for section in sections}
+
+    def mentions(self) -> Iterator[Mention]:
+        documents = set()
+        found = []
+        for match in _IDENTIFIER.finditer(self._text):
+            if match["prefix"].split("-")[0] in conventions()["not_identifiers"]["prefixes"] and not self._in_id_column(
+                match.start()
+            ):
+                continue
+            if self._names_document(match):
+                documents.add(match.group())
+            elif not inside(self._apparatus, match.start()):
+                found.append(match)
+        for match in found:
+            if match.group() not in documents:
+                yield from self._expanded(match)
+
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[Mention]:
+        for match in pattern.finditer(self._text):
+            if match.start() == match.end() or inside(self._apparatus, match.start()):
+                continue
+            in_code = self._kind(match.start()) is BlockKind.CODE
+            defines = not in_code and self._defines(match)
+            yield Mention(id=match.group(), start=match.start(), end=match.end(), defines=defines, in_code=in_code)
+
+    def role(self, prefix: str, mentions: list[Mention]) -> Role:
+        contexts = [self._context(mention.start) for mention in mentions if mention.defines]
+        roles = conventions()["roles"]
+        for role in (Role.TEST, Role.REGISTER, Role.DOWNSTREAM):
+            pattern = re.compile(str(roles[role.value]), re.IGNORECASE)
+            hits = sum(1 for context in contexts if pattern.search(context))
+            if contexts and 2 * hits > len(contexts):
+                return role
+        return Role.OTHER
+
+    def _expanded(self, match: re.Match[str]) -> Iterator[Mention]:
+        in_code = self._kind(match.start()) is BlockKind.CODE
+        defines = not in_code and self._defines(match)
+        yield Mention(id=match.group(), start=match.start(), end=match.end(), defines=defines, in_code=in_code)
+        to = _RANGE_TO.match(self._text, match.end())
+        if not to or (to["prefix"] and to["prefix"] != match["prefix"]):
+            return
+        first, last = int(match["digits"]), int(to["digits"])
+        # The end of a range that repeats the prefix is a match of its own.
+        stop = last if to["prefix"] else last + 1
+        for number in range(first + 1, min(stop, first + _LARGEST_RANGE)):
+            name = f"{match['prefix']}-{number:0{len(match['digits'])}d}"
+            yield Mention(id=name, start=match.start(), end=to.end(), in_code=in_code)
+
+    def _defines(self, match: re.Match[str]) -> bool:
+        line_start = self._text.rfind("\n", 0, match.start()) + 1
+        before = self._text[line_start : match.start()]
+        after = self._text[match.end() : self._line_end(match.end())]
+        kind = self._kind(match.start())
+        if kind is BlockKind.HEADING:
+            return not before.strip("# *_`\t　[【(（0123456789.") and not after.startswith(("〜", "~", "～"))
+        if kind is BlockKind.TABLE:
+            return self._defines_in_row(match)
+        if _ID_LABEL.search(before):
+            return not re.search(r"(?:対応|関連|参照|上位|元|related)[^:：]{0,8}ID\**\s*[:：]", before)
+        return bool(_LIST_START.match(before) and _DEFINING_AFTER.match(after) and not _RANGE_TO.match(after))
+
+    def _defines_in_row(self, match: re.Match[str]) -> bool:
+        """The first cell of a row defines if it is the id, with or without a name, and the other cells say more."""
+        line_start = self._text.rfind("\n", 0, match.start()) + 1
+        table, row = self._rows.get(line_start) or self._rows.get(self._indented(line_start)) or (None, None)
+        if table is None or row is None or not row.cells:
+            return False
+        column = self._id_column(table)
+        if column >= len(row.cells):
+            return False
+        cell = row.cells[column]
+        if not cell.start <= match.start() < cell.end or match.start() - cell.start > _marks(cell.text):
+            return False
+        rest = self._text[match.end() : cell.end].strip(" *_`")
+        if not rest and self._only_links(table, column):
+            return False
+        several = _IDENTIFIER.search(rest) or rest[:1] in ("〜", "~", "～", ",", "、", "，", "/", "／")
+        return not several and any(_says_something(other.text) for other in row.cells if other is not cell)
+
+    def _id_column(self, table: Table) -> int:
+        """Return the first column, or the second one where the first only counts rows (No., #)."""
+        headers = [cell.text for cell in table.header.cells]
+        counts = bool(headers) and bool(re.fullmatch(r"(?:No\.?|#|項番|番号|連番)", headers[0], re.IGNORECASE))
+        if counts and len(headers) > 1 and _ID_COLUMN.match(headers[1]) and not self._first_cells_are_ids(table):
+            return 1
+        return 0
+
+    def _only_links(self, table: Table, column: int) -> bool:
+        """A table of ids with chapters, test cases or states beside them refers to what is defined elsewhere."""
+        others = [cell.text for index, cell in enumerate(table.header.cells) if index != column]
+        return bool(others) and all(_LINK_COLUMN.search(header) for header in others)
+
+    def _first_cells_are_ids(self, table: Table) -> bool:
+        return any(row.cells and _IDENTIFIER.match(row.cells[0].text) for row in table.rows)
+
+    def _in_id_column(self, offset: int) -> bool:
+        line_start = self._text.rfind("\n", 0, offset) + 1
+        table, row = self._rows.get(line_start, (None, None))
+        if table is None or row is None or not row.cells or not table.header.cells:
+            return False
+        first = row.cells[0]
+        return first.start <= offset < first.end and bool(_ID_COLUMN.match(table.header.cells[0].text))
+
+    def _names_document(self, match: re.Match[str]) -> bool:
+        line_start = self._text.rfind("\n", 0, match.start()) + 1
+        before = self._text[line_start : match.start()]
+        after = self._text[match.end() : self._line_end(match.end())]
+        return bool(_DOCUMENT_BEFORE.search(before) or (_DOCUMENT_AFTER.match(after) and "|" not in before))
+
+    def _context(self, offset: int) -> str:
+        section = section_at(self._sections, offset)
+        names = list(section.path) if section else []
+        line_start = self._text.rfind("\n", 0, offset) + 1
+        entry = self._rows.get(line_start)
+        if entry:
+            names += [cell.text for cell in entry[0].header.cells]
+        return "\n".join(names)
+
+    def _kind(self, offset: int) -> BlockKind | None:
+        index = bisect_right(self._block_starts, offset) - 1
+        inside_block = index >= 0 and offset < self._blocks[index].end
+        return self._blocks[index].kind if inside_block else None
+
+    def _line_end(self, offset: int) -> int:
+        end = self._text.find("\n", offset)
+        return len(self._text) if end < 0 else end
+
+    def _indented(self, line_start: int) -> int:
+        line = self._text[line_start : self._line_end(line_start)]
+        return line_start + len(line) - len(line.lstrip())
+
+
+def rows_with(families: tuple[Family, ...], tables: tuple[Table, ...]) -> Iterator[tuple[Table, Row, list[Mention]]]:
+    """Yield each table row that holds identifiers, with its mentions in document order."""
+    mentions = sorted((m for family in families for m in family.mentions), key=lambda m: (m.start, m.id))
+    starts = [mention.start for mention in mentions]
+    for table in tables:
+        for row in table.rows:
+            held = mentions[bisect_right(starts, row.start - 1) : bisect_right(starts, row.end - 1)]
+            if held:
+                yield table, row, held
+
+
+def _narrow(character: str) -> str:
+    if "\uff01" <= character <= "\uff5e" and character.isalnum():
+        return unicodedata.normalize("NFKC", character)
+    return character
+
+
+def _marks(cell: str) -> int:
+    return len(cell) - len(cell.lstrip("*_`[【(（ "))
+
+
+def _says_something(cell: str) -> bool:
+    return bool(cell.strip("-－—*_` 　")) and not _IDENTIFIER.fullmatch(cell)

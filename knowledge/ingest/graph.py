@@ -1,0 +1,202 @@
+"""Bringing the graph in line with documents: what the current version says, and nothing of retired ones.
+
+State lives in ``DocumentGraph``; a document is due while that differs from the document. Updating it twice, or being
+killed at any point, leaves the same rows: everything is written in one transaction, and the sweep finds what is due.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
+
+from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
+from knowledge.graph.extract import RULES, extract
+from knowledge.graph.names import SHORTEST_NAME, KnownName, keys_of
+from knowledge.graph.reading import SourceText
+from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.models import (
+    Document,
+    DocumentGraph,
+    DocumentVersion,
+    GraphNode,
+    IdentifierPattern,
+    Ontology,
+    OntologyStatus,
+    VersionContent,
+)
+from knowledge.ontology.queries import topics_for
+from knowledge.types import Topic
+
+logger = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 3
+BACKOFF = timedelta(seconds=30)
+SWEEP_LIMIT = 100
+
+
+def current_rules() -> str:
+    """A digest of how documents are read now: the extraction's own version and the curators' patterns."""
+    patterns = IdentifierPattern.objects.filter(is_active=True).order_by("pattern").values_list("pattern", "node_type")
+    return hashlib.sha256(repr((RULES, list(patterns))).encode()).hexdigest()[:32]
+
+
+def due_documents(rules: str) -> QuerySet[Document]:
+    """The documents whose graph is not what they are now: new versions, changed facts, changed rules, retired ones."""
+    is_live = Q(retired_at__isnull=True, current_version__isnull=False)
+    differs = (
+        Q(graph__isnull=True)
+        | Q(graph__version__isnull=True)
+        | ~Q(graph__version=F("current_version"))
+        | Q(graph__document_updated_at__isnull=True)
+        | ~Q(graph__document_updated_at=F("updated_at"))
+        | ~Q(graph__rules=rules)
+    )
+    waiting = Q(graph__isnull=True) | Q(graph__not_before__lte=Now(), graph__attempts__lt=MAX_ATTEMPTS)
+    is_gone = Q(graph__isnull=False) & ~is_live
+    return Document.objects.filter((is_live & differs & waiting) | is_gone)
+
+
+def take_due(limit: int = SWEEP_LIMIT) -> list[int]:
+    """The keys of documents whose graph is due, oldest first."""
+    return list(due_documents(current_rules()).order_by("updated_at", "pk").values_list("pk", flat=True)[:limit])
+
+
+def update_graph(document_pk: int) -> bool:
+    """Bring the graph in line with a document; False when there is nothing to do, or it failed and is tried later."""
+    rules = current_rules()
+    document = due_documents(rules).filter(pk=document_pk).select_related("current_version", "document_type").first()
+    if document is None:
+        return False
+    if document.retired_at is not None or document.current_version is None:
+        with transaction.atomic():
+            _lock(document_pk)
+            forget_document(document)
+        return True
+    try:
+        _read_and_write(document, document.current_version, rules)
+    except Exception as error:
+        logger.exception("the graph of document %s was not updated", document.public_id)
+        _try_later(document, type(error).__name__)
+        return False
+    return True
+
+
+def update_graph_now(document_pk: int) -> None:
+    """Bring the graph in line with a document that has just become ready, however often that failed before.
+
+    A process that dies before the end leaves the document due; the sweep finds it.
+    """
+    DocumentGraph.objects.filter(document_id=document_pk).update(attempts=0, not_before=Now())
+    update_graph(document_pk)
+
+
+def forget_document(document: Document) -> int:
+    """Take a document out of the graph, inside the caller's transaction; gives what it had supported."""
+    DocumentGraph.objects.filter(document=document).delete()
+    return withdraw_document(document)
+
+
+def _read_and_write(document: Document, version: DocumentVersion, rules: str) -> None:
+    known = _other_names(document)
+    facts = extract(_source(document, version, known))
+    with transaction.atomic():
+        locked = _lock(document.pk)
+        if locked is None or (locked.current_version_id, locked.updated_at, locked.retired_at) != (
+            version.pk,
+            document.updated_at,
+            None,
+        ):
+            return  # it changed meanwhile: it is still due
+        before = set(_keys(document))
+        contribute(contributor_of(locked, version_pk=version.pk), facts)
+        if new := [key for key in _keys(document) if key not in before and len(key) >= SHORTEST_NAME]:
+            _read_again(document, new)
+        DocumentGraph.objects.update_or_create(
+            document=document,
+            defaults={
+                "version": version,
+                "document_updated_at": document.updated_at,
+                "rules": rules,
+                "attempts": 0,
+                "error": "",
+            },
+        )
+
+
+def _lock(document_pk: int) -> Document | None:
+    return Document.objects.select_for_update(of=["self"]).filter(pk=document_pk).first()
+
+
+def _source(document: Document, version: DocumentVersion, names: tuple[KnownName, ...]) -> SourceText:
+    content = VersionContent.objects.get(pk=version.pk)
+    patterns = IdentifierPattern.objects.filter(is_active=True).order_by("pattern").values_list("pattern", "node_type")
+    return SourceText(
+        document_id=document.public_id,
+        title=document.title,
+        path=document.path,
+        document_type=document.document_type.code,
+        text=content.markdown,
+        sections=sections_of(content),
+        blocks=blocks_of(content),
+        names=names,
+        articles=_articles(),
+        patterns=dict(patterns),
+        topics=_topics(document.document_type.code),
+    )
+
+
+def _other_names(document: Document) -> tuple[KnownName, ...]:
+    others = Q(collection_id=document.collection_id) & ~Q(public_id=document.public_id)
+    return _names("Document", others)
+
+
+def _names(node_type: str, where: Q) -> tuple[KnownName, ...]:
+    rows = GraphNode.objects.filter(where, type=node_type).order_by("pk").values_list("public_id", "keys")
+    return tuple(KnownName(key=key, node_id=public_id) for public_id, keys in rows for key in keys)
+
+
+def _articles() -> tuple[KnownName, ...]:
+    """Guideline articles by code, and by guideline and number; their titles (目的) are everybody's words."""
+    rows = GraphNode.objects.filter(type="GuidelineArticle", collection__isnull=True).order_by("pk")
+    return tuple(
+        KnownName(key=key, node_id=public_id)
+        for public_id, code, aliases in rows.values_list("public_id", "code", "aliases")
+        for key in keys_of([code, *aliases])
+    )
+
+
+def _topics(document_type: str) -> tuple[Topic, ...]:
+    """The topics of the published ontologies for documents of this type; of all where none is for it."""
+    published = Ontology.objects.filter(status=OntologyStatus.PUBLISHED).order_by("domain")
+    fitting = published.filter(document_types__contains=[document_type])
+    domains = (fitting if fitting.exists() else published).values_list("domain", flat=True)
+    return tuple(topic for domain in domains for topic in topics_for(domain))
+
+
+def _keys(document: Document) -> list[str]:
+    keys = GraphNode.objects.filter(public_id=document.public_id).values_list("keys", flat=True).first()
+    return list(keys or ())
+
+
+def _read_again(document: Document, names: list[str]) -> None:
+    """Documents of the collection whose text may name this one are due: it was not there when they were read."""
+    written = [document.title, document.path.rpartition("/")[2], *names]
+    named = Q()
+    for name in dict.fromkeys(written):
+        if len(name) >= SHORTEST_NAME:
+            named |= Q(version__content__markdown__icontains=name)
+    DocumentGraph.objects.filter(named, document__collection_id=document.collection_id).exclude(
+        document=document
+    ).update(version=None)
+
+
+def _try_later(document: Document, error: str) -> None:
+    DocumentGraph.objects.get_or_create(document=document)
+    DocumentGraph.objects.filter(document=document).update(
+        attempts=F("attempts") + 1, not_before=Now() + BACKOFF, error=error[:300], version=None
+    )

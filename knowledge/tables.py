@@ -1,0 +1,98 @@
+"""Markdown pipe tables as cells with offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from knowledge.types import Block, BlockKind
+
+_DELIMITER_ROW = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
+# A pipe that is neither escaped nor inside a code span parts two cells.
+_CELL_PART = re.compile(r"(?:\\.|`[^`\n]*`|[^|\\`]|[\\`])+")
+_BORDER_CHARACTERS = " \t*_　"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One table cell: its text without surrounding blanks and emphasis marks, and where that text stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One table row, ``[start, end)`` being its line without the newline."""
+
+    cells: tuple[Cell, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table: the header row and the body rows, in document order."""
+
+    header: Row
+    rows: tuple[Row, ...]
+
+    def column(self, pattern: re.Pattern[str]) -> int | None:
+        """Return the index of the first column whose heading matches, or None."""
+        matches = (index for index, cell in enumerate(self.header.cells) if pattern.search(cell.text))
+        return next(matches, None)
+
+
+@lru_cache(maxsize=8)
+def read_tables(text: str, blocks: tuple[Block, ...]) -> tuple[Table, ...]:
+    """Return the tables among ``blocks`` in document order; a block that is no pipe table is left out."""
+    found = (read_table(text, block) for block in blocks if block.kind is BlockKind.TABLE)
+    return tuple(table for table in found if table is not None)
+
+
+def read_table(text: str, block: Block) -> Table | None:
+    """Parse one table block, or return None if it has no header with a delimiter row below."""
+    lines = list(_lines(text, block.start, block.end))
+    for index in range(1, len(lines)):
+        if _DELIMITER_ROW.match(text[slice(*lines[index])]):
+            header = _row(text, *lines[index - 1])
+            rows = tuple(_row(text, *line) for line in lines[index + 1 :] if text[slice(*line)].strip())
+            return Table(header=header, rows=rows)
+    return None
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    position = start
+    for line in text[start:end].splitlines(keepends=True):
+        yield position, position + len(line.rstrip("\r\n"))
+        position += len(line)
+
+
+def _row(text: str, start: int, end: int) -> Row:
+    inner_start, inner_end = start, end
+    line = text[start:end]
+    inner_start += len(line) - len(line.lstrip().removeprefix("|"))
+    stripped = line.rstrip()
+    if stripped.endswith("|") and not stripped.endswith("\\|"):
+        inner_end = start + len(stripped) - 1
+    return Row(cells=tuple(_cells(text, inner_start, max(inner_start, inner_end))), start=start, end=end)
+
+
+def _cells(text: str, start: int, end: int) -> Iterator[Cell]:
+    position = start
+    while position <= end:
+        part = _CELL_PART.match(text, position, end)
+        cell_end = part.end() if part else position
+        yield _trimmed(text, position, cell_end)
+        position = cell_end + 1
+
+
+def _trimmed(text: str, start: int, end: int) -> Cell:
+    while start < end and text[start] in _BORDER_CHARACTERS:
+        start += 1
+    while end > start and text[end - 1] in _BORDER_CHARACTERS:
+        end -= 1
+    return Cell(text=text[start:end], start=start, end=end)

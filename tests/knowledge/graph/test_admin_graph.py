@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import io
+import json
+
+import openpyxl
+import pytest
+from django.urls import reverse
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Role, local_operator
+from hub.core.errors import Forbidden, InvalidInput
+from knowledge.graph.masters import sync_masters
+from knowledge.ingest import graph
+from knowledge.models import Collection, GraphEdge, GraphNode, IdentifierPattern
+from knowledge.services.graph_curation import (
+    NodeDraft,
+    check_pattern,
+    delete_edge,
+    delete_node,
+    write_edge,
+    write_node,
+)
+from knowledge.services.traceability import traceability_matrix
+from tests.factories import principal_with
+from tests.hub.admin.support import client_of, grant, make_user
+from tests.knowledge.graph.support import add
+from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS, TESTS
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(tmp_path):
+    sync_masters()
+    documents = (
+        add(tmp_path, REQUIREMENTS, name="要件定義書.md", document_type="requirements"),
+        add(tmp_path, DESIGN, name="基本設計書.md", document_type="basic_design"),
+        add(tmp_path, TESTS, name="テスト計画書.md", document_type="test_plan"),
+    )
+    settle()
+    return documents
+
+
+def settle() -> None:
+    while due := graph.take_due():
+        for document_pk in due:
+            graph.update_graph(document_pk)
+
+
+def default() -> Collection:
+    return Collection.objects.get(slug="default")
+
+
+def test_the_matrix_shows_where_requirements_stand_and_what_is_missing(project):
+    matrix = traceability_matrix(local_operator(), collection="default")
+    assert [document.document_type_id for document in matrix.documents] == ["basic_design", "requirements", "test_plan"]
+    rows = {row.code: row for row in matrix.rows}
+    assert "TC-001" not in rows
+    assert rows["FR-001"].gaps == ()
+    assert rows["FR-001"].cells[1].defines
+    assert rows["FR-003"].gaps == ("basic_design", "test_plan")
+    assert rows["NFR-001"].gaps == ("test_plan",)
+    assert rows["FR-003"].cells[0] is None
+    only = traceability_matrix(local_operator(), collection="default", prefix="FR", only_gaps=True)
+    assert [row.code for row in only.rows] == ["FR-003"]
+
+
+def test_the_matrix_page_marks_gaps_and_gives_the_same_as_excel(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    address = reverse("admin:hub_traceability")
+    shown = client.get(address, {"collection": "default"}).content.decode()
+    assert "FR-003" in shown
+    assert "hub-badge-warn" in shown
+    file = client.get(address, {"collection": "default", "format": "xlsx", "only_gaps": "on"})
+    sheet = openpyxl.load_workbook(io.BytesIO(file.content)).active
+    codes = [row[0].value for row in sheet.iter_rows(min_row=2)]
+    assert "FR-003" in codes
+    assert "FR-001" not in codes
+
+
+def test_texts_in_the_excel_file_are_never_formulas(project, tmp_path):
+    text = "# 設計書\n\n| 要件ID | 名称 |\n|---|---|\n| FR-050 | =HYPERLINK(1) |\n"
+    add(tmp_path, text, name="式.md")
+    client = client_of(make_user("佐藤", is_superuser=True))
+    file = client.get(reverse("admin:hub_traceability"), {"collection": "default", "format": "xlsx"})
+    sheet = openpyxl.load_workbook(io.BytesIO(file.content)).active
+    named = {row[0].value: row[1] for row in sheet.iter_rows(min_row=2)}
+    assert named["FR-050"].data_type == "s"
+    assert not named["FR-050"].value.startswith("=")
+
+
+def test_the_picture_gets_neighbours_with_links_to_their_passages(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    page = client.get(reverse("admin:hub_graph"), {"entity": "FR-001"}).content.decode()
+    assert 'value="FR-001"' in page
+    answer = client.get(reverse("admin:hub_graph_data"), {"entity": "FR-001"})
+    found = json.loads(answer.content)
+    requirement = next(node for node in found["nodes"] if node["name"] == "FR-001")
+    assert f"/{project[0].public_id}/?version=1&start={REQUIREMENTS.index('FR-001')}" in requirement["link"]
+    assert client.get(requirement["link"], follow=True).status_code == 200
+    assert {edge["type"] for edge in found["edges"]} >= {"DEFINES", "TRACES_TO"}
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"entity": "存在しない名前"}, {"entity": "FR-001", "depth": "9"}, {"depth": "x"}]
+)
+def test_a_bad_question_of_the_picture_is_told(project, asked):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    answer = client.get(reverse("admin:hub_graph_data"), asked)
+    assert answer.status_code in (404, 422)
+    assert json.loads(answer.content)["error"]
+
+
+def test_staff_see_nothing_of_collections_that_are_not_theirs(project):
+    other = Collection.objects.create(slug="other", name="別の箱")
+    staff = make_user("高橋")
+    grant(staff, Role.CURATOR, other)
+    client = client_of(staff)
+    assert client.get(reverse("admin:hub_graph_data"), {"entity": project[0].public_id}).status_code == 404
+    assert "FR-001" not in client.get(reverse("admin:knowledge_graphnode_changelist")).content.decode()
+    assert "FR-001" not in client.get(reverse("admin:hub_traceability"), {"collection": "default"}).content.decode()
+    node = GraphNode.objects.get(code="FR-001")
+    assert client.get(reverse("admin:knowledge_graphnode_change", args=[node.pk])).status_code in (302, 404)
+
+
+def test_every_list_and_form_of_the_graph_opens(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    node = GraphNode.objects.get(code="FR-001")
+    for model in ("graphnode", "graphedge", "nodetype", "edgetype", "identifierpattern"):
+        assert client.get(reverse(f"admin:knowledge_{model}_changelist")).status_code == 200, model
+        assert client.get(reverse(f"admin:knowledge_{model}_add")).status_code == 200, model
+    page = client.get(reverse("admin:knowledge_graphnode_change", args=[node.pk])).content.decode()
+    assert project[0].public_id in page
+    found = client.get(reverse("admin:knowledge_graphnode_changelist"), {"q": "蔵書検索"}).content.decode()
+    assert found
+    edge = GraphEdge.objects.first()
+    assert client.get(reverse("admin:knowledge_graphedge_change", args=[edge.pk])).status_code == 200
+
+
+def test_a_curator_adds_a_node_by_the_form_and_joins_it(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    form = {"type": "Concept", "collection": "", "name": "利用者区分", "code": "user_class", "aliases": "ユーザ区分"}
+    made = client.post(reverse("admin:knowledge_graphnode_add"), {**form, "properties": "{}"})
+    assert made.status_code == 302, made.content.decode()[:3000]
+    concept = GraphNode.objects.get(code="user_class")
+    section = GraphNode.objects.get(name="3.2 性能")
+    joined = client.post(
+        reverse("admin:knowledge_graphedge_add"),
+        {"type": "CATEGORIZED_BY", "source": section.pk, "target": concept.pk},
+    )
+    assert joined.status_code == 302
+    assert GraphEdge.objects.filter(source=section, target=concept).exists()
+    assert AuditEvent.objects.filter(action="GRAPH_NODE_WRITE").exists()
+
+
+def test_what_a_curator_calls_a_requirement_counts_before_what_documents_call_it(project):
+    draft = NodeDraft(
+        type="Requirement", name="蔵書検索機能", code="FR-001", aliases=("検索機能",), collection=default()
+    )
+    node = write_node(principal=local_operator(), draft=draft)
+    assert node.public_id == GraphNode.objects.get(code="FR-001").public_id
+    assert (node.name, "検索機能" in node.aliases) == ("蔵書検索機能", True)
+    assert not delete_node(principal=local_operator(), node=node)
+    assert GraphNode.objects.get(pk=node.pk).name == "FR-001"
+
+
+def test_a_curated_node_survives_the_documents_and_goes_with_its_curator(project):
+    draft = NodeDraft(type="Requirement", name="FR-500", code="FR-500", collection=default())
+    node = write_node(principal=local_operator(), draft=draft)
+    assert delete_node(principal=local_operator(), node=node)
+    assert not GraphNode.objects.filter(code="FR-500").exists()
+    with pytest.raises(InvalidInput):
+        delete_node(principal=local_operator(), node=GraphNode.objects.get(code="FR-001"))
+
+
+def test_edges_join_only_what_their_type_joins_and_only_for_curators(project):
+    section, requirement = GraphNode.objects.get(name="3.2 性能"), GraphNode.objects.get(code="FR-003")
+    edge = write_edge(principal=local_operator(), source=section, edge_type="TRACES_TO", target=requirement)
+    settle()
+    assert delete_edge(principal=local_operator(), edge=edge)
+    with pytest.raises(InvalidInput, match="VALIDATES"):
+        write_edge(principal=local_operator(), source=section, edge_type="VALIDATES", target=requirement)
+    reader = principal_with(Role.READER, default())
+    with pytest.raises(Forbidden):
+        write_edge(principal=reader, source=section, edge_type="TRACES_TO", target=requirement)
+    with pytest.raises(Forbidden):
+        write_node(principal=reader, draft=NodeDraft(type="Concept", name="概念"))
+
+
+def test_a_name_that_a_curator_gives_to_everybodys_node_is_what_documents_mean(project):
+    draft = NodeDraft(type="Requirement", name="共通要件", code="C-COMMON", aliases=("FR-003",))
+    node = write_node(principal=local_operator(), draft=draft)
+    settle()
+    assert node.contributions.filter(document=project[0]).exists() or GraphNode.objects.filter(key="fr-003").exists()
+    delete_node(principal=local_operator(), node=node)
+    settle()
+    assert GraphNode.objects.filter(code="FR-003", collection__slug="default").exists()
+
+
+@pytest.mark.parametrize("pattern", ["[", "", "a*", "(a+)+b", "(?:[0-9]*)*x"])
+def test_a_pattern_that_can_not_be_used_is_refused(pattern):
+    with pytest.raises(InvalidInput):
+        check_pattern(pattern)
+
+
+def test_a_pattern_is_saved_by_the_form_and_documents_are_read_again(project):
+    client = client_of(make_user("佐藤", is_superuser=True))
+    made = client.post(
+        reverse("admin:knowledge_identifierpattern_add"),
+        {"pattern": r"業-[0-9]{2}", "node_type": "Requirement", "is_active": "on", "note": ""},
+    )
+    assert made.status_code == 302
+    assert IdentifierPattern.objects.count() == 1
+    assert len(graph.take_due()) == 3
