@@ -33,6 +33,7 @@ OPEN_TO_ALL = {
     ("get", "/evaluation/runs"): "an empty list",
     ("get", "/sources"): "an empty list",
     ("get", "/ontologies"): "ontologies are for everyone who signs in",
+    ("get", "/audit"): "lists only lines about what the caller audits",
 }
 
 
