@@ -61,7 +61,8 @@ def import_checklist(
 ) -> CheckListVersion:
     """Store a file as the next draft version of a check list, or approve it at once with ``publish``.
 
-    All or nothing: raises InvalidFields naming each wrong row, InvalidInput when nothing differs.
+    All or nothing: raises InvalidFields naming each wrong row, InvalidInput when nothing differs. When approving is
+    refused the draft stays, to be approved later.
     """
     with transaction.atomic():
         CheckList.objects.select_for_update().filter(code=code).first()
@@ -80,8 +81,8 @@ def import_checklist(
             filename=filename[:200],
             changes=len(preview.changes),
         )
-        if publish:
-            approve_checklist_version(principal=principal, version=made)
+    if publish:
+        approve_checklist_version(principal=principal, version=made)
     return made
 
 

@@ -20,6 +20,7 @@ from knowledge.models import DocumentType
 from review.masters.content import ItemChange, ItemContent, diff_masters
 from review.masters.lint import Remark, Weight, lint_item, lint_master
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
+from review.services.evaluation_gate import check_publish
 from review.services.masters import (
     content_of,
     get_checklist_version,
@@ -135,9 +136,12 @@ def approve_checklist_version(
 ) -> None:
     """Approve a draft and, with it, the draft item versions that it holds.
 
-    Days that are given replace those of the draft. Raises Conflict, InvalidInput, Forbidden; nothing has changed then.
+    Days that are given replace those of the draft. It is measured first on the datasets that guard the list. Raises
+    Conflict (with the flipped cases, when the gate refuses), InvalidInput, Forbidden; nothing has changed then.
     """
     require_curator(principal)
+    _require_status(version, MasterStatus.DRAFT)
+    check_publish(version, principal=principal)
     with transaction.atomic():
         locked = CheckListVersion.objects.select_for_update().get(pk=version.pk)
         _require_status(locked, MasterStatus.DRAFT)

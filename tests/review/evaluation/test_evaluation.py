@@ -22,6 +22,7 @@ from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Fi
 from review.schemas.evaluation import evaluation_out
 from review.services import evaluation, evaluation_gate, evaluation_imports, evaluation_runs
 from review.services.evaluation_runs import KNOWN_METRICS, get_run, start_run
+from review.services.master_versions import approve_checklist_version
 from tests.factories import CollectionFactory, principal_with, upload_file, work_through
 
 pytestmark = pytest.mark.django_db
@@ -232,8 +233,11 @@ def gate_mode(settings):
 
 def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded, gate_mode) -> None:
     gate_mode("refuse")
+    draft = weakened()
     with pytest.raises(Conflict) as refused:
-        evaluation_gate.check_publish(weakened())
+        approve_checklist_version(principal=ME, version=draft)
+    draft.refresh_from_db()
+    assert draft.status == "draft"
     assert refused.value.error_code == "evaluation_regression"
     assert SAMPLE.name in str(refused.value) or "doc_" in str(refused.value)
     assert "fail: fail -> undecided" in str(refused.value)
