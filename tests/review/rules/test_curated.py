@@ -6,6 +6,7 @@ import pytest
 
 from review.engine import CheckSpec, judge
 from review.rules import run_rules
+from review.rules.criteria import rules_of
 from review.rules.curated_patterns import pattern_problem
 from review.types import FindingDraft, RuleOutcome, Verdict
 from tests.review.markdown import rule_input
@@ -96,3 +97,12 @@ def test_an_item_is_decided_by_its_elements_patterns_and_terms_alone() -> None:
     assert judged.verdict is Verdict.WARNING
     assert [finding.rule_id for finding in judged.findings] == ["pattern.forbidden"]
     assert judged.examined == 4
+
+
+def test_beside_a_prompt_required_elements_are_for_the_model() -> None:
+    criteria = {
+        "prompt": "担当が書かれているか。",
+        "required_elements": ["担当"],
+        "terms": [{"use": "a", "avoid": ["b"]}],
+    }
+    assert [entry["rule_id"] for entry in rules_of(criteria)] == ["terminology.preferred_term"]
