@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 from hub.core.servers import ensure_queue
 
@@ -23,6 +25,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "long" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _own_language() -> Iterator[None]:
+    """What a test's client or command spoke last is not to reach the next test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")
