@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import translation
 from rdflib.compare import isomorphic
 
 from hub.access.models import AuditEvent
@@ -26,6 +27,14 @@ from tests.factories import principal_with
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _in_english():
+    with translation.override("en"):
+        yield
+
+
 WHO = local_operator()
 TURTLE = """@prefix hub: <urn:hub:ontology:yoken#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
