@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
+from django.http import HttpRequest
 from django.urls import URLPattern, path
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
 
@@ -19,6 +23,14 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         super().__init__(name)
         # it loads every row that would go, chunks included; the apps have delete actions of their own
         self.disable_action("delete_selected")
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """List apps and models as Django does, but only when a page looks at them: our menu does not.
+
+        Django puts the list on every page, and asks each model for four permissions to make it.
+        """
+        listed = super().get_app_list
+        return cast("list[Any]", SimpleLazyObject(lambda: listed(request, app_label)))
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""

@@ -150,5 +150,5 @@ def test_the_changes_page_compares_with_an_earlier_review(client, review, tmp_pa
 
 def test_the_list_costs_the_same_queries_however_many_findings(client, review, django_assert_max_num_queries):
     page(client, review)
-    with django_assert_max_num_queries(36):
+    with django_assert_max_num_queries(32):
         page(client, review)
