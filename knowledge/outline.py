@@ -21,11 +21,6 @@ _LEADING_NUMBER = re.compile(
 )
 
 
-def fold(text: str) -> str:
-    """Return ``text`` NFKC-normalised, lower-cased and without white space, for comparing names."""
-    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold()
-
-
 def bare_title(title: str) -> str:
     """Return a heading's text without its number and emphasis marks.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from hub.core.folding import fold
 from knowledge.ontology.passages import (
     Passage,
     first_header_cell,
@@ -17,7 +18,7 @@ from knowledge.ontology.passages import (
     is_placeholder,
     pieces,
 )
-from knowledge.ontology.titles import bare_title, fold, names_topic
+from knowledge.ontology.titles import bare_title, names_topic
 from knowledge.structure import is_table_of_contents, section_at
 from knowledge.types import Block, BlockKind, Section, Topic
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from hub.core.folding import fold
 from knowledge.types import Topic
 
 _LEADING_NUMBER = re.compile(
@@ -21,11 +22,6 @@ _TAIL = re.compile(
     r"|overview|list|plan|design|policy|requirements?))*(?:について)?"
 )
 _MIN_TAIL_SYNONYM = 3
-
-
-def fold(text: str) -> str:
-    """Return ``text`` NFKC-normalised, case-folded and without blanks, for comparing names."""
-    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold()
 
 
 def bare_title(title: str) -> str:

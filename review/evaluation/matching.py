@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hub.core.folding import fold
 from hub.evaluation.classification import FAIL, PASS, UNDECIDED
 
 FAMILY = re.compile(r"\d+$")
@@ -60,7 +61,7 @@ def _is_about(case: Mapping[str, Any], defect: Defect, places: Sequence[tuple[in
     if case.get("variants") and data.get("variants"):
         return shares_variants(case["variants"], data["variants"])
     if case.get("variants") and data.get("expressions"):
-        return any(_fold(word) in _fold(form) for word in case["variants"] for form in data["expressions"])
+        return any(fold(word) in fold(form) for word in case["variants"] for form in data["expressions"])
     if case.get("location"):
         return _overlaps(defect.spans, places) if places else None
     return not (case.get("identifiers") or case.get("variants"))
@@ -72,9 +73,9 @@ def shares_identifiers(wanted: Sequence[str], named: Sequence[str]) -> bool:
     >>> shares_identifiers(["FR-001", "FR-002"], ["FR-002"]), shares_identifiers(["FR-002", "C-001"], ["FR-002"])
     (True, False)
     """
-    folded = {_fold(name) for name in named}
+    folded = {fold(name) for name in named}
     families: dict[str, set[str]] = {}
-    for name in map(_fold, wanted):
+    for name in map(fold, wanted):
         families.setdefault(FAMILY.sub("", name), set()).add(name)
     return all(members & folded for members in families.values())
 
@@ -87,10 +88,10 @@ def shares_variants(wanted: Sequence[str], found: Sequence[str] | Mapping[str, i
 
 def places_of(location: str, text: str) -> list[tuple[int, int]]:
     """Find the lines where a location's text stands, white space, widths and case aside; [start, end) each."""
-    wanted = _fold(location)
+    wanted = fold(location)
     found, start = [], 0
     for line in text.split("\n"):
-        if wanted and wanted in _fold(line):
+        if wanted and wanted in fold(line):
             found.append((start, start + len(line)))
         start += len(line) + 1
     return found
@@ -103,7 +104,3 @@ def _overlaps(spans: Sequence[tuple[int, int]], places: Sequence[tuple[int, int]
 def _spelling(text: str) -> str:
     """Spellings differ by width and case, too: nothing is folded but the form of the code points."""
     return unicodedata.normalize("NFC", text.strip())
-
-
-def _fold(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

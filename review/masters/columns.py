@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +9,7 @@ from functools import lru_cache
 from django.db.models import TextChoices
 from django.utils import translation
 
+from hub.core.folding import fold
 from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
 from review.models import CheckType, Priority, Strategy
 
@@ -58,11 +58,6 @@ COLUMNS = (
 )
 NEEDED = frozenset({"code", "name_ja"})
 CRITERIA_COLUMNS = frozenset((*LIST_CRITERIA, *TEXT_CRITERIA, "threshold"))
-
-
-def fold(text: str) -> str:
-    """Fold what a curator may type in several ways: width, case, white space."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 @lru_cache(maxsize=1)

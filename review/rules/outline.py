@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.outline import apparatus, bare_title, contents_ids, fold, inside, is_history, place
+from hub.core.folding import fold
+from knowledge.outline import apparatus, bare_title, contents_ids, inside, is_history, place
 
 __all__ = ["apparatus", "bare_title", "contents_ids", "fold", "inside", "is_history", "place"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -11,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput
+from hub.core.folding import fold
 from review.rules import list_rules
 from review.rules.base import Rule
 from review.rules.style import ALIASES, Use, aliases_of, style_rules
@@ -48,7 +48,7 @@ def _meant(name: str) -> Iterator[Use]:
         yield Use(rule_id=name)
     elif below := [each for each in sorted(texts) if name.endswith("*") and each.startswith(prefix)]:
         yield from (Use(rule_id=each) for each in below)
-    elif (uses := _aliases().get(_folded(name))) is not None:
+    elif (uses := _aliases().get(fold(name))) is not None:
         yield from uses
     elif name in {found.id for found in list_rules()}:
         raise InvalidInput(
@@ -61,8 +61,8 @@ def _meant(name: str) -> Iterator[Use]:
 
 
 def _unknown(name: str, texts: set[str]) -> InvalidInput:
-    known = {_folded(each): each for each in (*sorted(ALIASES), *sorted(texts))}
-    near = [known[each] for each in difflib.get_close_matches(_folded(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)]
+    known = {fold(each): each for each in (*sorted(ALIASES), *sorted(texts))}
+    near = [known[each] for each in difflib.get_close_matches(fold(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)]
     if near:
         return InvalidInput(
             _('There is no text rule "{given}". Did you mean {near}? GET /rules lists all of them.'),
@@ -75,14 +75,10 @@ def _unknown(name: str, texts: set[str]) -> InvalidInput:
     )
 
 
-def _folded(name: str) -> str:
-    """Names that differ in case, width or spaces are one: presets spell their rules in several ways."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
 @lru_cache(maxsize=1)
 def _aliases() -> dict[str, tuple[Use, ...]]:
-    return {_folded(alias): uses for alias, uses in ALIASES.items()}
+    """By folded name: presets spell their rules in several ways, which differ in case, width or spaces."""
+    return {fold(alias): uses for alias, uses in ALIASES.items()}
 
 
 def _facts(found: Rule) -> RuleFacts:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pypdfium2
 
+from hub.core.folding import fold
 from knowledge.backends.parsers.errors import ParseError, corrupted, parse_error
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pages import is_garbled, ocr_notices
-from knowledge.backends.parsers.pdf_headings import HeadingJudge, normal, without_running_lines
+from knowledge.backends.parsers.pdf_headings import HeadingJudge, without_running_lines
 from knowledge.backends.parsers.pdf_layout import Layout, TextBlock
 from knowledge.backends.parsers.pdf_lines import read_page
 from knowledge.backends.parsers.pdf_page import Line, Page
@@ -101,7 +102,7 @@ def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
     for bookmark in document.get_toc(max_depth=6):
         destination = bookmark.get_dest()
         index = destination.get_index() if destination is not None else None
-        title = normal(bookmark.get_title())
+        title = fold(bookmark.get_title())
         if index is not None and title:
             levels.setdefault((index + 1, title), bookmark.level + 1)
     return levels

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from hub.core.folding import fold
 from knowledge.backends.parsers.pdf_page import Line, Page
 from knowledge.numbering import is_caption, numbered_level
 
@@ -28,11 +29,6 @@ _STRONG_NUMBER = re.compile(
 )
 
 Outline = Mapping[tuple[int, str], int]
-
-
-def normal(text: str) -> str:
-    """Fold width and case and drop white space, to compare texts that were typeset differently."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def without_running_lines(pages: Sequence[Page]) -> list[list[Line]]:
@@ -58,7 +54,7 @@ def _is_running(line: Line, counts: Counter[str], needed: float) -> bool:
 
 
 def _shape(line: Line) -> str:
-    return re.sub(r"[0-9]+", "#", normal(line.text))
+    return re.sub(r"[0-9]+", "#", fold(line.text))
 
 
 class HeadingJudge:
@@ -72,13 +68,13 @@ class HeadingJudge:
         self._body = sizes.most_common(1)[0][0] if sizes else 0.0
         larger = sorted({line.size for line in lines if self._stands_out(line)}, reverse=True)
         self._ranks = {size: rank for rank, size in enumerate(_merged(larger)[:_MAX_SIZES], 1)}
-        matched = sum(1 for line in lines if (line.page, normal(line.text)) in outline)
+        matched = sum(1 for line in lines if (line.page, fold(line.text)) in outline)
         self._trusts_outline = matched >= max(2, len(outline) // 2)
 
     def level(self, line: Line) -> int | None:
         """Return the heading level of a line, 1 to 6, or None for body text."""
         if self._trusts_outline:
-            return self._outline.get((line.page, normal(line.text)))
+            return self._outline.get((line.page, fold(line.text)))
         text = unicodedata.normalize("NFKC", line.text).strip()
         if len(text) > _MAX_HEADING or text.endswith(("。", "、", ",")) or CONTENTS_ENTRY.search(text):
             return None
