@@ -12,7 +12,7 @@ from hub.rest.auth import HubRequest
 from hub.rest.responses import server_sent_events
 from knowledge.answering import Answer, AnswerSentence, Question, answer, follow_answer
 from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
-from knowledge.api.search import FilterIn, search_filter
+from knowledge.schemas.asked import FilterIn, search_filter
 
 router = Router()
 

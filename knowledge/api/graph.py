@@ -12,6 +12,7 @@ from knowledge.graph.schema import graph_schema
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal, graph_search
 from knowledge.graph.walk import Direction
 from knowledge.schemas import graph as schemas
+from knowledge.schemas.asked import named
 
 router = Router()
 
@@ -39,8 +40,8 @@ def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSear
     """Walk the knowledge graph from an entity: nodes, edges among them, and a path to each."""
     query = GraphQuery(
         entity=asked.entity,
-        relation_types=_several(asked.relation_type),
-        node_types=_several(asked.node_type),
+        relation_types=named(asked.relation_type),
+        node_types=named(asked.node_type),
         direction=asked.direction,
         traversal=asked.traversal,
         max_depth=asked.max_depth,
@@ -48,11 +49,6 @@ def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSear
         collection=asked.collection,
     )
     return schemas.graph_search_out(graph_search(request.principal, query))
-
-
-def _several(value: str | list[str]) -> tuple[str, ...]:
-    given = (value,) if isinstance(value, str) else tuple(value)
-    return tuple(name for name in given if name)
 
 
 @router.post("/graph/query", response=schemas.CypherOut)

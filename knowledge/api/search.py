@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from ninja import Field, Query, Router, Schema
 
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge import schemas
+from knowledge.schemas.asked import FilterIn, search_filter
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search as search_documents
 from knowledge.types import (
     PageMark,
     SearchDetail,
-    SearchFilter,
     SearchMode,
     SearchOrder,
     SearchQuery,
 )
 
 router = Router()
-
-
-class FilterIn(Schema):
-    collection: str | list[str] = []
-    document_id: str | list[str] = []
-    document_type: str | list[str] = []
-    section_path: str | list[str] = []
-    language: str | None = None
-    metadata: dict[str, Any] = {}
-    classification: str | list[str] = Field(default=[], description="c1, c2, c3")
-    created_from: date | datetime | None = Field(default=None, description="a day, or a time; of the document")
-    created_to: date | datetime | None = Field(default=None, description="a day is included whole")
-    updated_from: date | datetime | None = None
-    updated_to: date | datetime | None = None
 
 
 class SearchIn(Schema):
@@ -84,28 +69,6 @@ def _search_query(asked: SearchIn, after: PageMark | None) -> SearchQuery:
         per_document=asked.per_document,
         after=after,
     )
-
-
-def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:
-    """Read a filter; ``collection`` beside it is one more."""
-    collections = _several(asked.collection)
-    return SearchFilter(
-        collections=(*collections, collection) if collection else collections,
-        document_ids=_several(asked.document_id),
-        document_types=_several(asked.document_type),
-        section_path=_several(asked.section_path),
-        language=asked.language,
-        metadata=asked.metadata,
-        classifications=_several(asked.classification),
-        created_from=asked.created_from,
-        created_to=asked.created_to,
-        updated_from=asked.updated_from,
-        updated_to=asked.updated_to,
-    )
-
-
-def _several(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 @router.get("/chunks/{chunk_id}", response=schemas.HitOut)

@@ -13,9 +13,10 @@ from knowledge.answering import Question
 from knowledge.answering import answer as answer_question
 from knowledge.answering.schemas import AnswerOut, answer_out
 from knowledge.schemas import CountOut, HitOut, SearchOut, page_mark, page_position, search_out
+from knowledge.schemas.asked import search_filter
 from knowledge.search import hybrid
 from knowledge.services import reading
-from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchOrder, SearchQuery
+from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import rag_graph
@@ -62,7 +63,7 @@ def search(
         mode=mode,
         limit=limit,
         threshold=threshold,
-        filter=_search_filter(filter, collection),
+        filter=search_filter(filter, collection),
         with_context=with_context,
         context_size=context_size,
         full_document=full_document,
@@ -101,7 +102,7 @@ def vector_search(
         mode=SearchMode.VECTOR,
         limit=top_k,
         threshold=threshold,
-        filter=_search_filter(filter, collection),
+        filter=search_filter(filter, collection),
         detail=detail,
         per_document=per_document,
     )
@@ -132,7 +133,7 @@ def answer(
     model of the hub; sentences that their citations do not bear out are left out) or extractive (taken from the
     documents as they stand). Read notices.
     """
-    asked = Question(text=query, filter=_search_filter(filter, collection), limit=limit)
+    asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
     return answer_out(answer_question(current_caller().principal, asked))
 
 
@@ -143,27 +144,6 @@ def get_document_count(collection: Collection = "") -> CountOut:
     """
     documents, chunks = reading.count_documents(current_caller().principal, collection=collection)
     return CountOut(documents=documents, chunks=chunks)
-
-
-def _search_filter(asked: FilterIn, collection: str) -> SearchFilter:
-    collections = _several(asked.collection)
-    return SearchFilter(
-        collections=(*collections, collection) if collection else collections,
-        document_ids=_several(asked.document_id),
-        document_types=_several(asked.document_type),
-        section_path=_several(asked.section_path),
-        language=asked.language,
-        metadata=asked.metadata,
-        classifications=_several(asked.classification),
-        created_from=asked.created_from,
-        created_to=asked.created_to,
-        updated_from=asked.updated_from,
-        updated_to=asked.updated_to,
-    )
-
-
-def _several(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _search(name: str, asked: SearchQuery, cursor: str | None) -> SearchOut:

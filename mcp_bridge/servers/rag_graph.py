@@ -12,6 +12,7 @@ from hub.core.errors import InvalidInput
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.search import graph_search as walk_graph
 from knowledge.graph.walk import Direction
+from knowledge.schemas.asked import named
 from knowledge.schemas.graph import GraphSearchOut, graph_search_out
 from knowledge.schemas.search import HitOut, hit_out
 from knowledge.services.retrieval import MAX_CONTEXT_CHUNKS, RetrievalStrategy
@@ -76,8 +77,8 @@ def graph_search(
     """
     query = GraphQuery(
         entity=entity,
-        relation_types=_several(relation_type),
-        node_types=_several(node_type),
+        relation_types=named(relation_type),
+        node_types=named(node_type),
         direction=direction,
         traversal=traversal,
         max_depth=max_depth,
@@ -129,11 +130,6 @@ def hybrid_retrieve(
 
 def _source(kind: RetrievalStrategy, reference: str, relevance: float) -> RetrievedSourceResult:
     return RetrievedSourceResult(type=kind, reference=reference, relevance=round(relevance, 6))
-
-
-def _several(value: str | list[str]) -> tuple[str, ...]:
-    given = [value] if isinstance(value, str) else value
-    return tuple(name for name in given if name)
 
 
 TOOLS: tuple[HubTool, ...] = (

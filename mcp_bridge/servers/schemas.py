@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut
+from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut, asked
 from knowledge.types import SearchMode
 from review.schemas import CheckItemOut, ReviewOut, SummaryOut
 
@@ -55,20 +54,8 @@ class ReportOptionsIn(Options):
     )
 
 
-class FilterIn(Options):
+class FilterIn(Options, asked.FilterIn):
     """Which passages may answer; what is left out does not restrict."""
-
-    document_type: str | list[str] = Field([], description="for instance basic_design (基本設計書)")
-    document_id: str | list[str] = Field([], description="ids such as doc_…")
-    section_path: str | list[str] = Field([], description='headings from the top, or a number alone such as "3.2"')
-    collection: str | list[str] = Field([], description="slugs")
-    language: str | None = Field(None, description="ja or en")
-    metadata: dict[str, Any] = Field({}, description="metadata that the document has")
-    classification: str | list[str] = Field([], description="c1, c2, c3 (機密性)")
-    created_from: date | datetime | None = Field(None, description="the document's day, such as 2026-04-01, or time")
-    created_to: date | datetime | None = Field(None, description="a day is included whole")
-    updated_from: date | datetime | None = None
-    updated_to: date | datetime | None = None
 
 
 class ReviewMetadata(BaseModel):
