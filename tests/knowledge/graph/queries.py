@@ -80,7 +80,11 @@ ANSWERS: list[tuple[str, dict, list[list]]] = [
         {},
         [["C", 2], ["FR", 3], ["NFR", 1], ["TC", 2]],
     ),
-    ("MATCH (r:Requirement) WHERE r.role = 'test' RETURN collect(r.code) AS codes", {}, [[["TC-001", "TC-002"]]]),
+    (
+        "MATCH (r:Requirement) WHERE r.role = 'test' WITH r ORDER BY r.code RETURN collect(r.code) AS codes",
+        {},
+        [[["TC-001", "TC-002"]]],
+    ),
     (
         "MATCH (r:Requirement {code: 'FR-001'})<-[e]-(x) RETURN type(e) AS t, count(*) AS n ORDER BY t",
         {},
