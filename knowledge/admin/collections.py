@@ -19,7 +19,7 @@ from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.models import Collection, CollectionGrant, DocumentType
-from knowledge.services.collections import create_collection, delete_collection, update_collection
+from knowledge.services.collections import create_collection, delete_collection, may_curate, update_collection
 
 
 class GrantInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
@@ -54,7 +54,7 @@ class CollectionAdmin(HubModelAdmin):
         return True  # the queryset holds only what the person may see
 
     def may_add(self, principal: Principal) -> bool:
-        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+        return may_curate(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         curated = Collection.objects.visible_to(principal, Scope.CURATE)
@@ -144,7 +144,7 @@ class DocumentTypeAdmin(HubModelAdmin):
         return True
 
     def may_add(self, principal: Principal) -> bool:
-        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+        return may_curate(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         return self.may_add(principal)

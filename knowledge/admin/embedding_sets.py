@@ -15,15 +15,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from knowledge.backends.embedders.registry import KNOWN_BACKENDS
-from knowledge.models import Collection, EmbeddingSet, EmbeddingSetStatus
+from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.services.collections import may_curate
 from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types import ChunkOptions
 
@@ -81,7 +82,7 @@ class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
     """One page with every set; superusers act, curators look."""
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+        return may_curate(principal)
 
     def get_urls(self) -> list[URLPattern]:
         """Put the page with its actions in the place of Django's list."""

@@ -23,6 +23,7 @@ from hub.core.errors import NotFound
 from knowledge.admin.guideline_import import CHANGES, import_page
 from knowledge.models import EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.services import guidelines
+from knowledge.services.collections import may_curate
 
 
 @admin.register(Guideline)
@@ -53,7 +54,7 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Offer the import to curators."""
-        extra = {**(extra_context or {}), "may_curate": guidelines.is_curator(principal_of(request))}
+        extra = {**(extra_context or {}), "may_curate": may_curate(principal_of(request))}
         response: HttpResponseBase = super().changelist_view(request, extra)
         return response
 
@@ -103,7 +104,7 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
         editions=[(row, badge(row.status, row.get_status_display())) for row in editions],
         shown=shown,
         articles=_tree(articles),
-        may_curate=guidelines.is_curator(principal),
+        may_curate=may_curate(principal),
     )
 
 

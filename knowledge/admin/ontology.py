@@ -27,6 +27,7 @@ from knowledge.models import Ontology
 from knowledge.ontology import store
 from knowledge.ontology.difference import statements
 from knowledge.services import ontologies
+from knowledge.services.collections import may_curate
 
 FILES = {
     "rdfxml": ("rdf", "application/rdf+xml"),
@@ -65,9 +66,8 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
         """Offer the import to curators."""
-        may_curate = ontologies.may_curate(principal_of(request))
         response: HttpResponseBase = super().changelist_view(
-            request, {**(extra_context or {}), "may_curate": may_curate}
+            request, {**(extra_context or {}), "may_curate": may_curate(principal_of(request))}
         )
         return response
 
@@ -128,7 +128,7 @@ def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
         statements_count=len(rest),
         others=others.defer("remainder", "suppressed"),
         formats=FILES,
-        may_curate=ontologies.may_curate(principal),
+        may_curate=may_curate(principal),
     )
 
 

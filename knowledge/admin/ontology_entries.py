@@ -16,7 +16,7 @@ from hub.admin_site.callers import principal_of
 from knowledge.admin.lines import LinesField
 from knowledge.models import Ontology, OntologyClass, OntologyProperty, OntologyStatus
 from knowledge.services import ontology_editing
-from knowledge.services.ontologies import may_curate
+from knowledge.services.collections import may_curate
 
 SYNONYMS_SHOWN = 6
 

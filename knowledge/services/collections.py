@@ -24,6 +24,13 @@ def read_classification(name: str, *, field: str = "classification") -> Classifi
         raise InvalidInput(_('{field}: "{value}" is not one of c1, c2, c3.'), field=field, value=name[:80]) from error
 
 
+def may_curate(principal: Principal) -> bool:
+    """Tell whether the caller curates at all: what belongs to no collection is for curators of any."""
+    if not principal.allows(Scope.CURATE):
+        return False
+    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+
 def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ) -> Collection:
     """Find a collection that the caller may use with ``scope``. Raises NotFound, also for what they may not see."""
     principal.require(scope)

@@ -20,7 +20,8 @@ from knowledge.backends.active_embedder import active_embedding_set, lock_public
 from knowledge.backends.embedders.base import Embedder, EmbeddingError
 from knowledge.ingest import set_builds, set_removal
 from knowledge.ingest.set_builds import SetProgress, progress_of
-from knowledge.models import ChunkPolicy, Collection, EmbeddingSet, EmbeddingSetStatus
+from knowledge.models import ChunkPolicy, EmbeddingSet, EmbeddingSetStatus
+from knowledge.services.collections import may_curate
 from knowledge.services.policies import policy_row
 from knowledge.services.workers import POLL_S, worker_is_alive
 from knowledge.tasks import build_embedding_set
@@ -83,7 +84,7 @@ def _progress(embedding_set: EmbeddingSet) -> SetProgress | None:
 def check_curator(principal: Principal) -> None:
     """Raise Forbidden for callers who curate nothing."""
     principal.require(Scope.CURATE)
-    if not (principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()):
+    if not may_curate(principal):
         raise Forbidden(_("Only administrators and curators of a collection may look at embedding sets."))
 
 

@@ -14,7 +14,8 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, NotFound
 from knowledge.guidelines.diff import ArticleChange, diff_articles
 from knowledge.guidelines.queries import states_of
-from knowledge.models import Collection, EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.models import EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.services.collections import may_curate
 
 EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
 CheckItemFinder = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
@@ -47,17 +48,10 @@ def check_items_of(codes: Sequence[str]) -> dict[str, list[str]]:
     return {code: sorted(items) for code, items in found.items()}
 
 
-def is_curator(principal: Principal) -> bool:
-    """Tell whether the caller curates at all: a guideline belongs to no collection."""
-    if not principal.allows(Scope.CURATE):
-        return False
-    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
-
-
 def require_curator(principal: Principal) -> None:
     """Raise Forbidden unless the caller curates some collection."""
     principal.require(Scope.CURATE)
-    if not is_curator(principal):
+    if not may_curate(principal):
         raise Forbidden(_("Only curators may change guidelines."), code="curators_only")
 
 
@@ -68,7 +62,7 @@ def list_guidelines(principal: Principal, *, document_type: str = "") -> QuerySe
     """
     principal.require(Scope.READ)
     guidelines = Guideline.objects.all()
-    if not is_curator(principal):
+    if not may_curate(principal):
         guidelines = guidelines.filter(editions__status=EditionStatus.PUBLISHED)
     if document_type:
         obliging = GuidelineArticle.objects.filter(
@@ -84,7 +78,7 @@ def visible_editions(principal: Principal) -> QuerySet[GuidelineEdition]:
     """The editions that the caller may read: published and retired ones, for curators drafts too."""
     principal.require(Scope.READ)
     editions = GuidelineEdition.objects.select_related("guideline")
-    return editions if is_curator(principal) else editions.exclude(status=EditionStatus.DRAFT)
+    return editions if may_curate(principal) else editions.exclude(status=EditionStatus.DRAFT)
 
 
 def get_guideline(principal: Principal, code: str) -> Guideline:

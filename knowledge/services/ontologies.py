@@ -14,7 +14,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
-from knowledge.models import Collection, DocumentType, Ontology, OntologyStatus
+from knowledge.models import DocumentType, Ontology, OntologyStatus
 from knowledge.ontology import store
 from knowledge.ontology.answers import ImportPreview
 from knowledge.ontology.constructs import Construct, kept_only
@@ -23,6 +23,7 @@ from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.rdf_files import read_graph, write_graph
 from knowledge.ontology.rdf_mapping import facts_of, graph_of
 from knowledge.ontology.shapes import has_shapes
+from knowledge.services.collections import may_curate
 from knowledge.tasks import validate_shapes
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,59}")
@@ -230,13 +231,6 @@ def check_curator(principal: Principal) -> None:
     principal.require(Scope.CURATE)
     if not may_curate(principal):
         raise Forbidden(_("Only administrators and curators of a collection may change ontologies."))
-
-
-def may_curate(principal: Principal) -> bool:
-    """Tell whether a caller may change ontologies: an administrator, or a curator of some collection."""
-    if not principal.allows(Scope.CURATE):
-        return False
-    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
 
 
 def _base(domain: str) -> Ontology | None:

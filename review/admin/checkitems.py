@@ -18,12 +18,13 @@ from unfold.admin import TabularInline
 from hub.access.services import record_event
 from hub.admin_site.badges import badge
 from hub.admin_site.callers import is_staff, principal_of
+from knowledge.services.collections import may_curate
 from review.admin.item_form import ItemVersionForm, criteria_cells
 from review.admin.masters import MasterAdmin, VersionAdmin
 from review.masters.lint import lint_item
 from review.models import CheckItem, CheckItemVersion
 from review.services.master_versions import beside
-from review.services.masters import content_of, may_curate
+from review.services.masters import content_of
 
 
 class ItemVersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types

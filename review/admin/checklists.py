@@ -21,11 +21,11 @@ from hub.admin_site.badges import badge
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
+from knowledge.services.collections import may_curate
 from review.admin import master_pages
 from review.admin.masters import MasterAdmin, VersionAdmin
 from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
 from review.services.master_versions import lint_version
-from review.services.masters import may_curate
 
 
 class CheckListForm(forms.ModelForm[CheckList]):

@@ -21,7 +21,7 @@ from hub.core.errors import NotFound
 from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
 from hub.evaluation.review_cases import REVIEW
 from hub.rest.uploads import received_file
-from knowledge.services.guidelines import is_curator
+from knowledge.services.collections import may_curate
 from review.schemas.evaluation import CaseImportOut, evaluation_out, import_out
 from review.services import evaluation, evaluation_imports, evaluation_runs
 
@@ -35,7 +35,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
     """A page with all datasets, and one for each; what is changed is asked of the services."""
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return is_curator(principal) or EvaluationDataset.objects.visible_to(principal).exists()
+        return may_curate(principal) or EvaluationDataset.objects.visible_to(principal).exists()
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages in the place of Django's list and form."""
@@ -62,7 +62,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
             "admin/evaluation/datasets.html",
             title=_("Evaluation datasets"),
             datasets=evaluation.list_datasets(principal),
-            may_change=is_curator(principal),
+            may_change=may_curate(principal),
         )
 
     def change_view(
@@ -90,7 +90,7 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         runs=runs,
         trend=trend(runs),
         preview=preview,
-        may_change=is_curator(principal),
+        may_change=may_curate(principal),
     )
 
 
@@ -124,7 +124,7 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         run=run,
         facts=facts,
         measures=[(name, entry) for name, entry in run.metrics.items() if isinstance(entry, dict) and "low" in entry],
-        may_change=is_curator(principal_of(request)),
+        may_change=may_curate(principal_of(request)),
     )
 
 

@@ -13,7 +13,7 @@ from hub.access.principals import Principal
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
-from knowledge.services.guidelines import is_curator
+from knowledge.services.collections import may_curate
 from review.models import GuidelineMapping, SuspectMark
 from review.services import mappings
 
@@ -31,13 +31,13 @@ class GuidelineMappingAdmin(HubModelAdmin):
         return True
 
     def may_add(self, principal: Principal) -> bool:
-        return is_curator(principal)
+        return may_curate(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return is_curator(principal)
+        return may_curate(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return is_curator(principal)
+        return may_curate(principal)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GuidelineMapping]:
         """Add whether a mark is open."""
@@ -144,7 +144,7 @@ class SuspectMarkAdmin(HubModelAdmin):
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_open = not isinstance(obj, SuspectMark) or obj.cleared_at is None
-        return is_open and is_curator(principal)
+        return is_open and may_curate(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False

@@ -12,9 +12,9 @@ from hub.access.principals import Principal
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
+from knowledge.services.collections import may_curate
 from review.models import CheckItemVersion, CheckListVersion, MasterStatus
 from review.services.master_versions import save_draft
-from review.services.masters import may_curate
 
 
 class MasterAdmin(HubModelAdmin):

@@ -23,10 +23,10 @@ from hub.admin_site.badges import badge
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
+from knowledge.services.collections import may_curate
 from review.admin.masters import MasterAdmin
 from review.models import JudgePrompt, PromptStatus
 from review.services import publish_prompt, try_prompt
-from review.services.masters import may_curate
 
 
 @admin.register(JudgePrompt)

@@ -18,7 +18,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, ParsedCase
 from hub.evaluation.models import READING_SCOPES, EvaluationCase, EvaluationDataset
 from hub.evaluation.review_cases import REVIEW, review_case
-from knowledge.services.guidelines import is_curator
+from knowledge.services.collections import may_curate
 from knowledge.services.retrieval_evaluation import get_dataset
 from review.models import CheckList, Finding, Review
 
@@ -63,7 +63,7 @@ def require_reader(principal: Principal) -> None:
 def require_curator(principal: Principal) -> None:
     """Raise Forbidden unless the caller curates some collection."""
     principal.require(Scope.CURATE)
-    if not is_curator(principal):
+    if not may_curate(principal):
         raise Forbidden(_("Only administrators and curators of a collection may change evaluation datasets."))
 
 

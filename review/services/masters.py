@@ -8,16 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Forbidden, NotFound
-from knowledge.models import Collection
+from knowledge.services.collections import may_curate
 from review.masters.content import ItemContent
 from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion
-
-
-def may_curate(principal: Principal) -> bool:
-    """Tell whether somebody curates at all: a check master belongs to no collection."""
-    if not principal.allows(Scope.CURATE):
-        return False
-    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
 
 
 def require_curator(principal: Principal) -> None:
