@@ -92,6 +92,10 @@ def test_a_token_is_shown_after_it_is_made_and_never_again(page: Any) -> None:
 def test_a_search_is_typed_and_its_passage_opened_with_the_keyboard(page: Any, tmp_path: Path) -> None:
     add_document(tmp_path, text=DESIGN)
     browser = page("admin:hub_search")
+    # The browser gives the field its focus with the first frame, which may come after the load.
+    WebDriverWait(browser, PATIENCE_S).until(
+        lambda one: one.switch_to.active_element.get_attribute("id") == "hub-query"
+    )
     browser.switch_to.active_element.send_keys("画面の応答時間", Keys.ENTER)
     WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_elements(By.CSS_SELECTOR, ".hub-hit mark"))
     browser.find_element(By.TAG_NAME, "body").send_keys("j")

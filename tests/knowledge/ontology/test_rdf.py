@@ -7,6 +7,7 @@ from pathlib import Path
 
 import owlready2
 import pytest
+from django.utils import translation
 from rdflib import Graph
 from rdflib.compare import isomorphic
 
@@ -161,7 +162,7 @@ def test_a_file_over_the_limit_is_refused(monkeypatch):
     with pytest.raises(LimitExceeded):
         read_graph(b" " * (rdf_files.MAX_BYTES + 1), rdf_format="turtle", domain="test")
     monkeypatch.setattr(rdf_files, "MAX_TRIPLES", 3)
-    with pytest.raises(LimitExceeded, match="statements"):
+    with translation.override("en"), pytest.raises(LimitExceeded, match="statements"):
         graph_in("places.jsonld")
 
 
