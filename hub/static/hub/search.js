@@ -4,6 +4,7 @@
 (() => {
   const query = document.getElementById("hub-query");
   const links = [...document.querySelectorAll("[data-hit] .hub-hit-title")];
+  if (query.autofocus) query.focus(); // browsers leave it out where no frame is drawn after the load
 
   function move(step) {
     const at = links.indexOf(document.activeElement);
