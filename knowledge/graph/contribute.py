@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
 from knowledge.facts import EdgeFact, Facts, NodeFact
 from knowledge.graph.resolve import MASTERS, Resolved, resolve
@@ -184,9 +184,3 @@ def _placed(facts: Iterable[EdgeFact], resolved: Resolved) -> dict[tuple[int, st
 def withdraw_document(document: Document) -> int:
     """Take all that a document said out of the graph; gives how many nodes and edges it had supported."""
     return withdraw(contributor_of(document, version_pk=None))
-
-
-def documents_naming(keys: Iterable[str]) -> QuerySet[Document]:
-    """The documents that say something of nodes with these keys: they are read again when such a node comes or goes."""
-    named = GraphContribution.objects.filter(Q(node__keys__overlap=list(keys)), document__isnull=False)
-    return Document.objects.filter(pk__in=named.values("document_id"))

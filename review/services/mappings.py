@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.utils import timezone
@@ -12,7 +12,6 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
-from knowledge.guidelines.facts import EdgeFact
 from knowledge.guidelines.queries import editions_in_force
 from knowledge.models import EditionStatus, GuidelineArticle, GuidelineEdition
 from knowledge.services.guidelines import require_curator
@@ -135,19 +134,6 @@ def mapped_items(codes: Sequence[str]) -> dict[str, list[str]]:
     for article, item in rows.values_list("article_code", "check_item__code"):
         found.setdefault(article, []).append(item)
     return found
-
-
-def mapping_edges() -> Iterator[EdgeFact]:
-    """Yield DEFINES from an article in force to each check item that rests on it. One query."""
-    in_force = GuidelineArticle.objects.filter(edition__in=editions_in_force(), code=OuterRef("article_code"))
-    rows = GuidelineMapping.objects.filter(Exists(in_force)).order_by("article_code", "check_item__code")
-    for article, item, relation in rows.values_list("article_code", "check_item__code", "relation").iterator():
-        yield EdgeFact(
-            type="DEFINES",
-            source=("GuidelineArticle", article),
-            target=("CheckItem", item),
-            properties={"relation": relation},
-        )
 
 
 def mark_suspects(principal: Principal, edition: GuidelineEdition, changes: Sequence[ArticleChange]) -> None:
