@@ -22,6 +22,10 @@ from knowledge.ontology.shipped_files import shipped_ontologies
 
 FILES = Path(__file__).resolve().parent / "files"
 NAMES = ("library_terms.ttl", "clinic.owl", "places.jsonld")
+PUBLIC = (
+    FILES / "resource_types.ttl",  # SKOS, of the KIM group of DINI (CC0): see README.md
+    Path(owlready2.__file__).parent / "ontos" / "dcterms.owl",  # DCMI Metadata Terms, in RDFS
+)
 FORMATS = sorted(rdf_files.FORMATS)
 SHIPPED = {facts.domain: facts for _version, facts in shipped_ontologies()}
 
@@ -57,6 +61,18 @@ def test_the_shipped_ontologies_come_back_from_every_format(domain, rdf_format):
     assert isomorphic(again, graph_of(facts))
     found = difference(facts, facts_of(again, domain=domain))
     assert found.is_same, found
+
+
+@pytest.mark.parametrize("path", PUBLIC, ids=lambda path: path.name)
+def test_public_vocabularies_come_back_from_every_format(path):
+    graph = read_graph(path.read_bytes(), rdf_format=format_of(filename=path.name) or "", domain="test")
+    facts = facts_of(graph, domain="test")
+
+    assert len(facts.classes) > 20
+    assert {each.term for each in kept_only(graph)} <= {"owl:imports"}
+    for rdf_format in FORMATS:
+        written = write_graph(graph_of(facts), rdf_format=rdf_format)
+        assert isomorphic(read_graph(written, rdf_format=rdf_format, domain="test"), graph)
 
 
 @pytest.mark.parametrize("domain", sorted(SHIPPED))
