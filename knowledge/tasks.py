@@ -54,7 +54,10 @@ def sweep() -> int:
         enqueue(build_embedding_set, set_id=set_id)
     for document_pk in documents:
         enqueue(update_graph, document_pk=document_pk)
-    return len(versions) + len(sets) + len(documents)
+    checks = shape_checks.lost_checks()
+    for ontology_id in checks:
+        enqueue(validate_shapes, ontology_id=ontology_id)
+    return len(versions) + len(sets) + len(documents) + len(checks)
 
 
 # Shapes of an imported ontology are somebody else's: an expensive one is stopped, and the report says so.

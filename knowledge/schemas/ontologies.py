@@ -40,7 +40,9 @@ class OntologyOut(BaseModel):
     published_by: str
     retired_at: datetime | None
     retired_by: str
-    shapes_report: dict[str, Any] | None = Field(description="what SHACL shapes in it said; null without shapes")
+    shapes_report: dict[str, Any] | None = Field(
+        description="what SHACL shapes in it said; null without shapes, `pending` until they are checked"
+    )
 
 
 class OntologiesOut(BaseModel):

@@ -22,6 +22,7 @@ from knowledge.ontology.difference import OntologyDifference, difference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.rdf_files import read_graph, write_graph
 from knowledge.ontology.rdf_mapping import facts_of, graph_of
+from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
 from knowledge.services.collections import may_curate
 from knowledge.tasks import validate_shapes
@@ -126,6 +127,7 @@ def import_ontology(
         draft.kept_only = [_construct_dict(each) for each in preview.kept_only]
         draft.save(update_fields=["kept_only"])
         if has_shapes(graph_of(preview.facts)):
+            ask_for_check(draft.pk)
             enqueue_on_commit(validate_shapes, ontology_id=draft.pk)
         _record(principal, "IMPORT", draft, format=rdf_format)
     if publish and draft.status != OntologyStatus.PUBLISHED:

@@ -7,18 +7,17 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import translation
+from django.utils import timezone, translation
 from rdflib.compare import isomorphic
 
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.models import Collection, Ontology, OntologyClass, OntologyStatus
-from knowledge.ontology import store
+from knowledge.ontology import shape_checks, store
 from knowledge.ontology.queries import topics_for
 from knowledge.ontology.rdf_files import read_graph
 from knowledge.ontology.rdf_mapping import graph_of
-from knowledge.ontology.shape_checks import check_shapes
 from knowledge.ontology.topics import load_topics
 from knowledge.services import ontologies, ontology_editing
 from knowledge.services.ontologies import import_ontology
@@ -190,7 +189,9 @@ def test_shapes_of_an_import_are_checked_and_scripts_in_them_are_not_run(django_
       sh:sparql [ sh:select "SELECT $this WHERE { SERVICE <http://192.0.2.1/> { $this ?p ?o } }" ] ."""
     )
     draft, preview = put(shapes)
-    check_shapes(draft.pk)
+    draft.refresh_from_db()
+    assert draft.shapes_report["pending"]
+    shape_checks.check_shapes(draft.pk)
     draft.refresh_from_db()
     report = draft.shapes_report
     assert (report["conforms"], report["total"]) == (False, 1)
@@ -198,3 +199,23 @@ def test_shapes_of_an_import_are_checked_and_scripts_in_them_are_not_run(django_
     assert report["results"][0]["focus"].endswith("#fr1")
     assert "sparql" in report["not_run"]
     assert "sh:NodeShape" in {each.term for each in preview.kept_only}
+
+
+def test_a_check_of_shapes_that_lost_its_worker_is_asked_for_again_and_given_up_after_three_attempts():
+    draft, _preview = put(TURTLE + " @prefix sh: <http://www.w3.org/ns/shacl#> . hub:Shape a sh:NodeShape .")
+    assert shape_checks.lost_checks() == []
+    for attempt in range(shape_checks.MAX_ATTEMPTS):
+        long_ago = (timezone.now() - shape_checks.LOST_AFTER * 2).isoformat()
+        waiting = {"pending": True, "attempts": attempt, "since": long_ago}
+        Ontology.objects.filter(pk=draft.pk).update(shapes_report=waiting)
+        assert shape_checks.lost_checks() == [draft.pk]
+    Ontology.objects.filter(pk=draft.pk).update(shapes_report=waiting | {"attempts": shape_checks.MAX_ATTEMPTS})
+
+    shape_checks.check_shapes(draft.pk)
+
+    draft.refresh_from_db()
+    assert "3 attempts" in draft.shapes_report["error"]
+    assert shape_checks.lost_checks() == []
+    shape_checks.check_shapes(draft.pk)
+    draft.refresh_from_db()
+    assert "3 attempts" in draft.shapes_report["error"]
