@@ -13,6 +13,7 @@ from hub.rest.errors import NotAcceptable, UnsupportedMediaType
 from hub.rest.uploads import received_body
 from knowledge.ontology.rdf_files import FORMATS, MEDIA_TYPES, format_of
 from knowledge.schemas import ontologies as shapes
+from knowledge.schemas.coverage import CoverageIn, CoverageOut, coverage_out
 from knowledge.services import ontologies, ontology_checks
 
 router = Router()
@@ -102,9 +103,7 @@ def reason(request: HubRequest, domain: str, asked: shapes.ReasonIn) -> shapes.R
     )
 
 
-@router.post("/ontologies/{domain}/coverage", response=shapes.CoverageOut)
-def coverage(request: HubRequest, domain: str, asked: shapes.CoverageIn) -> shapes.CoverageOut:
+@router.post("/ontologies/{domain}/coverage", response=CoverageOut)
+def coverage(request: HubRequest, domain: str, asked: CoverageIn) -> CoverageOut:
     """Which of the topics that such a document must treat a document treats, and where; or how its headings nest."""
-    return shapes.coverage_out(
-        ontology_checks.check_coverage(request.principal, asked.document_id, domain, asked.check_type)
-    )
+    return coverage_out(ontology_checks.check_coverage(request.principal, asked.document_id, domain, asked.check_type))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from knowledge.models import Document, DocumentVersion, Ontology
+from knowledge.models import Chunk, Document, DocumentVersion, Ontology
 from knowledge.ontology.constructs import Construct
 from knowledge.ontology.coverage import TopicJudgement
 from knowledge.ontology.difference import OntologyDifference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.hierarchy import HierarchyIssue
 from knowledge.ontology.reasoning import InferenceType, Reasoning
-from knowledge.types import Block, Section
+from knowledge.types import Block, Notice, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,8 @@ class ReasoningAnswer:
 class CoverageAnswer:
     """What one version of a document treats. ``judgements`` and ``issues`` are those of the check that was asked.
 
-    ``rate`` is the share of treated topics, in percent, over the topics that were judged.
+    ``rate`` is the share of treated topics, in percent, over the topics that were judged. ``nearest`` has, by the code
+    of each missing topic, the passage nearest in meaning, with its cosine: where to look, nothing that decides.
     """
 
     domain: str
@@ -62,3 +64,5 @@ class CoverageAnswer:
     rate: float
     judgements: tuple[TopicJudgement, ...]
     issues: tuple[HierarchyIssue, ...]
+    nearest: Mapping[str, tuple[Chunk, float]]
+    notices: tuple[Notice, ...]

@@ -11,17 +11,11 @@ from rdflib.term import Node
 
 from hub.core.languages import in_language
 from knowledge.models import Ontology
-from knowledge.ontology.answers import CheckType, CoverageAnswer, ImportPreview, ReasoningAnswer
-from knowledge.ontology.coverage import CoverageStatus, TopicJudgement
+from knowledge.ontology.answers import ImportPreview, ReasoningAnswer
 from knowledge.ontology.difference import OntologyDifference
 from knowledge.ontology.facts import OntologyFacts
-from knowledge.ontology.hierarchy import HierarchyIssue
 from knowledge.ontology.reasoning import FoundViolation, InferenceType, InferredFact
 from knowledge.ontology.vocabulary import compact, ontology_iri
-from knowledge.structure import line_range, section_at
-from knowledge.types import Block, Section
-
-MAX_QUOTE = 300
 
 
 class OntologyOut(BaseModel):
@@ -129,68 +123,10 @@ class ReasonOut(BaseModel):
     reasoning_chain: list[str]
 
 
-class EvidenceOut(BaseModel):
-    quote: str
-    document_id: str
-    start_offset: int
-    end_offset: int
-    section_path: list[str]
-    page_number: int | None
-    line_range: list[int]
-    verified: bool
-
-
-class MissingItemOut(BaseModel):
-    code: str
-    category: str
-    item: str
-    severity: str
-    expected_location: str
-    required: bool
-    status: str = Field(description="missing, mentioned (named only) or empty (a heading without content)")
-    reason: str
-    evidence: EvidenceOut | None = Field(description="where it is named, or the empty heading")
-
-
-class HierarchyIssueOut(BaseModel):
-    issue_type: str = Field(description="skipped_level, wrong_parent or wrong_order")
-    description: str
-    location: str
-    evidence: EvidenceOut
-
-
-class RequiredItemOut(BaseModel):
-    code: str
-    item: str
-    found: bool
-    required: bool
-    status: str = Field(description="treated, mentioned, missing or empty")
-    location: str | None
-    reason: str
-    evidence: EvidenceOut | None = Field(description="the heading or passage that decided")
-
-
-class CoverageOut(BaseModel):
-    document_id: str
-    document_version: int
-    domain: str
-    ontology_version: int
-    check_type: str
-    coverage_rate: float = Field(description="share of treated topics, 0 to 100")
-    missing_items: list[MissingItemOut]
-    hierarchy_issues: list[HierarchyIssueOut]
-    required_items_status: list[RequiredItemOut]
-
-
 class ReasonIn(BaseModel):
     inference_type: InferenceType
     target_class: str = Field("", max_length=500, description="an IRI, a prefixed name (hub:…) or a class's code")
     depth: int = Field(3, ge=1, le=20, description="the most inferences in a row")
-
-
-class CoverageIn(BaseModel):
-    document_id: str = Field(max_length=60)
-    check_type: CheckType = CheckType.COVERAGE
 
 
 def ontology_out(row: Ontology) -> OntologyOut:
@@ -331,80 +267,3 @@ def _explanation(answer: ReasoningAnswer) -> str:
         ja += f"depth={answer.depth} より長い推論による {deeper} 件は省きました。"
         en += f" {deeper} with longer proofs than depth={answer.depth} are left out."
     return in_language(ja, en)
-
-
-def coverage_out(answer: CoverageAnswer) -> CoverageOut:
-    judged = answer.judgements
-    missing = [each for each in judged if each.status is not CoverageStatus.TREATED]
-    return CoverageOut(
-        document_id=answer.document.public_id,
-        document_version=answer.version.number,
-        domain=answer.domain,
-        ontology_version=answer.number,
-        check_type=answer.check_type,
-        coverage_rate=answer.rate,
-        missing_items=[_missing_out(each, answer) for each in missing],
-        hierarchy_issues=[_issue_out(issue, answer) for issue in answer.issues],
-        required_items_status=[_item_out(each, answer) for each in judged],
-    )
-
-
-def _missing_out(judged: TopicJudgement, answer: CoverageAnswer) -> MissingItemOut:
-    topic = judged.topic
-    return MissingItemOut(
-        code=topic.code,
-        category=topic.category,
-        item=in_language(topic.label_ja, topic.label_en),
-        severity=topic.severity,
-        expected_location=in_language(topic.expected_location, topic.expected_location_en),
-        required=topic.required,
-        status=judged.status.value,
-        reason=in_language(judged.reason_ja, judged.reason_en),
-        evidence=_evidence(judged.span, answer),
-    )
-
-
-def _item_out(judged: TopicJudgement, answer: CoverageAnswer) -> RequiredItemOut:
-    topic, is_found = judged.topic, judged.status is CoverageStatus.TREATED
-    return RequiredItemOut(
-        code=topic.code,
-        item=in_language(topic.label_ja, topic.label_en),
-        found=is_found,
-        required=topic.required,
-        status=judged.status.value,
-        location=" > ".join(judged.section_path) or None,
-        reason=in_language(judged.reason_ja, judged.reason_en),
-        evidence=_evidence(judged.span, answer),
-    )
-
-
-def _issue_out(issue: HierarchyIssue, answer: CoverageAnswer) -> HierarchyIssueOut:
-    section = issue.section
-    heading = answer.text[section.start : section.body_start].rstrip()
-    return HierarchyIssueOut(
-        issue_type=issue.issue_type,
-        description=in_language(issue.description_ja, issue.description_en),
-        location=" > ".join(section.path),
-        evidence=_evidence_at(section.start, section.start + len(heading), answer),
-    )
-
-
-def _evidence(span: tuple[int, int] | None, answer: CoverageAnswer) -> EvidenceOut | None:
-    return _evidence_at(*span, answer) if span else None
-
-
-def _evidence_at(start: int, end: int, answer: CoverageAnswer) -> EvidenceOut:
-    end = min(end, start + MAX_QUOTE)
-    quote = answer.text[start:end]
-    section: Section | None = section_at(answer.sections, start)
-    block: Block | None = next((each for each in answer.blocks if each.start <= start < each.end), None)
-    return EvidenceOut(
-        quote=quote,
-        document_id=answer.document.public_id,
-        start_offset=start,
-        end_offset=end,
-        section_path=list(section.path) if section else [],
-        page_number=block.page if block else None,
-        line_range=list(line_range(answer.text, start, end)),
-        verified=bool(quote.strip()),
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hub.core.errors import HubError
@@ -31,6 +31,14 @@ class RankedChunks:
     notices: tuple[Notice, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestChunks:
+    """The nearest chunk by key, with its cosine (-1 to 1); ``notices`` say why there are none."""
+
+    by_key: Mapping[str, tuple[Chunk, float]]
+    notices: tuple[Notice, ...] = ()
+
+
 def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     """Rank all chunks of a version by meaning and by words; equals in document order.
 
@@ -48,22 +56,47 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     return RankedChunks(chunks=tuple(chunks), notices=tuple(remarks))
 
 
+def nearest_within(version: DocumentVersion, questions: Mapping[str, str]) -> NearestChunks:
+    """Find the passage of a version that is nearest in meaning to each question, by the question's key.
+
+    Asks nobody for permission, as :func:`rank_within`. Two queries, and one per question.
+    """
+    active = find_active_set()
+    if active is None or not questions:
+        return NearestChunks(by_key={})
+    policy = policy_id_of(version, active)
+    chunks = {chunk.pk: chunk for chunk in Chunk.objects.filter(version=version, policy_id=policy)}
+    remarks: list[Notice] = []
+    found: dict[str, tuple[Chunk, float]] = {}
+    for key, question in questions.items():
+        cosines = _cosines(active, question, list(chunks), remarks)
+        if remarks:  # the model does not answer, and won't for the next question
+            break
+        if cosines:
+            best = min(cosines, key=lambda pk: (-cosines[pk], chunks[pk].index))
+            found[key] = (chunks[best], cosines[best])
+    return NearestChunks(by_key=found, notices=tuple(remarks))
+
+
 def _by_meaning(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, int]:
     """Ranks from 1; empty where the embedding model does not answer."""
-    try:
-        cosines = cosines_of(active, embedder_of(active).embed_query(question), ids)
-    except EmbeddingError as error:
-        remarks.append(notices.vector_unavailable(error.ja, error.en))
-        return {}
-    except EmbedderMismatch:
-        remarks.append(notices.EMBEDDER_MISMATCH)
-        return {}
-    except HubError as error:
-        logger.warning("passages are ranked by words alone: %s", error.error_code)
-        remarks.append(notices.vector_unavailable("", ""))
-        return {}
+    cosines = _cosines(active, question, ids, remarks)
     ordered = sorted(cosines, key=lambda pk: (-cosines[pk], pk))
     return {pk: rank for rank, pk in enumerate(ordered, 1)}
+
+
+def _cosines(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, float]:
+    """Cosines of the question by chunk; empty, with a remark, where the embedding model does not answer."""
+    try:
+        return cosines_of(active, embedder_of(active).embed_query(question), ids)
+    except EmbeddingError as error:
+        remarks.append(notices.vector_unavailable(error.ja, error.en))
+    except EmbedderMismatch:
+        remarks.append(notices.EMBEDDER_MISMATCH)
+    except HubError as error:
+        logger.warning("passages are ranked without their meaning: %s", error.error_code)
+        remarks.append(notices.vector_unavailable("", ""))
+    return {}
 
 
 def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[int, int]:

@@ -19,10 +19,11 @@ from knowledge.ontology.queries import topics_for
 from knowledge.ontology.rdf_mapping import graph_of
 from knowledge.ontology.reasoning import InferenceType, reason
 from knowledge.ontology.vocabulary import expand, prefixes_of
+from knowledge.search.within import nearest_within
 from knowledge.services.documents import get_document
 from knowledge.services.ontologies import get_ontology
 from knowledge.services.reading import readable_version
-from knowledge.types import Block, Section
+from knowledge.types import Block, Section, Topic
 
 KNOWN_SHOWN = 20
 
@@ -86,6 +87,8 @@ def check_coverage(principal: Principal, document_id: str, domain: str, check_ty
     sections, blocks = sections_of(content), blocks_of(content)
     judged = _judged(domain, content.markdown, sections, blocks, only_required=check_type is CheckType.REQUIRED)
     is_hierarchy = check_type is CheckType.HIERARCHY
+    missing = [] if is_hierarchy else [each.topic for each in judged if each.status is CoverageStatus.MISSING]
+    nearest = nearest_within(version, {topic.code: _question(topic) for topic in missing})
     return CoverageAnswer(
         domain=domain,
         number=ontology.number,
@@ -98,6 +101,8 @@ def check_coverage(principal: Principal, document_id: str, domain: str, check_ty
         rate=_rate(judged),
         judgements=() if is_hierarchy else judged,
         issues=hierarchy_issues(content.markdown, sections) if is_hierarchy else (),
+        nearest=nearest.by_key,
+        notices=nearest.notices,
     )
 
 
@@ -113,6 +118,11 @@ def _judged(
         )
     judged = judge_topics(text, sections, blocks, topics)
     return tuple(each for each in judged if each.topic.required or not only_required)
+
+
+def _question(topic: Topic) -> str:
+    """What a passage on a topic would be found by: its label and what is expected of it."""
+    return " ".join((topic.label_ja, *topic.elements_ja))
 
 
 def _rate(judged: Iterable[TopicJudgement]) -> float:

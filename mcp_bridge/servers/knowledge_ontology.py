@@ -13,7 +13,8 @@ from pydantic import Field
 from hub.access.principals import Scope
 from knowledge.ontology.answers import CheckType
 from knowledge.ontology.reasoning import InferenceType
-from knowledge.schemas.ontologies import CoverageOut, ReasonOut, coverage_out, reason_out
+from knowledge.schemas.coverage import CoverageOut, coverage_out
+from knowledge.schemas.ontologies import ReasonOut, reason_out
 from knowledge.services import ontologies, ontology_checks
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller

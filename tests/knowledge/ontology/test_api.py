@@ -189,6 +189,12 @@ def test_coverage_names_what_is_missing_with_the_evidence_that_decided(call, doc
     assert missing["nfr_security"]["evidence"]["line_range"]
     assert missing["data_design"]["status"] == "missing"
     assert missing["data_design"]["severity"] in {"critical", "major", "minor", "info"}
+    nearest = missing["data_design"]["nearest"]
+    passage = nearest["passage"]
+    assert passage["quote"] == DESIGN[passage["start_offset"] : passage["end_offset"]]
+    assert -1 <= nearest["similarity"] <= 1
+    assert missing["nfr_security"]["nearest"] is None
+    assert got["notices"] == []
     treated = sum(item["found"] for item in statuses.values())
     assert got["coverage_rate"] == round(100 * treated / 15, 1)
     for item in got["required_items_status"]:
