@@ -7,6 +7,7 @@ from ninja import Router
 from knowledge.api.answers import router as answers_router
 from knowledge.api.collections import router as collections_router
 from knowledge.api.documents import router as documents_router
+from knowledge.api.grants import router as grants_router
 from knowledge.api.graph import router as graph_router
 from knowledge.api.guidelines import router as guidelines_router
 from knowledge.api.ontologies import router as ontologies_router
@@ -17,6 +18,7 @@ router = Router(tags=["knowledge"])
 routers = (
     documents_router,
     collections_router,
+    grants_router,
     search_router,
     answers_router,
     sources_router,
