@@ -1,15 +1,18 @@
 """Running a review: load, judge check by check, store each result as it comes.
 
-Whoever holds the review's lease works on it. Killed at any moment, the next holder keeps what is stored and goes on
-with the checks that are left, so the result is the same as that of one undisturbed run.
+Whoever holds the review's lease works on it, and other workers may help. Killed at any moment, the next holder keeps
+what is stored and goes on with the checks that are left, so the result is the same as that of one undisturbed run.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -23,35 +26,41 @@ from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentStatus, VersionContent
 from knowledge.models.documents import IN_WORK
 from knowledge.ontology.queries import topics_for
-from review.engine import CheckSpec, Judgement, judge, overall_verdict, unique_findings
-from review.evidence import claimed, locate, quote
+from review.engine import CheckSpec, Judgement, judge, overall_verdict
 from review.judging.sampling import SamplingProvider
-from review.judging.sitting import PENDING, Sitting, with_opinion
+from review.judging.sitting import PENDING, Sitting, is_for_model, with_opinion
 from review.models import (
     CheckItemVersion,
     CheckListEntry,
     CheckListVersion,
-    CheckResult,
-    Finding,
     Review,
     ReviewEdition,
     ReviewStatus,
-    Suggestion,
 )
 from review.related import RelatedGoneError, related_of
-from review.types import FindingDraft, RelatedDocument, RuleInput, Verdict
+from review.results import store_result
+from review.sharing import claim_check, lock_running
+from review.types import RelatedDocument, RuleInput, Verdict
 
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 4
 STUCK_LIMIT = 50
+HELPER_POLL_S = 0.1
+"""How often a worker looks whether its helpers are done."""
 
 
-def execute(review_id: int, *, sampling: SamplingProvider | None = None) -> bool:
+def execute(
+    review_id: int,
+    *,
+    sampling: SamplingProvider | None = None,
+    call_for_help: Callable[[int], None] | None = None,
+) -> bool:
     """Work on a review until it is finished. False when it is finished, held by another, or waits for its document.
 
     Whoever runs it inside a tool call gives ``sampling``, the caller's model: checks that it has to be asked about
-    first are left, and the review goes on when it is executed again.
+    first are left, and the review goes on when it is executed again. A worker gives ``call_for_help``, which has other
+    workers ``assist``; the result is the same with and without them.
     """
     document_done = ~Q(version__status__in=IN_WORK)
     waiting = Review.objects.filter(status__in=(ReviewStatus.QUEUED, ReviewStatus.RUNNING))
@@ -62,9 +71,9 @@ def execute(review_id: int, *, sampling: SamplingProvider | None = None) -> bool
     lease = claim(waiting, review_id, status=ReviewStatus.RUNNING, attempts=F("attempts") + 1)
     if lease is None:
         return False
-    review = (
-        Review.objects.select_related("version__document__collection", "checklist_version__checklist", "requested_by")
-    ).get(pk=review_id)
+    review = _loaded(review_id)
+    if review is None:
+        return False
     try:
         if review.attempts > MAX_ATTEMPTS:
             _finish(review, lease, status=ReviewStatus.FAILED, error=f"interrupted {MAX_ATTEMPTS} times in a row")
@@ -72,7 +81,7 @@ def execute(review_id: int, *, sampling: SamplingProvider | None = None) -> bool
             reason = review.version.status_reason_en if review.version else "the document was deleted"
             _finish(review, lease, status=ReviewStatus.FAILED, error=reason)
         else:
-            _judge_all(review, lease, sampling)
+            _judge_all(review, lease, sampling, call_for_help)
     except RelatedGoneError as error:
         _finish(review, lease, status=ReviewStatus.FAILED, error=str(error))
     except LeaseLost:
@@ -80,37 +89,122 @@ def execute(review_id: int, *, sampling: SamplingProvider | None = None) -> bool
     return True
 
 
-def _judge_all(review: Review, lease: Lease, sampling: SamplingProvider | None) -> None:
+def _loaded(review_id: int) -> Review | None:
+    related = ("version__document__collection", "checklist_version__checklist", "requested_by")
+    return Review.objects.select_related(*related).filter(pk=review_id).first()
+
+
+def assist(review_id: int) -> None:
+    """Judge checks of a review beside the worker that holds it, until none is left that nobody is at.
+
+    Only what rules decide: language models have one budget, which the holder keeps.
+    """
+    review = _loaded(review_id)
+    if review is None or review.status != ReviewStatus.RUNNING:
+        return
+    try:
+        work = Work.on(review, fence=partial(lock_running, review_id))
+        for position, entry in reversed(work.open_checks()):
+            work.judge(position, entry)
+    except (LeaseLost, RelatedGoneError) as reason:
+        logger.info("review %s needs no more help: %s", review.public_id, reason)
+
+
+def _judge_all(
+    review: Review, lease: Lease, sampling: SamplingProvider | None, call_for_help: Callable[[int], None] | None
+) -> None:
     _pin_editions(review, lease)
-    content = VersionContent.objects.get(pk=review.version_id)
-    target = _target(review, content, related_of(review))
-    entries = pinned_entries(review)
-    done = set(review.results.values_list("item_version_id", flat=True))
-    sitting = Sitting(review=review, target=target, lease=lease, sampling=sampling)
-    for position, entry in enumerate(entries):
-        if entry.item_version_id in done:
-            continue
-        lease.renew()
-        started = time.monotonic()
-        check = _spec(entry.item_version)
-        judgement = judge(check, target, force_strategy=review.options.get("force_strategy"))
-        opinion = sitting.opinion(entry.item_version, judgement)
-        if opinion is PENDING:
-            continue
-        elapsed_ms = int((time.monotonic() - started) * 1000)
-        with transaction.atomic():
-            lease.lock()
-            _store_result(review, entry.item_version, position, with_opinion(judgement, opinion), target, elapsed_ms)
-            sitting.store(entry.item_version, opinion)
-            progress = int(100 * (position + 1) / len(entries))
-            Review.objects.filter(pk=review.pk).update(progress=progress)
-        _tell(review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
+    if call_for_help and review.options.get("parallel", True):
+        call_for_help(review.pk)
+    work = Work.on(review, fence=lease.lock)
+    sitting = work.sitting = Sitting(review=review, target=work.target, lease=lease, sampling=sampling)
+    left = work.open_checks()
+    patience_ends = time.monotonic() + settings.CONFIG.hub_lease_s
+    while left := [
+        pair for pair in left if not _judge_one(work, lease, *pair, insist=time.monotonic() > patience_ends)
+    ]:
+        time.sleep(HELPER_POLL_S)
     if sitting.is_waiting:
         Review.objects.filter(pk=review.pk).update(attempts=0)
         lease.release()
         return
     verdicts = [Verdict(verdict) for verdict in review.results.values_list("verdict", flat=True)]
     _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts))
+
+
+def _judge_one(work: Work, lease: Lease, position: int, entry: CheckListEntry, *, insist: bool) -> bool:
+    lease.renew()
+    return work.judge(position, entry, insist=insist)
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """A review and one of the workers that judge it.
+
+    ``fence`` makes sure, in a transaction, that this worker may still write. Only with a ``sitting`` are models asked.
+    """
+
+    review: Review
+    target: RuleInput
+    entries: Sequence[CheckListEntry]
+    fence: Callable[[], None]
+    sitting: Sitting | None = None
+
+    @classmethod
+    def on(cls, review: Review, *, fence: Callable[[], None]) -> Work:
+        """Load what is judged. Raises LeaseLost when the document is gone."""
+        content = VersionContent.objects.filter(pk=review.version_id).first()
+        if content is None:
+            raise LeaseLost
+        target = _target(review, content, related_of(review))
+        return cls(review=review, target=target, entries=pinned_entries(review), fence=fence)
+
+    def open_checks(self) -> list[tuple[int, CheckListEntry]]:
+        """The checks without a result, with their positions in the check list."""
+        done = set(self.review.results.values_list("item_version_id", flat=True))
+        return [(at, entry) for at, entry in enumerate(self.entries) if entry.item_version_id not in done]
+
+    def judge(self, position: int, entry: CheckListEntry, *, insist: bool = False) -> bool:
+        """Judge one check and store its result; False while another worker is at it, unless ``insist``."""
+        started = time.monotonic()
+        check = _spec(entry.item_version)
+        with transaction.atomic():
+            if not claim_check(self.review.pk, entry.item_version_id) and not insist:
+                return False
+            if self.review.results.filter(item_version=entry.item_version_id).exists():
+                return True
+            judgement = judge(check, self.target, force_strategy=self.review.options.get("force_strategy"))
+            is_open = is_for_model(entry.item_version, judgement)
+            progress = None if is_open else self._store(position, entry, judgement, started)
+        if is_open and self.sitting is not None:
+            progress = self._ask(self.sitting, position, entry, judgement, started)
+        if progress is not None:
+            _tell(self.review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
+        return True
+
+    def _ask(
+        self, sitting: Sitting, position: int, entry: CheckListEntry, judgement: Judgement, started: float
+    ) -> int | None:
+        """Ask the model, outside of any transaction, and store what it says; None while its caller has to be asked."""
+        opinion = sitting.opinion(entry.item_version, judgement)
+        if opinion is PENDING:
+            return None
+        with transaction.atomic():
+            progress = self._store(position, entry, with_opinion(judgement, opinion), started)
+            sitting.store(entry.item_version, opinion)
+        return progress
+
+    def _store(self, position: int, entry: CheckListEntry, judgement: Judgement, started: float) -> int | None:
+        """Write a result in the running transaction; gives the review's progress, None when it is there already."""
+        elapsed_ms = int((time.monotonic() - started) * 1000)
+        item_version = entry.item_version
+        if not store_result(
+            self.review, item_version, position, judgement, self.target, elapsed_ms=elapsed_ms, fence=self.fence
+        ):
+            return None
+        progress = 100 * self.review.results.count() // len(self.entries)
+        Review.objects.filter(pk=self.review.pk).update(progress=progress, attempts=0)
+        return progress
 
 
 def _pin_editions(review: Review, lease: Lease) -> None:
@@ -156,79 +250,6 @@ def _spec(item_version: CheckItemVersion) -> CheckSpec:
         check_type=item_version.check_type,
         strategy=item_version.strategy,
         criteria=item_version.criteria,
-    )
-
-
-def _store_result(
-    review: Review,
-    item_version: CheckItemVersion,
-    position: int,
-    judgement: Judgement,
-    target: RuleInput,
-    elapsed_ms: int,
-) -> None:
-    result = CheckResult.objects.create(
-        review=review,
-        item_version=item_version,
-        position=position,
-        verdict=judgement.verdict,
-        strategy_used=judgement.strategy,
-        strategy_reason_ja=judgement.strategy_reason.ja,
-        strategy_reason_en=judgement.strategy_reason.en,
-        notices=[notice.as_dict() for notice in judgement.notices],
-        execution_time_ms=elapsed_ms,
-    )
-    named = unique_findings(item_version.item.code, judgement.findings)
-    rows = [
-        _finding_row(result, ordinal, name, draft, target, review.document_id_text)
-        for ordinal, (name, draft) in enumerate(named)
-    ]
-    Finding.objects.bulk_create(rows)
-    Suggestion.objects.bulk_create(
-        _suggestion_row(row, draft) for row, (_name, draft) in zip(rows, named, strict=True) if draft.suggestion
-    )
-
-
-def _finding_row(
-    result: CheckResult, ordinal: int, name: str, draft: FindingDraft, target: RuleInput, document_id: str
-) -> Finding:
-    texts = {"": (document_id, target.text)}
-    texts |= {related.document_id: (related.document_id, related.text) for related in target.related}
-    return Finding(
-        result=result,
-        ordinal=ordinal,
-        fingerprint=name,
-        rule_id=draft.rule_id,
-        severity=draft.severity,
-        message_ja=draft.message.ja,
-        message_en=draft.message.en,
-        location=locate(target.text, target.sections, target.blocks, draft.location),
-        evidence=[
-            *(quote(*texts[span.document], span) for span in draft.evidence),
-            *(claimed(text, document_id) for text in draft.claimed),
-        ],
-        searched=list(draft.searched),
-        data=dict(draft.data),
-        related_guideline=result.item_version.guideline_reference,
-        confidence=draft.confidence,
-        confidence_basis_ja=draft.confidence_basis.ja if draft.confidence_basis else "",
-        confidence_basis_en=draft.confidence_basis.en if draft.confidence_basis else "",
-    )
-
-
-def _suggestion_row(finding: Finding, draft: FindingDraft) -> Suggestion:
-    suggestion = draft.suggestion
-    if suggestion is None:
-        raise ValueError("a suggestion row needs a suggestion")
-    return Suggestion(
-        finding=finding,
-        content_ja=suggestion.content.ja,
-        content_en=suggestion.content.en,
-        rationale_ja=suggestion.rationale.ja,
-        rationale_en=suggestion.rationale.en,
-        example=suggestion.example or "",
-        confidence=draft.confidence,
-        references=[finding.related_guideline] if finding.related_guideline else [],
     )
 
 

@@ -8,11 +8,27 @@ from hub.core.queue import enqueue
 from review import runs
 from review.evaluation import execution
 
+HELPERS = 3
+"""Workers asked to help with a review."""
+
 
 @shared_task(name="review.execute", acks_late=True)
 def execute_review(*, review_id: int) -> None:
     """Work on a review until it is finished."""
-    runs.execute(review_id)
+    runs.execute(review_id, call_for_help=_call_for_help)
+
+
+@shared_task(name="review.assist", expires=60, acks_late=False)
+def assist_review(*, review_id: int) -> None:
+    """Judge checks of a review beside the worker that has it; nothing when it is finished."""
+    runs.assist(review_id)
+
+
+def _call_for_help(review_id: int) -> None:
+    """Ask other workers; who is busy comes too late and does nothing."""
+    for _ in range(HELPERS):
+        if not enqueue(assist_review, review_id=review_id):
+            return
 
 
 @shared_task(name="review.sweep", expires=30)

@@ -20,7 +20,7 @@ class Options(BaseModel):
 
 
 class ReviewOptionsIn(Options):
-    parallel: bool = Field(True, description="judge independent checks side by side")
+    parallel: bool = Field(True, description="other workers may judge checks of it too; same result")
     include_evidence: bool = Field(True, description="quote the text behind each finding")
     max_findings: int = Field(100, ge=1, le=10_000, description="the most findings in the answer; all are stored")
     suggestion_level: Literal["none", "basic", "detailed"] = Field("basic", description="suggestions (是正提案) wanted")

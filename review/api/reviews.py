@@ -28,7 +28,7 @@ class ReviewOptionsIn(Schema):
     """Options of a review. `max_findings` limits the answer, never what is stored."""
 
     related_documents: list[str] = []
-    parallel: bool = True
+    parallel: bool = Field(default=True, description="other workers may judge checks of it too; same result")
     include_evidence: bool = True
     max_findings: int = Field(default=100, ge=1, le=10_000)
     suggestion_level: str = Field(default="basic", description="none, basic or detailed")

@@ -9,6 +9,7 @@ import pytest
 from django.core import serializers
 
 from hub.access.principals import local_operator
+from hub.core.lease import Lease
 from knowledge.models import DeletionReceipt, Document
 from knowledge.services.documents import delete_document
 from review import runs, services
@@ -99,15 +100,15 @@ def test_the_report_of_an_erased_review_can_still_be_made(document):
 
 def test_a_review_under_way_ends_and_its_worker_writes_nothing_more(document, monkeypatch):
     review = services.start_review(principal=local_operator(), document_id=document.public_id)
-    real, calls = runs.judge, []
+    real, calls = Lease.renew, []
 
-    def judge_and_delete(*args, **kwargs):
+    def renew_and_delete(lease):
         calls.append(1)
+        real(lease)
         if len(calls) == 2:
             delete(document)
-        return real(*args, **kwargs)
 
-    monkeypatch.setattr(runs, "judge", judge_and_delete)
+    monkeypatch.setattr(Lease, "renew", renew_and_delete)
     assert runs.execute(review.pk)
     review.refresh_from_db()
     assert (review.status, review.error, review.version_id) == ("failed", "the document was deleted", None)
