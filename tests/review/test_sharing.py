@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from functools import partial
 
 import pytest
@@ -12,13 +11,12 @@ from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost
 from review import runs, services
 from review.models import Review
-from review.report import build_report
 from review.services import ReviewOptions
 from review.sharing import lock_running
+from tests.review.reports import reports_of
 
 pytestmark = pytest.mark.django_db
 OPERATOR = local_operator()
-REPORTS = ("json", "markdown", "html")
 
 
 def start(review: Review, **options) -> Review:
@@ -33,16 +31,6 @@ def mark_running(review: Review) -> None:
     Review.objects.filter(pk=review.pk).update(status="running")
 
 
-def reports(review: Review) -> list[str]:
-    """The reports without what may differ: ids of the review and the findings, times."""
-    texts = [
-        build_report(principal=OPERATOR, review_id=review.public_id, report_format=name, language="ja").content.decode()
-        for name in REPORTS
-    ]
-    plain = [re.sub(r"(?:fnd|sug)_[0-9a-z]+", "ID", text.replace(review.public_id, "REVIEW")) for text in texts]
-    return [re.sub(r'"(\w+_(?:at|ms))": (?:"[^"]*"|\d+)', r'"\1": 0', text) for text in plain]
-
-
 def judge_some(review: Review, *, count: int, seed: int) -> None:
     """Judge ``count`` checks in an order of chance, as a helper."""
     mark_running(review)
@@ -54,12 +42,12 @@ def judge_some(review: Review, *, count: int, seed: int) -> None:
 
 @pytest.mark.parametrize("orders", [3, pytest.param(10, marks=pytest.mark.long)])
 def test_reviews_in_other_orders_of_checks_give_the_same_bytes(review, orders):
-    expected = reports(review)
+    expected = reports_of(review)
     for seed in range(orders):
         other = start(review)
         judge_some(other, count=30 * (seed + 1) // orders, seed=seed)
         assert runs.execute(other.pk)
-        assert reports(other) == expected
+        assert reports_of(other) == expected
 
 
 def test_a_helper_leaves_what_only_a_model_can_tell_and_does_not_end_the_review(review):
