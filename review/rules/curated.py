@@ -19,6 +19,10 @@ FORBIDDEN = "pattern.forbidden"
 PREFERRED = "terminology.preferred_term"
 NOTHING_ASKED = Text(ja="調べるものが指定されていません。", en="It names nothing to look for.")
 NO_SECTION = Text(ja="対象の節がこの文書にありません。", en="The document has no such section.")
+NOT_CONCERNED = Text(
+    ja="この文書には、求める記載の対象となる事柄がありません。",
+    en="Nothing in the document makes what it asks for necessary.",
+)
 _PLACES_SHOWN = 20
 _KATAKANA = re.compile(r"[ァ-ヴー]")
 _LATIN = re.compile(r"[A-Za-z0-9]")
@@ -104,10 +108,15 @@ def preferred_term(target: RuleInput) -> RuleOutcome:
 
 def _require(target: RuleInput, rule_id: str, entries: Sequence[Any]) -> RuleOutcome:
     asked = [_asked(entry, target) for entry in entries]
-    looked = [(entry, _stretches(target, entry["sections"])) for entry in asked]
+    if not asked:
+        return RuleOutcome(skip_reason=NOTHING_ASKED)
+    concerning = [entry for entry in asked if _concerns(target, entry)]
+    if not concerning:
+        return RuleOutcome(skip_reason=NOT_CONCERNED)
+    looked = [(entry, _stretches(target, entry["sections"])) for entry in concerning]
     looked = [(entry, stretches) for entry, stretches in looked if stretches]
     if not looked:
-        return RuleOutcome(skip_reason=NO_SECTION if asked else NOTHING_ASKED)
+        return RuleOutcome(skip_reason=NO_SECTION)
     missing = [entry for entry, stretches in looked if not _found(target, entry["patterns"], stretches, limit=1)]
     share = 1 - len(missing) / len(looked)
     findings = tuple(_missing_finding(target, rule_id, entry, share, len(looked)) for entry in missing)
@@ -122,7 +131,13 @@ def _asked(entry: str | Mapping[str, Any], target: RuleInput) -> dict[str, Any]:
         "name": known.get("name") or patterns[0],
         "patterns": tuple(patterns),
         "sections": tuple(known.get("sections") or target.params.get("sections", ())),
+        "when": tuple(known.get("when", ())),
     }
+
+
+def _concerns(target: RuleInput, entry: Mapping[str, Any]) -> bool:
+    """Tell whether a document is about what makes the entry necessary: one of ``when`` occurs in it."""
+    return not entry["when"] or bool(_found(target, entry["when"], _stretches(target, ()), limit=1))
 
 
 def _sections(target: RuleInput, titles: Sequence[str]) -> list[Section]:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+from knowledge.guidelines import shipped
 from knowledge.types import Article, RequiredElement
 from review.rules import run_rules
 from review.types import RuleOutcome, Severity
@@ -159,3 +162,22 @@ def test_several_references_to_one_unknown_article_are_one_finding_with_near_art
     assert len(found.evidence) == 2
     assert found.suggestion is not None
     assert "GL-2.1" in found.suggestion.content.ja
+
+
+def test_comments_in_a_type_s_code_describe_its_data_items():
+    element = next(one for one in _shipped_elements("4.1") if one.name == "説明")
+    items = article("4.1", "データ項目の説明", element, headings=("データ設計",))
+    code = "```csharp\npublic class File\n{\n    public int Width;  // 解像度 (幅)\n}\n```"
+    described = f"# 設計書\n\n## 3. データ設計\n\n{code}\n"
+    assert missing(described, articles=[items]) == {}
+    bare = described.replace("  // 解像度 (幅)", "")
+    assert missing(bare, articles=[items]) == {"GL-4.1": ["説明"]}
+
+
+def _shipped_elements(number: str) -> list[RequiredElement]:
+    path = Path(shipped.__file__).parents[1] / "data" / "guidelines" / "public-practice-guides.json"
+    found = next(one for one in json.loads(path.read_text(encoding="utf-8"))["articles"] if one["number"] == number)
+    return [
+        RequiredElement(name=one["name"], words=tuple(one["words"]), patterns=tuple(one["patterns"]))
+        for one in found["required_elements"]
+    ]

@@ -51,6 +51,19 @@ def test_an_element_is_looked_for_in_its_sections_only() -> None:
     assert [finding.key for finding in elsewhere] == ["責任者"]
 
 
+def test_an_element_is_asked_of_documents_only_that_it_concerns() -> None:
+    elements = [{"name": "個人情報の扱い", "patterns": ["匿名"], "when": ["氏名|住所"]}]
+    data = "# 計画書\n\n## 1. データ\n\n{}を用意する。\n"
+    assert findings("coverage.required_element", data.format("住民の氏名"), elements=elements, sections=["データ"])
+    run = run_rules(
+        ["coverage.required_element"],
+        rule_input(data.format("惑星の質量"), params={"elements": elements, "sections": ["データ"]}),
+    )
+    assert isinstance(outcome := run["coverage.required_element"], RuleOutcome)
+    assert outcome.skip_reason is not None
+    assert not outcome.findings
+
+
 def test_a_section_that_is_not_there_is_no_pass() -> None:
     outcome = run_rules(["pattern.required"], rule_input(TEXT, params={"patterns": ["x"], "sections": ["移行"]}))
     assert isinstance(found := outcome["pattern.required"], RuleOutcome)
