@@ -23,6 +23,7 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Finding, Review
 from review.report import RENDERERS, build_report
+from review.report.facts import doubts_of
 from review.schemas import FindingOut, ReviewOut, SuggestionOut, review_out
 from review.services import cancel_review, get_review, list_checklists, list_reviews, ordered_findings, start_review
 
@@ -49,12 +50,14 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     review = get_review(principal, review.public_id)
     pairs = ordered_findings(list(review.results.all()))
     facts = review_out(review, pairs, everything=True)
+    doubts = doubts_of(review)
     return render_page(
         request,
         "admin/review/review/detail.html",
         title=review.version.document.title if review.version else review.document_id_text,
         review=review,
         facts=facts,
+        checks=[(result, doubts.get(result.check_item_id, ())) for result in facts.results],
         groups=_groups(facts, request.GET.get("severity", "")),
         severities=[(code, label, _number_of(pairs, code)) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),

@@ -16,6 +16,7 @@ from knowledge.models import VersionContent
 from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.schemas import DiffOut, FindingOut, ResultOut, ReviewOut, SuggestionOut
 from review.services import compare_reviews, difference, get_review, show_review
+from review.services.mappings import suspect_reasons
 
 MAX_QUOTES = 5
 MAX_SEARCHED = 12
@@ -125,7 +126,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         verdict=label(VERDICTS, shown.verdict or ""),
         status=review.get_status_display(),
         day=local_day(review.finished_at),
-        results=_results(shown),
+        results=_results(shown, doubts_of(review)),
         findings=findings,
         by_severity=_counted(SEVERITIES, (one.finding.severity for one in findings)),
         by_type=_counted(CheckType.choices, (types[one.finding.check_item_id] for one in findings)),
@@ -190,7 +191,20 @@ def place_of(finding: FindingOut) -> str:
     return ", ".join(parts)
 
 
-def _results(shown: ReviewOut) -> list[ReportedResult]:
+def doubts_of(review: Review) -> dict[str, list[str]]:
+    """Why checks are in doubt since a guideline changed, by check item. One query."""
+    results = list(review.results.all())
+    reasons = suspect_reasons(results)
+    return {
+        result.item_version.item.code: [
+            _("In doubt since: {reason}").format(reason=reason) for reason in reasons[result.pk]
+        ]
+        for result in results
+        if result.pk in reasons
+    }
+
+
+def _results(shown: ReviewOut, doubts: Mapping[str, Sequence[str]]) -> list[ReportedResult]:
     counts = Counter(one.check_item_id for one in shown.findings)
     methods = {"rules": _("rules"), "llm": _("language model"), "human": _("a person")}
     return [
@@ -199,14 +213,14 @@ def _results(shown: ReviewOut) -> list[ReportedResult]:
             verdict=label(VERDICTS, result.verdict),
             method=methods.get(result.method, result.method),
             check_type=label(CheckType.choices, result.check_type),
-            remarks=_remarks(result),
+            remarks=_remarks(result, doubts.get(result.check_item_id, ())),
             findings=counts[result.check_item_id],
         )
         for result in shown.results
     ]
 
 
-def _remarks(result: ResultOut) -> str:
+def _remarks(result: ResultOut, doubts: Sequence[str]) -> str:
     remarks = [in_language(notice.get("ja", ""), notice.get("en", "")) for notice in result.notices]
     if result.decision:
         before = label(VERDICTS, result.original_verdict or "")
@@ -215,7 +229,7 @@ def _remarks(result: ResultOut) -> str:
                 who=result.decision.decided_by, reason=result.decision.reason, before=before
             )
         )
-    return " ".join(remarks)
+    return " ".join([*remarks, *doubts])
 
 
 def label(choices: Sequence[tuple[str, object]], code: str) -> str:

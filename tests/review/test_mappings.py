@@ -11,6 +11,7 @@ from knowledge.models import Collection, Guideline, GuidelineArticle, GuidelineE
 from knowledge.services import guidelines
 from review import runs
 from review.models import CheckItem, GuidelineMapping, ReviewEdition, SuspectMark
+from review.report import build_report
 from review.services import mappings, start_review
 from tests.factories import principal_with
 from tests.hub.admin.support import add_document
@@ -87,7 +88,12 @@ def test_results_from_before_are_in_doubt_until_a_curator_says_what_was_found(tm
     publish(next_edition(a5_1={"title": "移行の進め方"}))
     (result,) = mappings.suspect_results(local_operator())
     assert result.item_version.item.code == "BD-B01"
-    assert mappings.suspect_reasons([result])[result.pk]
+    (reason,) = mappings.suspect_reasons([result])[result.pk]
+    for report_format in ("markdown", "html"):
+        report = build_report(
+            principal=local_operator(), review_id=review.public_id, report_format=report_format, language="en"
+        )
+        assert report.content.decode().count("PG-5.1 (title)") == 1, reason
     stranger = principal_with(None, Collection.objects.get(slug="default"))
     assert not mappings.suspect_results(stranger).exists()
     (mark,) = mappings.list_suspects(local_operator())
