@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from knowledge.models import GuidelineArticle
 from review.judging.prompts import load_shipped_prompts
+from review.masters.content import ItemContent
 from review.models import (
     CheckItem,
     CheckItemVersion,
@@ -21,6 +23,7 @@ from review.models import (
     GuidelineMapping,
     MasterStatus,
 )
+from review.shipped_editions import edition_of, offer_edition
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +43,15 @@ CRITERIA_KEYS = (
 
 @transaction.atomic
 def load_shipped_content() -> None:
-    """Load the check lists and prompts that are missing; those that are there are left alone."""
+    """Load the check lists and prompts that are missing; a newer edition of a list in use becomes a draft."""
     load_shipped_prompts()
     for path in sorted(CHECKLIST_FILES.glob("*.json")):
         source = json.loads(path.read_text(encoding="utf-8"))
-        if not CheckList.objects.filter(code=source["code"]).exists():
-            _load(source)
+        edition = edition_of(source["items"])
+        if checklist := CheckList.objects.filter(code=source["code"]).first():
+            offer_edition(checklist, [_content(entry) for entry in source["items"]], edition)
+        else:
+            _load(source, edition)
     for path in sorted(MAPPING_FILES.glob("*.json")):
         _load_mappings(json.loads(path.read_text(encoding="utf-8")))
 
@@ -70,8 +76,8 @@ def _load_mappings(source: dict[str, Any]) -> None:
         )
 
 
-def _load(source: dict[str, Any]) -> None:
-    now = timezone.now()
+def _load(source: dict[str, Any], edition: str) -> None:
+    approved = {"status": MasterStatus.APPROVED, "approved_at": timezone.now(), "shipped_edition": edition}
     checklist = CheckList.objects.create(
         code=source["code"],
         name_ja=source["name"]["ja"],
@@ -79,22 +85,25 @@ def _load(source: dict[str, Any]) -> None:
         document_types=source["document_types"],
         ontology_domain=source["ontology_domain"],
     )
-    master = CheckListVersion.objects.create(checklist=checklist, status=MasterStatus.APPROVED, approved_at=now)
+    master = CheckListVersion.objects.create(checklist=checklist, **approved)
     for position, entry in enumerate(source["items"]):
-        item = CheckItem.objects.create(code=entry["code"], category=entry["category"])
-        version = CheckItemVersion.objects.create(
-            item=item,
-            category=item.category,
-            status=MasterStatus.APPROVED,
-            approved_at=now,
-            name_ja=entry["name"]["ja"],
-            name_en=entry["name"]["en"],
-            description_ja=entry["description"]["ja"],
-            description_en=entry["description"]["en"],
-            check_type=entry["type"],
-            strategy=entry["strategy"],
-            guideline_reference=entry["guideline_reference"],
-            priority=entry["priority"],
-            criteria={key: entry[key] for key in CRITERIA_KEYS if key in entry},
-        )
+        values = asdict(_content(entry))
+        item = CheckItem.objects.create(code=values.pop("code"), category=values["category"])
+        version = CheckItemVersion.objects.create(item=item, **values, **approved)
         CheckListEntry.objects.create(checklist_version=master, item_version=version, position=position)
+
+
+def _content(entry: dict[str, Any]) -> ItemContent:
+    return ItemContent(
+        code=entry["code"],
+        category=entry["category"],
+        name_ja=entry["name"]["ja"],
+        name_en=entry["name"]["en"],
+        description_ja=entry["description"]["ja"],
+        description_en=entry["description"]["en"],
+        check_type=entry["type"],
+        strategy=entry["strategy"],
+        guideline_reference=entry["guideline_reference"],
+        priority=entry["priority"],
+        criteria={key: entry[key] for key in CRITERIA_KEYS if key in entry},
+    )

@@ -64,12 +64,14 @@ class CheckList(models.Model):
 class MasterVersion(models.Model):
     """What the versions of check items and of check lists have in common: a draft, approved once, later retired.
 
-    ``author`` changed the draft last; ``reason`` says why there is a new version.
+    ``author`` changed the draft last; ``reason`` says why there is a new version. ``shipped_edition`` names the
+    edition that came with the hub, see review.shipped_editions; it is empty for what people made.
     """
 
     number = models.PositiveIntegerField(_("version"), default=1)
     status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
     reason = models.TextField(_("reason for the change"), blank=True)
+    shipped_edition = models.CharField(max_length=16, blank=True, editable=False)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
