@@ -12,7 +12,7 @@ from knowledge.types import Section
 
 _CONTENTS_TITLE = re.compile(r"(目次|もくじ|table of contents|contents|図表一覧|図一覧|表一覧)", re.IGNORECASE)
 _HISTORY_TITLE = re.compile(
-    r"((変更|改訂|改定|改版|更新|修正|版数?|リリース|文書)(の)?(履歴|来歴)|版歴|(revision|change|version)\s*(history|log)"
+    r"((変更|改訂|改定|改版|更新|修正|版数?|リリース|文書)(の)?(履歴|来歴|経緯|経過)|(更新|変更|改訂|改版)の?記録$|版歴|(revision|change|version)\s*(history|log)"
     r"|changelog)",
     re.IGNORECASE,
 )

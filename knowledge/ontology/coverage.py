@@ -12,18 +12,21 @@ from functools import lru_cache
 from hub.core.folding import fold
 from knowledge.ontology.passages import (
     Passage,
-    first_header_cell,
-    has_substance,
+    has_content,
+    header_cells,
     is_drawn,
     is_placeholder,
     pieces,
+    row_cells,
 )
-from knowledge.ontology.titles import bare_title, names_topic
+from knowledge.ontology.titles import names_topic, passage_cues
 from knowledge.structure import is_table_of_contents, section_at
 from knowledge.types import Block, BlockKind, Section, Topic
 
 _HISTORY = re.compile(
-    r"(?:変更|改訂|改定|改版|更新|修正|版数?|文書)の?履歴|版歴|(?:revision|change)\s*(?:history|log)|changelog", re.I
+    r"(?:変更|改訂|改定|改版|更新|修正|版数?|文書)の?(?:履歴|経緯)|(?:更新|変更|改訂|改版)の?記録$|版歴"
+    r"|(?:revision|change)\s*(?:history|log)|changelog",
+    re.IGNORECASE,
 )
 _GLOSSARY = re.compile(r"用語|略語|glossary", re.I)
 _EXAMPLE = re.compile(r"例えば|たとえば|[(（]例|例[)）:：]|などの例|の例を|e\.g\.", re.I)
@@ -32,6 +35,8 @@ _LABEL = re.compile(r"^\W*(?P<label>[^:：|\n]{1,20}?)\W*[:：]\W*(?P<content>[^
 _STATING_HEADER = re.compile(
     r"項目|区分|分類|要件|特性|観点|種別|カテゴリ|指標|品質|方針|item|category|requirement", re.I
 )
+# The first cell of a row may number it: 3, NFR-004, 要件-3.
+_NUMBER_CELL = re.compile(r"[^\W\d]{0,8}(?:[-_.]?[^\W\d]{0,6})[-_. ]?\d+(?:[-_.]\d+)*\.?")
 _MIN_STATEMENT = 8
 _MENTIONS_SHOWN = 3
 
@@ -95,11 +100,7 @@ class _Reader:
 
     def has_content(self, section: Section) -> bool:
         """Tell whether anything but headings and placeholders stands in the section or below it."""
-        return any(
-            has_substance(self.text[block.start : block.end], block.kind)
-            for block in self.blocks
-            if section.body_start <= block.start < section.end
-        )
+        return has_content(self.text, self.blocks, section.body_start, section.end)
 
     def path_at(self, offset: int) -> tuple[str, ...]:
         section = section_at(self.sections, offset)
@@ -111,7 +112,7 @@ class _Reader:
                 continue
             if any(section.start <= block.start < section.end for section in self.contents):
                 continue
-            header = first_header_cell(self.text, block) if block.kind is BlockKind.TABLE else ""
+            header = header_cells(self.text, block) if block.kind is BlockKind.TABLE else ()
             in_glossary = any(start <= block.start < end for start, end in self._glossary)
             for start, end in pieces(self.text, block):
                 piece = unicodedata.normalize("NFKC", self.text[start:end])
@@ -148,7 +149,7 @@ def _is_about(section: Section, topic: Topic, topics: tuple[Topic, ...], reader:
 
 
 def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
-    cues = _compiled(topic.cues)
+    cues = _compiled(passage_cues(topic))
     for passage in reader.passages:
         if _EXAMPLE.search(passage.text) or (_is_foreign(topic, passage, reader)):
             continue
@@ -169,16 +170,16 @@ def _is_labelled(topic: Topic, passage: Passage) -> bool:
     if topic.whole_document:
         return False
     if passage.kind is BlockKind.TABLE:
-        cells = [cell.strip(" *_") for cell in passage.text.strip().strip("|").split("|")]
-        label, content = cells[0], " ".join(cells[1:])
-        if not _STATING_HEADER.search(passage.header):
+        cells = row_cells(passage.text)
+        at = 1 if len(cells) > 2 and _NUMBER_CELL.fullmatch(cells[0]) else 0
+        label, content = cells[at], " ".join(cells[at + 1 :])
+        if not any(_STATING_HEADER.search(header) for header in passage.header[: at + 1]):
             return False
     elif found := _LABEL.match(passage.text):
         label, content = found["label"], found["content"]
     else:
         return False
-    named = fold(bare_title(label)) in {fold(name) for name in (*topic.synonyms, topic.label_ja)}
-    return named and len(fold(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
+    return names_topic(label, topic) and len(fold(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
 
 
 @lru_cache(maxsize=512)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from knowledge.types import Block, BlockKind
 
 _PLACEHOLDER = re.compile(
-    r"(?:TBD|T\.B\.D\.?|TODO|未定|未記載|未作成|未着手|検討中|作成中|準備中|執筆中|省略|略|空欄|\W*|x{2,}"
-    r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述)\S{0,10})[。.]?",
+    r"(?:TBD|T\.B\.D\.?|TODO|未定|未記載|未作成|未着手|未確定|要?検討中?|調整中|協議中|確認中|作成中|準備中|執筆中"
+    r"|(?:追記|記載|作成)予定|省略|略|空欄|\W*|x{2,}"
+    r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述|協議|調整|決定|確定|策定|提示)\S{0,12})[。.]?",
     re.I,
 )
 _DRAWING = re.compile(r"[\u2500-\u257f]")
@@ -23,7 +24,7 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ 
 class Passage:
     """A paragraph, list item or table row outside headings, code and the contents list.
 
-    ``header`` is the first cell of the table's header row.
+    ``header`` are the cells of the table's header row.
     """
 
     start: int
@@ -31,7 +32,7 @@ class Passage:
     text: str
     kind: BlockKind
     in_glossary: bool
-    header: str = ""
+    header: tuple[str, ...] = ()
 
 
 def has_substance(source: str, kind: BlockKind) -> bool:
@@ -77,6 +78,18 @@ _ITEM_START = {
 }
 
 
-def first_header_cell(text: str, block: Block) -> str:
-    """Return the first cell of a table's header row as written."""
-    return text[block.start : block.end].partition("\n")[0].strip().strip("|").partition("|")[0].strip()
+def header_cells(text: str, block: Block) -> tuple[str, ...]:
+    """Return the cells of a table's header row as written."""
+    return row_cells(text[block.start : block.end].partition("\n")[0])
+
+
+def row_cells(row: str) -> tuple[str, ...]:
+    """Return the cells of a table row without emphasis marks."""
+    return tuple(cell.strip(" *_") for cell in row.strip().removeprefix("|").removesuffix("|").split("|"))
+
+
+def has_content(text: str, blocks: Sequence[Block], start: int, end: int) -> bool:
+    """Tell whether anything but headings and placeholders begins in ``[start, end)``."""
+    return any(
+        has_substance(text[block.start : block.end], block.kind) for block in blocks if start <= block.start < end
+    )

@@ -10,18 +10,25 @@ from hub.core.folding import fold
 from knowledge.types import Topic
 
 _LEADING_NUMBER = re.compile(
-    r"^\s*(?:第\s*[0-9一二三四五六七八九十]+\s*[章節項編部]|(?:付録|附録|別紙|別添|Appendix)?\s*[0-9A-Z]{0,3}(?:[.\-][0-9]+)*[.、):：](?![0-9])"
-    r"|[0-9]+(?:[.\-][0-9]+)+(?![0-9])|[0-9]+(?=\s))\s*"
+    r"\s*(?:第\s*[0-9一二三四五六七八九十]+\s*[章節項編部条]"
+    r"|(?:付録|附録|別紙|別添|別表|参考|Appendix|Annex)\s*[0-9A-Z]{0,3}(?:[.\-][0-9]+)*(?:[.、):：]|\s|$)"
+    r"|[(（](?:[0-9]{1,2}|[ア-ンa-zA-Z]|[一二三四五六七八九十]{1,3}|[ivx]{1,4})[)）]"
+    r"|[A-Z](?:[.\-][0-9]+)+[.)]?(?=\s)|[A-Zア-ン][.、)](?![0-9])|[アイウエオカキクケコ](?=\s)"
+    r"|[0-9]+(?:[.\-][0-9]+)*[.、):：](?![0-9])|[0-9]+(?:[.\-][0-9]+)+(?![0-9])|[0-9]+(?=\s)"
+    r"|[IVX]{1,4}[.、)\s]|[①-⑳❶-❿■□●○◆◇▼▲▶►◎§※・])\s*"
 )
+_CIRCLED = re.compile(r"^\s*[①-⑳❶-❿]\s*")
+_MOST_NUMBERS = 3
 _BRACKETS = re.compile(r"[（(\[【〈<][^（()）\[\]【】〈〉<>]*[)）\]】〉>]")
 _CONJUNCTION = re.compile(r"[・、,，／/&＆]|及び|および|並びに|ならびに|(?<=[^まひもほ])と(?![のしなり])")
 # What may follow a topic's name in a heading that is about that topic: 性能 + 目標値, 機能要件 + 一覧.
 _TAIL = re.compile(
     r"(?:(?:の|に関する|について(?:の)?)?(?:設計|要件|要求(?:事項)?|仕様書?|定義書?|方針|計画書?|概要|一覧|構成図?|事項|条件|考え方|対策"
-    r"|管理方法|管理|体制図?|戦略|基準値?|目標値?|準備|方式|方法|項目|内容|説明|図|表|リスト|トレーサビリティ|マトリク?ス|編|書"
+    r"|管理方法|管理|体制図?|戦略|基準値?|目標値?|準備|用意|取り?扱い|運用|確保|目標|方式|方法|項目|内容|説明|図|表|リスト|トレーサビリティ|マトリク?ス|編|書"
     r"|overview|list|plan|design|policy|requirements?))*(?:について)?"
 )
 _MIN_TAIL_SYNONYM = 3
+_HEADING_CUE = "# "
 
 
 def bare_title(title: str) -> str:
@@ -29,28 +36,55 @@ def bare_title(title: str) -> str:
 
     >>> bare_title("第3章　機能要件（案）"), bare_title("1.2 目的"), bare_title("A. テストデータ準備")
     ('機能要件', '目的', 'テストデータ準備')
+    >>> bare_title("１－２．範囲"), bare_title("A-1. Objective"), bare_title("(ア) 対象"), bare_title("3D表示")
+    ('範囲', 'Objective', '対象', '3D表示')
     """
-    plain = unicodedata.normalize("NFKC", title).replace("*", "").replace("`", "").strip()
-    without_number = _LEADING_NUMBER.sub("", plain).strip()
+    plain = unicodedata.normalize("NFKC", _CIRCLED.sub("", title)).replace("*", "").replace("`", "").strip()
+    without_number = _without_numbers(plain)
     return _BRACKETS.sub("", without_number).strip() or without_number or plain
+
+
+def _without_numbers(plain: str) -> str:
+    """Take numbers and bullets off the front; a part's number may stand before a chapter's (第2編 第1章)."""
+    for _ in range(_MOST_NUMBERS):
+        shorter = _LEADING_NUMBER.sub("", plain, count=1).strip() if _LEADING_NUMBER.match(plain) else ""
+        if not shorter:
+            break
+        plain = shorter
+    return plain
 
 
 def names_topic(title: str, topic: Topic) -> bool:
     """Tell whether a heading names the topic: as a whole, as the head of a compound, or as one of several named.
 
     A short synonym (目的, 役割) must be the whole name, since 各層の役割 is not about roles; a longer one may end it.
+    A cue that begins with ``#`` describes such headings by a pattern.
     """
     bare = bare_title(title)
     if any(re.search(pattern, bare) for pattern in topic.exclusions):
         return False
     names = _names(topic)
-    return any(_is_named(part, name) for part in title_parts(bare) for name in names)
+    if any(_is_named(part, name) for part in title_parts(bare) for name in names):
+        return True
+    return any(pattern.search(bare) for pattern in _heading_patterns(topic.cues))
+
+
+def passage_cues(topic: Topic) -> tuple[str, ...]:
+    """Return the patterns for passages among a topic's cues; those that begin with ``#`` are for headings."""
+    return tuple(cue for cue in topic.cues if not cue.startswith(_HEADING_CUE))
+
+
+@lru_cache(maxsize=512)
+def _heading_patterns(cues: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    marked = (cue.removeprefix(_HEADING_CUE) for cue in cues if cue.startswith(_HEADING_CUE))
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in marked)
 
 
 @lru_cache(maxsize=2048)
 def title_parts(bare: str) -> tuple[str, ...]:
-    """Return the folded heading and, where it joins several names (運用・保守要件), each of them."""
+    """Return the folded heading and, where it joins several names (運用・保守要件), each of them; also without の."""
     parts = [fold(bare), *(fold(part) for part in _CONJUNCTION.split(bare) if part)]
+    parts += [part.replace("の", "") for part in parts]
     return tuple(dict.fromkeys(part for part in parts if part))
 
 

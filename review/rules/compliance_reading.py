@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
-from knowledge.ontology.passages import has_substance
+from knowledge.ontology.passages import has_content, has_substance
 from knowledge.ontology.titles import bare_title, names_topic
 from knowledge.types import Article, Block, BlockKind, RequiredElement, Section, Topic
 from review.rules.outline import apparatus, contents_ids, inside
@@ -201,11 +201,7 @@ class _Reader:
         return sum(next(self._find(element, *stretch), None) is not None for element in article.elements)
 
     def _has_content(self, section: Section) -> bool:
-        return any(
-            has_substance(self.text[block.start : block.end], block.kind)
-            for block in self.blocks
-            if section.body_start <= block.start < section.end
-        )
+        return has_content(self.text, self.blocks, section.body_start, section.end)
 
     def _block_at(self, offset: int) -> Block | None:
         return next((block for block in self.blocks if block.start <= offset < block.end), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
-from knowledge.ontology.passages import has_substance
+from knowledge.ontology.passages import has_content, has_substance
 from knowledge.types import Block, Section, Topic
 from review.rules.headings import heading_span
 from review.rules.outline import contents_ids
@@ -93,11 +93,7 @@ def _is_reported_empty(section: Section, target: RuleInput) -> bool:
 
 
 def _is_empty(section: Section, target: RuleInput) -> bool:
-    return not any(
-        has_substance(target.text[block.start : block.end], block.kind)
-        for block in target.blocks
-        if section.body_start <= block.start < section.end
-    )
+    return not has_content(target.text, target.blocks, section.body_start, section.end)
 
 
 def _first_text(target: RuleInput) -> int:

@@ -186,3 +186,61 @@ def test_the_purpose_of_one_test_level_is_not_the_plans():
 def test_code_counts_as_content_and_an_empty_fence_does_not():
     assert has_substance("```python\nassert True\n```", BlockKind.CODE)
     assert not has_substance("```\n\n```", BlockKind.CODE)
+
+
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        ("１－１．更改の背景とねらい", "purpose"),
+        ("A-2. In scope / Out of scope", "tp_scope"),
+        ("(ア) 対象業務と除外事項", "scope"),
+        ("第2編 第1章 システムの構成", "system_architecture"),
+        ("③ 他システム連携", "interface_design"),
+        ("ウ　現行データの引継ぎ", "nfr_migration"),
+        ("４．１　着手の条件", "tp_entry_criteria"),
+        ("４．２　完了の条件", "tp_exit_criteria"),
+        ("４．３　バグの扱い", "tp_defect_management"),
+        ("■ 実施環境", "tp_environment"),
+        ("J. 想定される問題と対策", "tp_risk"),
+        ("更新の記録", "change_history"),
+        ("言葉の使い方", "glossary"),
+    ],
+)
+def test_headings_name_topics_under_other_numbers_and_other_words(title, code):
+    assert names_topic(title, topic(code))
+
+
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        ("6.3 セキュリティインシデント処理", "tp_defect_management"),
+        ("FR-009: ユーザーインターフェース", "interface_design"),
+        ("４．機能以外の要件", "functional_requirements"),
+        ("各層の役割", "tp_organisation"),
+        ("環境変数", "tp_environment"),
+        ("データの保存期間", "data_design"),
+    ],
+)
+def test_headings_about_something_else_name_no_topic(title, code):
+    assert not names_topic(title, topic(code))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("業務処理のサーバーは2台で冗長化し、1台が止まっても受付を続けられるようにします。", "nfr_availability"),
+        ("画面の表示は2秒以内、集計の出力は30秒以内とします。", "nfr_performance"),
+        ("既存のデータベースにある過去5年分の申請を、変換ツールで取り込みます。", "nfr_migration"),
+        ("| 番号 | 区分 | 要件 |\n|---|---|---|\n| NFR.3 | 情報セキュリティ | 所属単位で閲覧を制限 |", "nfr_security"),
+        ("| 機器 | 数量 | 用途 |\n|---|---|---|\n| 業務機 | 1 | 処理の実行 |", "system_architecture"),
+    ],
+)
+def test_passages_under_unusual_headings_state_a_topic(text, code):
+    assert status(f"# 設計書\n\n## その他\n\n{text}\n", code) == "treated"
+
+
+@pytest.mark.parametrize(
+    "content", ["別途協議", "要検討", "（調整中）", "記載予定", "テストについては別途作成するテスト計画書による。"]
+)
+def test_more_words_that_only_hold_a_place_are_no_content(content):
+    assert status(f"# 設計書\n\n## 保守性\n\n{content}\n", "nfr_maintainability") == "empty"
