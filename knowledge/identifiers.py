@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from bisect import bisect_right
@@ -10,21 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from pathlib import Path
 
+from knowledge.identifier_shapes import COMMON, conventions, number_of, prefix_of, range_end, renumbered, shape_with
 from knowledge.outline import apparatus, inside
 from knowledge.structure import section_at
 from knowledge.tables import Row, Table, read_tables
 from knowledge.types import Block, BlockKind, Section
 
-_DATA_FILE = Path(__file__).resolve().parent / "data" / "identifiers.json"
 _HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
-_IDENTIFIER = re.compile(
-    r"(?<![A-Za-z0-9_./#\-])(?P<prefix>[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2})-(?P<digits>\d{2,5})(?![A-Za-z0-9_]|-\d|\.\d)"
-)
-_RANGE_TO = re.compile(
-    r"\s*(?:〜|~|～|から|–|—|\.\.|…)\s*(?:(?P<prefix>[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2})-)?(?P<digits>\d{2,5})(?!\d)"
-)
 _ID_COLUMN = re.compile(r"^(?:.{0,12}(?:ID|識別子|番号|No\.?|コード|項番|#))$|^(?:id|no\.?)$", re.IGNORECASE)
 _LINK_COLUMN = re.compile(
     r"^(?:対応|関連|参照|追跡|トレース|検証|実現|実装)|(?:章|節|ページ|設計書|コンポーネント|モジュール|ケース|ID|番号|優先度|重要度"
@@ -45,6 +37,7 @@ _OWN_ID = re.compile(
     r"(?:文書|ドキュメント|資料|図書|document)\s*(?:ID|番号|No\.?|コード)[\s*_|]*[:：|][\s*_|]*(?P<id>[A-Z][A-Z0-9-]{1,20}-\d{1,6})(?![A-Za-z0-9_-])",
     re.IGNORECASE,
 )
+_HEADED = re.compile(r"[#\s*_`【\[]*(?:[0-9]+(?:\.[0-9]+)*\.?\s+)?(?P<id>[^\s:：】\]]{2,20})[\s:：】\]]+[^\s#]")
 _LIST_START = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?[*_`]*$")
 _DEFINING_AFTER = re.compile(r"^[*_`]*\s*(?:[:：|]|[（(][^）)]+[）)]\s*[:：]|\s\S|$)")
 _LARGEST_RANGE = 500
@@ -100,18 +93,6 @@ class Family:
         return found
 
 
-@lru_cache(maxsize=1)
-def conventions() -> dict[str, dict[str, list[str] | str]]:
-    """Return the shipped conventions about prefixes and roles."""
-    data: dict[str, dict[str, list[str] | str]] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    return data
-
-
-def number_of(identifier: str) -> int:
-    """Return the running number of an identifier: 12 for FR-012."""
-    return int(identifier.rpartition("-")[2])
-
-
 @lru_cache(maxsize=4)
 def read_families(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Family, ...]:
     """Return the identifier families of a document, ordered by first mention.
@@ -122,7 +103,7 @@ def read_families(text: str, sections: tuple[Section, ...], blocks: tuple[Block,
     reader = _Reader(text, sections, blocks)
     by_prefix: dict[str, list[Mention]] = {}
     for mention in reader.mentions():
-        by_prefix.setdefault(mention.id.rpartition("-")[0], []).append(mention)
+        by_prefix.setdefault(prefix_of(mention.id), []).append(mention)
     return tuple(
         Family(prefix=prefix, mentions=tuple(mentions), role=reader.role(prefix, mentions))
         for prefix, mentions in by_prefix.items()
@@ -165,14 +146,25 @@ class _Reader:
         self._tables = read_tables(text, blocks)
         self._rows = {row.start: (table, row) for table in self._tables for row in table.rows}
         self._by_id = {section.id: section for section in sections}
+        self._shape = shape_with(self._written_as_ids())
+
+    def _written_as_ids(self) -> Iterator[str]:
+        """Yield what stands in id columns, and at the start of headings before a name."""
+        for table in self._tables:
+            column = self._id_column(table)
+            if column < len(table.header.cells) and _ID_COLUMN.match(table.header.cells[column].text):
+                cells = (row.cells[column] for row in table.rows if column < len(row.cells))
+                yield from (self._text[cell.start : cell.end] for cell in cells)
+        for section in self._sections:
+            if found := _HEADED.match(self._text[section.start : section.body_start]):
+                yield found["id"]
 
     def mentions(self) -> Iterator[Mention]:
         documents = set()
         found = []
-        for match in _IDENTIFIER.finditer(self._text):
-            if match["prefix"].split("-")[0] in conventions()["not_identifiers"]["prefixes"] and not self._in_id_column(
-                match.start()
-            ):
+        for match in self._shape.finditer(self._text):
+            first = prefix_of(match.group()).split("-")[0]
+            if first in conventions()["not_identifiers"]["prefixes"] and not self._in_id_column(match.start()):
                 continue
             if self._names_document(match):
                 documents.add(match.group())
@@ -204,15 +196,12 @@ class _Reader:
         in_code = self._kind(match.start()) is BlockKind.CODE
         defines = not in_code and self._defines(match)
         yield Mention(id=match.group(), start=match.start(), end=match.end(), defines=defines, in_code=in_code)
-        to = _RANGE_TO.match(self._text, match.end())
-        if not to or (to["prefix"] and to["prefix"] != match["prefix"]):
+        if not (to := range_end(self._text, match)):
             return
-        first, last = int(match["digits"]), int(to["digits"])
-        # The end of a range that repeats the prefix is a match of its own.
-        stop = last if to["prefix"] else last + 1
+        stop = to.last if to.repeats else to.last + 1
+        first = number_of(match.group())
         for number in range(first + 1, min(stop, first + _LARGEST_RANGE)):
-            name = f"{match['prefix']}-{number:0{len(match['digits'])}d}"
-            yield Mention(id=name, start=match.start(), end=to.end(), in_code=in_code)
+            yield Mention(id=renumbered(match.group(), number), start=match.start(), end=to.end, in_code=in_code)
 
     def _defines(self, match: re.Match[str]) -> bool:
         line_start = self._text.rfind("\n", 0, match.start()) + 1
@@ -225,7 +214,7 @@ class _Reader:
             return self._defines_in_row(match)
         if _ID_LABEL.search(before):
             return not re.search(r"(?:対応|関連|参照|上位|元|related)[^:：]{0,8}ID\**\s*[:：]", before)
-        return bool(_LIST_START.match(before) and _DEFINING_AFTER.match(after) and not _RANGE_TO.match(after))
+        return bool(_LIST_START.match(before) and _DEFINING_AFTER.match(after) and not range_end(self._text, match))
 
     def _defines_in_row(self, match: re.Match[str]) -> bool:
         """The first cell of a row defines if it is the id, with or without a name, and the other cells say more."""
@@ -242,8 +231,8 @@ class _Reader:
         rest = self._text[match.end() : cell.end].strip(" *_`")
         if not rest and self._only_links(table, column):
             return False
-        several = _IDENTIFIER.search(rest) or rest[:1] in ("〜", "~", "～", ",", "、", "，", "/", "／")
-        return not several and any(_says_something(other.text) for other in row.cells if other is not cell)
+        several = self._shape.search(rest) or rest[:1] in ("〜", "~", "～", ",", "、", "，", "/", "／")
+        return not several and any(self._says_something(other.text) for other in row.cells if other is not cell)
 
     def _id_column(self, table: Table) -> int:
         """Return the first column, or the second one where the first only counts rows (No., #)."""
@@ -259,7 +248,10 @@ class _Reader:
         return bool(others) and all(_LINK_COLUMN.search(header) for header in others)
 
     def _first_cells_are_ids(self, table: Table) -> bool:
-        return any(row.cells and _IDENTIFIER.match(row.cells[0].text) for row in table.rows)
+        return any(row.cells and COMMON.match(row.cells[0].text) for row in table.rows)
+
+    def _says_something(self, cell: str) -> bool:
+        return bool(cell.strip("-－—*_` 　")) and not self._shape.fullmatch(cell)
 
     def _in_id_column(self, offset: int) -> bool:
         line_start = self._text.rfind("\n", 0, offset) + 1
@@ -317,7 +309,3 @@ def _narrow(character: str) -> str:
 
 def _marks(cell: str) -> int:
     return len(cell) - len(cell.lstrip("*_`[【(（ "))
-
-
-def _says_something(cell: str) -> bool:
-    return bool(cell.strip("-－—*_` 　")) and not _IDENTIFIER.fullmatch(cell)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import name_key
 from knowledge.graph.reading import SourceText, plain
+from knowledge.identifier_shapes import prefix_of
 from knowledge.identifiers import Mention, read_families, read_matches, rows_with
 from knowledge.structure import section_at
 from knowledge.tables import Row, read_tables
@@ -49,7 +50,7 @@ def _ref(node_type: str, identifier: str) -> NodeRef:
 
 
 def _node(source: SourceText, mention: Mention, ref: NodeRef, role: str) -> NodeFact:
-    properties: dict[str, object] = {"role": role, "prefix": mention.id.rpartition("-")[0]}
+    properties: dict[str, object] = {"role": role, "prefix": prefix_of(mention.id)}
     if mention.defines:
         properties |= {"label": _label(source, mention), "defined_in": source.document_id}
     return NodeFact(
@@ -107,7 +108,7 @@ def _heading_traces(source: SourceText, mentions: list[Mention], types: dict[str
 
 def _traces(head: Mention, mentions: list[Mention], types: dict[str, str]) -> Iterator[EdgeFact]:
     for mention in mentions:
-        is_other_family = mention.id.rpartition("-")[0] != head.id.rpartition("-")[0]
+        is_other_family = prefix_of(mention.id) != prefix_of(head.id)
         if is_other_family and not mention.defines and head.id in types and mention.id in types:
             yield EdgeFact(
                 source=_ref(types[head.id], head.id),

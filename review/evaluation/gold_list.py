@@ -52,8 +52,12 @@ TEST_PLAN_WORDS = re.compile(r"テスト(?:環境|データ|レベル|範囲|ツ
 FIELDS = ("document", "check_type", "item", "expected")
 REQUIRED_SECTION = "required_section"
 LOW = "low"
-PREFIX = r"[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2}-"
-IDENTIFIER = re.compile(rf"{PREFIX}\d{{1,5}}(?:\s*[〜～]\s*(?:{PREFIX})?\d{{1,5}})?")
+# FR-001, REQ-POC-001, REQ_01, NFR.1.2, UC01, 要件-3, 機1-2
+PREFIX = (
+    r"(?:[A-Z]{1,6}(?:[-_][A-Z]{1,6}){0,2}(?:[-_.](?:\d{1,3}[-_.])*|(?=\d{2}))"
+    r"|[一-龯ァ-ヴー]{1,6}(?:\d{1,3})?[-_](?=\d))"
+)
+IDENTIFIER = re.compile(rf"(?<![A-Za-z]){PREFIX}\d{{1,5}}(?:\s*[〜～]\s*(?:{PREFIX})?\d{{1,5}})?")
 QUOTED = re.compile(r"「([^」]+)」")
 DOCUMENT_NAME = re.compile(r"(?<![A-Za-z0-9])D\d+(?![A-Za-z0-9])")
 
@@ -68,11 +72,14 @@ RULES: tuple[tuple[str, str, list[str]], ...] = (
     ("traceability", r"未定義", ["traceability.undefined_reference"]),
     ("traceability", r"", DEFINED_AND_USED),
     ("coverage", r"版数|バージョン", ["document.version_mismatch"]),
+    ("coverage", r"受入(?:れ)?(?:基準|条件)", ["consistency.missing_field"]),
     ("coverage", r"数値目標|数値", ["wording.unquantified_requirement", "wording.ambiguous"]),
     ("consistency", r"総数|合計|件数", ["consistency.total_mismatch", "consistency.conflicting_value"]),
     ("consistency", r"日付|更新日|期日|日程", ["consistency.date_order", "document.version_mismatch"]),
     ("consistency", r"", ["consistency.conflicting_value"]),
     ("style", r"曖昧|あいまい", ["wording.ambiguous"]),
+    ("structure", r"章にまとま|散在|分散", ["structure.scattered_requirements"]),
+    ("structure", r"[図表]\d*の?(?:参照|番号)|図表", ["figure.undefined_reference", "figure.numbering"]),
     ("structure", r"目次", ["structure.toc_mismatch"]),
     ("structure", r"番号|章番号", ["structure.duplicate_number", "structure.number_order"]),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from review.rules.identifiers import Family, Mention, Role, conventions, read_families
+from review.rules.identifiers import Family, Mention, Role, conventions, prefix_of, read_families
 from review.types import RelatedDocument, RuleInput, Span, Text
 
 _ORDER = ("requirements", "basic_design", "detailed_design", "test_plan")
@@ -85,7 +85,7 @@ def unanswered(
     of their family.
     """
     named = {mention.id for family in own for mention in family.mentions if not mention.in_code}
-    prefixes = {name.rpartition("-")[0] for name in named}
+    prefixes = {prefix_of(name) for name in named}
     for family in families_in(related):
         if not family.definitions or family.role in (Role.TEST, Role.REGISTER):
             continue

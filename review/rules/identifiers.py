@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from knowledge.identifiers import Family, Mention, Role, conventions, number_of, read_families, rows_with
+from knowledge.identifier_shapes import conventions, number_of, prefix_of, renumbered
+from knowledge.identifiers import Family, Mention, Role, read_families, rows_with
 
-__all__ = ["Family", "Mention", "Role", "conventions", "number_of", "read_families", "rows_with"]
+__all__ = [
+    "Family",
+    "Mention",
+    "Role",
+    "conventions",
+    "number_of",
+    "prefix_of",
+    "read_families",
+    "renumbered",
+    "rows_with",
+]

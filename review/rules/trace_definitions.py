@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 
 from review.rules.identifier_places import home, listed, mention_spans, name_of, same_thing
-from review.rules.identifiers import Family, Mention, number_of, read_families
+from review.rules.identifiers import Family, Mention, number_of, read_families, renumbered
 from review.rules.outline import place
 from review.rules.registry import rule
 from review.rules.tables import Table, read_tables
@@ -55,7 +55,6 @@ def _duplicate_finding(target: RuleInput, family: Family, clashes: dict[str, lis
     names = sorted(clashes)
     places = clashes[names[0]]
     highest = max(number_of(name) for name in family.defined)
-    width = len(names[0].rpartition("-")[2])
     where = "、".join(f"「{place(target.sections, mention.start)}」" for mention in places)
     return FindingDraft(
         rule_id="traceability.duplicate_definition",
@@ -76,7 +75,7 @@ def _duplicate_finding(target: RuleInput, family: Family, clashes: dict[str, lis
                 ja="同じ識別子が 2 つの事柄を指すと、対応関係が一意に決まりません。",
                 en="An identifier for two things makes every link to it ambiguous.",
             ),
-            example=f"{family.prefix}-{highest + 1:0{width}d}",
+            example=renumbered(names[0], highest + 1),
         ),
     )
 
@@ -104,14 +103,12 @@ def numbering_gap(target: RuleInput) -> RuleOutcome:
 def _gap(family: Family, text: str) -> list[str]:
     """Return the missing identifiers; one that is referred to is undefined, which is another rule's finding."""
     numbers = sorted({number_of(name) for name in family.defined})
-    width = min(len(name.rpartition("-")[2]) for name in family.defined)
+    shortest = min(family.defined, key=lambda name: (len(name), number_of(name)))
     step = math.gcd(*(second - first for first, second in pairwise(numbers)))
     jumps = [(first, second) for first, second in pairwise(numbers) if second - first > step]
     if _are_blocks(jumps):
         return []
-    names = [
-        f"{family.prefix}-{number:0{width}d}" for first, second in jumps for number in range(first + step, second, step)
-    ]
+    names = [renumbered(shortest, number) for first, second in jumps for number in range(first + step, second, step)]
     return [name for name in names if name not in family.references and not _is_declared_void(name, text)]
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from review.rules.across import is_requirement
-from review.rules.identifiers import Family, Mention, Role, read_families, rows_with
+from review.rules.identifiers import Family, Mention, Role, prefix_of, read_families, rows_with
 from review.rules.outline import apparatus, inside, place
 from review.rules.prose import read_prose
 from review.rules.registry import rule
@@ -261,7 +261,7 @@ def _completed_row(target: RuleInput, table: _Map, row_id: str, missing: str) ->
 
 
 def _prefix(mention: Mention) -> str:
-    return mention.id.rpartition("-")[0]
+    return prefix_of(mention.id)
 
 
 def _by_start(mention: Mention) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from knowledge.structure import section_at
@@ -17,7 +18,7 @@ from review.rules.across import (
     upstream,
 )
 from review.rules.identifier_places import home, listed, mention_spans
-from review.rules.identifiers import Family, Mention, Role, read_families
+from review.rules.identifiers import Family, Mention, Role, prefix_of, read_families
 from review.rules.outline import place
 from review.rules.registry import rule
 from review.rules.tables import read_tables
@@ -31,6 +32,7 @@ NONE_TO_REFER_TO = Text(
     ja="参照されるべき識別子がありません（テスト項目・前提・制約・リスクや、要件定義書の要件だけです）。",
     en="No identifier here needs a reference (only test items, registers, or a requirement document's requirements).",
 )
+_UPSTREAM_NAMED = re.compile(r"(?:要件定義書|要求仕様書|設計書|仕様書)")
 
 
 @rule(
@@ -47,6 +49,8 @@ def undefined_reference(target: RuleInput) -> RuleOutcome:
     families = read_families(target.text, target.sections, target.blocks)
     if not families:
         return RuleOutcome(skip_reason=NO_IDENTIFIERS)
+    if _answers_to_absent(target):
+        families = tuple(family for family in families if family.definitions)
     referred = {name for family in families for name in _text_references(family)}
     elsewhere = defined_elsewhere(target)
     defined = {name for family in families for name in family.defined} | elsewhere
@@ -57,6 +61,11 @@ def undefined_reference(target: RuleInput) -> RuleOutcome:
         if (undefined := {k: v for k, v in _text_references(family).items() if k not in defined})
     )
     return RuleOutcome(findings=findings, examined=len(referred))
+
+
+def _answers_to_absent(target: RuleInput) -> bool:
+    """A test plan refers to requirements and functions of documents that it names and that are not at hand."""
+    return target.document_type == "test_plan" and not target.related and bool(_UPSTREAM_NAMED.search(target.text))
 
 
 def _text_references(family: Family) -> dict[str, list[Mention]]:
@@ -70,7 +79,7 @@ def _undefined_finding(
 ) -> FindingDraft:
     names = sorted(undefined)
     where = place(target.sections, min(mention.start for places in undefined.values() for mention in places))
-    prefixes = {name.rpartition("-")[0] for name in defined_elsewhere(target)}
+    prefixes = {prefix_of(name) for name in defined_elsewhere(target)}
     elsewhere = not family.definitions and family.prefix not in prefixes
     state = _undefined_state(target, family, elsewhere=elsewhere)
     return FindingDraft(

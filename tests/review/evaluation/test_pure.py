@@ -177,13 +177,19 @@ def test_required_sections_take_the_topics_in_file_order_and_low_confidence_keep
     assert [(row.number, row.reason) for row in skipped] == [(2, "confidence is low")]
 
 
+@pytest.mark.parametrize("name", ["REQ_01", "NFR.1.2", "UC01", "要件-3", "機1-2", "REQ-POC-001"])
+def test_identifiers_of_other_schemes_are_read_from_a_readers_words(name) -> None:
+    ((_number, case),) = to_cases([gold("D1_設計.md", "traceability", f"{name} の定義")])[0]
+    assert case["identifiers"] == [name]
+
+
 def test_a_readers_words_name_rules_identifiers_spellings_and_other_documents() -> None:
     rows = [
         gold("D1_設計.md", "traceability", "NFR-001", note="D2 で定義。参照されない"),
         gold("D2_要件.md", "traceability", "FR-001〜FR-014 の欠番・重複定義"),
         gold("D1_設計.md", "terminology", "サーバー／サーバ"),
         gold("D1_設計.md", "style", "曖昧語「十分な」を要件に使わない"),
-        gold("D1_設計.md", "structure", "章のまとまり"),
+        gold("D1_設計.md", "structure", "段組みの統一"),
     ]
     first, second, third, fourth, fifth = (case for _number, case in to_cases(rows)[0])
     assert first["identifiers"] == ["NFR-001"]

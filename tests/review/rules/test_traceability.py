@@ -164,3 +164,66 @@ def test_opposite_tables_must_agree():
 
     assert found.data["pairs"] == [["FR-002", "C-001"]]
     assert found.suggestion.example == "| C-001 受付部 | 画面 | FR-001, FR-002 |"
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (["REQ_01", "REQ_02", "REQ_03"], "REQ"),
+        (["NFR.1", "NFR.2", "NFR.3"], "NFR"),
+        (["FR-1", "FR-2", "FR-3"], "FR"),
+        (["UC01", "UC02", "UC03"], "UC"),
+        (["要件-1", "要件-2", "要件-3"], "要件"),
+        (["機1-1", "機1-2", "機1-3"], "機1"),
+    ],
+)
+def test_a_documents_own_scheme_of_identifiers_is_learnt_from_its_id_column(names, prefix):
+    rows = [f"{name} | 受付する" for name in names]
+    last = names[-1][:-1] + "9"
+    text = "## 一覧\n\n" + table("番号 | 内容", *rows) + f"\n## 設計\n\n受付（{names[0]}）は {last} に従う。\n"
+
+    family = families(text)[prefix]
+    (undefined,) = findings("traceability.undefined_reference", text)
+
+    assert set(family.defined) == set(names)
+    assert undefined.data["identifiers"] == [last]
+    assert findings("traceability.numbering_gap", text) == ()
+
+
+def test_gaps_and_ranges_follow_the_documents_own_scheme():
+    text = (
+        table("要件番号 | 内容", "REQ_01 | 受付", "REQ_02 | 審査", "REQ_04 | 通知") + "\nREQ_01〜REQ_02 を先に作る。\n"
+    )
+
+    (gap,) = findings("traceability.numbering_gap", text)
+
+    assert gap.data["identifiers"] == ["REQ_03"]
+    assert set(families(text)["REQ"].references) == {"REQ_01", "REQ_02"}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["図1 | 構成", "図2 | 配置"],
+        ["R6.4 | 開始", "R7.3 | 終了"],
+        ["V1.0 | 初版", "V1.1 | 改版"],
+        ["STEP-1 | 準備", "STEP-2 | 実施"],
+        ["A1 | 横", "A2 | 縦"],
+    ],
+)
+def test_figures_dates_editions_and_steps_are_no_scheme(rows):
+    assert families(table("番号 | 内容", *rows)) == {}
+
+
+def test_a_plan_that_names_its_upstream_document_may_refer_to_what_is_defined_there():
+    cases = table(
+        "項目ID | 根拠 | 手順 | 期待結果",
+        "IT-101 | FN-01 | 検索する | 一覧を表示する",
+        "IT-102 | FN-02 | 予約する | 受け付ける",
+    )
+
+    alone = findings("traceability.undefined_reference", cases, "test_plan")
+    named = findings("traceability.undefined_reference", f"外部設計書に基づく。\n\n{cases}", "test_plan")
+
+    assert [found.data["identifiers"] for found in alone] == [["FN-01", "FN-02"]]
+    assert named == ()

@@ -1,0 +1,115 @@
+"""What identifiers look like: the common shape FR-001, and the schemes that a document uses for its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+_DATA_FILE = Path(__file__).resolve().parent / "data" / "identifiers.json"
+COMMON = re.compile(r"(?<![A-Za-z0-9_./#\-])[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2}-\d{2,5}(?![A-Za-z0-9_]|-\d|\.\d)")
+# What a document may use for identifiers of its own: REQ_01, FR-1, NFR.1.2, UC01, 要件-3, 機1-2.
+_OWN = re.compile(
+    r"(?P<letters>[A-Z]{1,6}(?:[-_][A-Z]{1,6}){0,2}|[一-龯ァ-ヴー]{1,6})(?P<mark>[-_.]?)"
+    r"(?P<groups>(?:\d{1,3}[-_.])*)(?P<digits>\d{1,5})"
+)
+_PARTS = re.compile(r"(?P<prefix>.*?)[-_.]?(?P<digits>\d+)")
+_RANGE_MARK = re.compile(r"\s*(?:〜|~|～|から|–|—|\.\.|…)\s*")
+_RANGE_DIGITS = re.compile(r"\d{1,5}(?!\d)")
+_ERA_OR_VERSION = re.compile(r"[HRSTV]\d{1,3}\.")
+_FEWEST = 2
+_SHORTEST_JOINED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeEnd:
+    """What follows an identifier that begins a range: its last number, and where the range ends.
+
+    ``repeats`` tells whether the end repeats the prefix (FR-010〜FR-014), so that it is an identifier of its own.
+    """
+
+    last: int
+    end: int
+    repeats: bool
+
+
+@lru_cache(maxsize=1)
+def conventions() -> dict[str, dict[str, list[str] | str]]:
+    """Return the shipped conventions about prefixes and roles."""
+    data: dict[str, dict[str, list[str] | str]] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
+    return data
+
+
+def prefix_of(identifier: str) -> str:
+    """Return what an identifier's family is named by.
+
+    >>> [prefix_of(name) for name in ("FR-012", "REQ_01", "NFR.1.2", "UC01", "機1-2")]
+    ['FR', 'REQ', 'NFR.1', 'UC', '機1']
+    """
+    found = _PARTS.fullmatch(identifier)
+    return found["prefix"] if found else identifier
+
+
+def digits_of(identifier: str) -> str:
+    """Return the digits of an identifier's running number as written: 012 for FR-012."""
+    found = _PARTS.fullmatch(identifier)
+    return found["digits"] if found else ""
+
+
+def number_of(identifier: str) -> int:
+    """Return the running number of an identifier: 12 for FR-012."""
+    return int(digits_of(identifier))
+
+
+def renumbered(identifier: str, number: int) -> str:
+    """Return the identifier of the same family and width with another number: FR-013 for FR-012 and 13."""
+    digits = digits_of(identifier)
+    return f"{identifier.removesuffix(digits)}{number:0{len(digits)}d}"
+
+
+def shape_with(written: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern of identifiers in a document: the common shape, and its own schemes.
+
+    ``written`` is what stands where identifiers are defined (id columns, starts of headings). A scheme counts when
+    two different members of it are there; figures, editions, dates and names of standards make none.
+    """
+    members: dict[str, set[str]] = {}
+    for name in written:
+        found = _OWN.fullmatch(name)
+        if found and not COMMON.fullmatch(name) and _is_scheme(found):
+            members.setdefault(_scheme(found), set()).add(name)
+    own = sorted(scheme for scheme, names in members.items() if len(names) >= _FEWEST)
+    return re.compile("|".join([COMMON.pattern, *own]))
+
+
+def _is_scheme(found: re.Match[str]) -> bool:
+    letters = re.split(r"[-_]", found["letters"])[0]
+    known = (*conventions()["not_identifiers"]["prefixes"], *conventions()["not_schemes"]["prefixes"])
+    if letters in known or _ERA_OR_VERSION.match(found.group()):
+        return False
+    joined = not found["mark"] and not found["groups"]
+    return not joined or (letters.isascii() and len(found["digits"]) >= _SHORTEST_JOINED)
+
+
+def _scheme(found: re.Match[str]) -> str:
+    groups = "".join(rf"\d{{1,3}}{re.escape(mark)}" for mark in re.findall(r"[-_.]", found["groups"]))
+    digits = rf"\d{{{len(found['digits'])}}}" if not found["mark"] and not groups else r"\d{1,5}"
+    before = r"(?<![A-Za-z0-9_./#\-])" if found["letters"].isascii() else r"(?<![A-Za-z0-9_一-龯ァ-ヴー])"
+    return rf"{before}{re.escape(found['letters'] + found['mark'])}{groups}{digits}(?![A-Za-z0-9_]|[-.]\d)"
+
+
+def range_end(text: str, identifier: re.Match[str]) -> RangeEnd | None:
+    """Return how a range that begins with the identifier ends (FR-010〜FR-014, FR-010〜014), or None."""
+    mark = _RANGE_MARK.match(text, identifier.end())
+    if not mark:
+        return None
+    own = digits_of(identifier.group())
+    head = identifier.group().removesuffix(own)
+    repeats = text.startswith(head, mark.end())
+    digits = _RANGE_DIGITS.match(text, mark.end() + (len(head) if repeats else 0))
+    if not digits or len(digits.group()) < min(len(own), _SHORTEST_JOINED):
+        return None
+    return RangeEnd(last=int(digits.group()), end=digits.end(), repeats=repeats)
