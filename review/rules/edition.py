@@ -15,7 +15,7 @@ from review.types import Span
 
 VersionNumber = tuple[int, ...]
 
-_VERSION_LABEL = r"(?:文書)?(?:バージョン|版数|版番号|版|リビジョン|version|ver\.?|rev(?:ision)?\.?)"
+_VERSION_LABEL = r"(?:文書)?(?:バージョン|版数|版番号|改版|版|リビジョン|version|ver\.?|rev(?:ision)?\.?)"
 _UPDATED_LABEL = (
     r"(?:最終)?(?:更新|改訂|改定|改版|修正)(?:年月)?日?|last\s*updated|updated(?:\s*at)?|revised|date\s*modified"
 )
@@ -24,13 +24,26 @@ _FIELD = re.compile(
     r"(?P<value>[^|\n]*?)[ \t*_|]*$",
     re.IGNORECASE | re.MULTILINE,
 )
+# A line of the cover that is nothing but an edition, or an edition and a date: 第1.3版, Ver 2.1　2024.11.8.
+_BARE_VERSION = re.compile(
+    r"^[ \t>|*_+\-　（(]*"
+    r"(?P<value>第\s*[0-9０-９]+(?:[.．][0-9０-９]+)*\s*版|(?:ver(?:sion)?|rev)[. ]{0,2}\s*[0-9]+(?:\.[0-9]+)*)"
+    r"(?=[ \t|*_　）)]*(?:[（(]?(?:令和|平成|[0-9]{4})[^\n。]{0,24})?$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _VERSION_VALUE = re.compile(r"(?:第\s*|v(?:er(?:sion)?)?\.?\s*)?(\d+(?:\.\d+)*)\s*版?", re.IGNORECASE)
 _DATE = re.compile(r"(\d{4})\s*(?:[-/.]|年)\s*(\d{1,2})\s*(?:[-/.]|月)\s*(\d{1,2})\s*日?")
-_ERA_DATE = re.compile(r"(令和|平成)\s*(元|\d{1,2})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日")
-_ERA_OFFSET = {"令和": 2018, "平成": 1988}
-_VERSION_COLUMN = re.compile(r"版|バージョン|version|\bver\b|rev", re.IGNORECASE)
-_DATE_COLUMN = re.compile(r"日付|年月日|更新日|改訂日|改定日|変更日|作成日|発行日|日時|\bdate\b", re.IGNORECASE)
-_CONTENT_COLUMN = re.compile(r"内容|概要|理由|事項|変更点|description|changes?|summary", re.IGNORECASE)
+_ERA_DATE = re.compile(
+    r"(?<![A-Za-z])(令和|平成|[RHrh])\s*\.?(元|\d{1,2})\s*(?:年|[./])\s*(\d{1,2})\s*(?:月|[./])\s*(\d{1,2})"
+)
+_ERA_OFFSET = {"令和": 2018, "平成": 1988, "R": 2018, "H": 1988}
+_VERSION_COLUMN = re.compile(
+    r"版(?!内容|理由|概要|箇所|事項|年月|日|者)|バージョン|version|\bver\b|\brev", re.IGNORECASE
+)
+_DATE_COLUMN = re.compile(
+    r"日付|年月日|日時|(?:更新|改訂|改定|改版|変更|修正|作成|発行|制定|承認|実施)日|\bdate\b", re.IGNORECASE
+)
+_CONTENT_COLUMN = re.compile(r"内容|概要|理由|事項|箇所|変更点|description|changes?|summary", re.IGNORECASE)
 _PARTICULARS = re.compile(r"文書(管理)?(情報|属性)|ドキュメント(管理)?情報|表紙|document information", re.IGNORECASE)
 _HORIZONTAL_RULE = re.compile(r"^(?:-{3,}|\*{3,})[ \t]*$", re.MULTILINE)
 _CHAPTER_LEVEL = 2
@@ -101,7 +114,7 @@ def parse_day(written: str) -> date | None:
     """Return the first calendar day in ``written`` (2026-01-06, 2026/1/6, 2026年1月6日, 令和8年1月6日), or None."""
     plain = unicodedata.normalize("NFKC", written)
     if era := _ERA_DATE.search(plain):
-        year = _ERA_OFFSET[era.group(1)] + (1 if era.group(2) == "元" else int(era.group(2)))
+        year = _ERA_OFFSET[era.group(1).upper()] + (1 if era.group(2) == "元" else int(era.group(2)))
         return _day(year, int(era.group(3)), int(era.group(4)))
     found = _DATE.search(plain)
     return _day(*map(int, found.groups())) if found else None
@@ -129,6 +142,11 @@ def _cover_fields(
             yield Stated(written=written, span=span, version=version)
         elif match.group("updated") and (day := parse_day(written)):
             yield Stated(written=written, span=span, day=day)
+    opening = _cover_end(text, sections)
+    for match in _BARE_VERSION.finditer(text, 0, opening):
+        if not inside(skipped, match.start()) and (version := parse_version(match["value"])):
+            span = Span(start=match.start("value"), end=match.end("value"))
+            yield Stated(written=match["value"], span=span, version=version)
 
 
 def _cover(text: str, sections: tuple[Section, ...]) -> Iterator[tuple[int, int]]:
@@ -136,13 +154,17 @@ def _cover(text: str, sections: tuple[Section, ...]) -> Iterator[tuple[int, int]
 
     The foot is what a horizontal rule sets off within the last chapter.
     """
-    contents = contents_ids(text, sections)
-    chapters = [section for section in sections if section.number or section.id in contents]
-    yield 0, chapters[0].start if chapters else _second_chapter_start(text, sections)
+    yield 0, _cover_end(text, sections)
     yield from ((section.start, section.end) for section in sections if _PARTICULARS.search(bare_title(section.title)))
     last = max((section.start for section in sections if section.level <= _CHAPTER_LEVEL), default=0)
     if foot := _HORIZONTAL_RULE.search(text, last):
         yield foot.start(), len(text)
+
+
+def _cover_end(text: str, sections: tuple[Section, ...]) -> int:
+    contents = contents_ids(text, sections)
+    chapters = [section for section in sections if section.number or section.id in contents]
+    return chapters[0].start if chapters else _second_chapter_start(text, sections)
 
 
 def _second_chapter_start(text: str, sections: tuple[Section, ...]) -> int:

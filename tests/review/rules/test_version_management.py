@@ -86,3 +86,21 @@ def test_editions_are_compared_by_value():
     assert parse_version("Draft") is None
     assert parse_day("令和元年5月1日") == date(2019, 5, 1)
     assert parse_day("2026-13-40") is None
+
+
+@pytest.mark.parametrize("day", ["R6.9.30", "令和6.9.30", "2024.9.30", "令和６年９月３０日"])
+def test_days_are_read_in_all_customs(day):
+    assert parse_day(day) == date(2024, 9, 30)
+
+
+@pytest.mark.parametrize("line", ["第1.3版", "Ver 1.3　　2024.11.8", "（第１．３版）", "改版：1.3"])
+def test_an_edition_on_a_line_of_its_own_is_held_against_a_history_of_other_column_names(line):
+    history = "| 改版 | 年月日 | 改版内容 |\n|---|---|---|\n| 第1.2版 | 令和6年8月19日 | 見直し |\n"
+
+    (found,) = outcome(
+        "document.version_mismatch",
+        f"# 基本設計書\n\n{line}\n\n## 更新の記録\n\n{history}\n## 第1章 目的\n\n定める。\n",
+    ).findings
+
+    assert (found.data["field"], found.data["newest"]) == ("version", "第1.2版")
+    assert outcome("document.missing_history", f"# 設計書\n\n{history}").findings == ()
