@@ -11,7 +11,8 @@ from knowledge.types import Section
 from review.rules.across import kind_name
 from review.rules.expected_results import contradicted_results
 from review.rules.outline import bare_title, fold, place
-from review.rules.quantities import Quantity, conventions, read_quantities
+from review.rules.prose import read_prose
+from review.rules.quantities import Quantity, amounts, conventions, read_quantities
 from review.rules.registry import rule
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
@@ -38,7 +39,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     """Report each quantity that has more than one value, with every place."""
     quantities = [each for each in read_quantities(target.text, target.sections, target.blocks) if _is_named(each)]
     compared, contradicted = contradicted_results(target)
-    if not quantities and not compared:
+    if not (quantities or compared or amounts(read_prose(target.text, target.blocks).masked)):
         return RuleOutcome(
             skip_reason=Text(ja="比べられる数値がありません。", en="There are no quantities that could be compared.")
         )

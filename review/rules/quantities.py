@@ -23,9 +23,16 @@ _LINE = re.compile(
     r"^[ \t]*(?P<label>[^\s:：|。、][^:：|。\n]{1,24}?)[ \t]*[:：][ \t]*(?P<value>[^|\n]{1,80})$", re.MULTILINE
 )
 _INLINE = re.compile(
-    r"(?P<label>[一-龯々ァ-ヴーA-Za-z][一-龯々ァ-ヴーA-Za-z0-9・]{1,18}(?:時間|数|率|量|期間|速度|容量|間隔|回数|頻度|レート|時点|金額|費用))"
+    r"(?P<label>(?:[一-龯々ァ-ヴーA-Za-z0-9]{2,16}の)?[一-龯々ァ-ヴーA-Za-z][一-龯々ァ-ヴーA-Za-z0-9・]{1,18}(?:時間|数|率|量|期間|速度|容量|間隔|回数|頻度|レート|時点|金額|費用))"
     r"[ \t]*(?:は|が|を)[、 \t]*(?P<value>[^。、\n|]{1,30})"
 )
+# 写真は1枚当たり5MBまでとする: what is limited, per what, and the limit.
+_LIMIT = re.compile(
+    r"(?P<label>[一-龯々ァ-ヴー]{2,16}(?:の[一-龯々ァ-ヴー]{2,10})?)は[、 \t]*"
+    r"(?P<per>[1一]\s*[^\s\d、。は]{1,3}(?:当たり|あたり|につき))"
+    r"[、 \t]*(?P<value>[^。、\n|]{1,20}(?:まで|以内|以下|以上|とする|とします))"
+)
+_GENERAL = re.compile(r"^(?:本?システム|全体|本書|各[一-龯ァ-ヴー]+)の(?=.{2})")
 _RESULT = re.compile(r"^[ \t]*(?P<label>[A-Za-z][A-Za-z ]{2,20}):[ \t]+(?P<value>[0-9]+ passed)", re.MULTILINE)
 _VALUE_COLUMN = re.compile(r"値|目標|現状|実績|基準|要求|数|規模|性能|期間|target|value|actual", re.IGNORECASE)
 _NAME_COLUMN = re.compile(r"指標|項目|要件|カテゴリ|名称|メトリク|特性|item|metric", re.IGNORECASE)
@@ -150,7 +157,7 @@ def label_of(written: str) -> str:
     >>> label_of("**目標カバレッジ**（行）"), label_of("テスト件数"), label_of("起動時間の目標値")
     ('カバレッジ', 'テスト総数', '起動時間')
     """
-    bare = _BRACKETS.sub("", narrow(written).replace("*", "")).strip()
+    bare = _GENERAL.sub("", _BRACKETS.sub("", narrow(written).replace("*", "")).strip())
     while bare != (shorter := _STRIPPED.sub("", bare)) and shorter:
         bare = shorter
     folded = fold(bare)
@@ -172,6 +179,8 @@ class _Reader:
     def sentences(self) -> Iterator[Quantity]:
         for match in _INLINE.finditer(self._masked):
             yield from self._quantity(match["label"], match, "")
+        for match in _LIMIT.finditer(self._masked):
+            yield from self._quantity(match["label"] + match["per"], match, "")
 
     def results(self) -> Iterator[Quantity]:
         for block in self._blocks:

@@ -109,3 +109,24 @@ def test_requirements_and_design_that_differ_are_reported_with_both_places():
 
     assert [span.document for span in found.evidence] == ["", "doc_r"]
     assert "3秒" not in found.message.ja
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("予約データの保存期間は3年とする。", "予約データの保存期間は5年とし、毎日控えを取る。"),
+        ("写真は1枚当たり5MBまでとする。", "写真は1枚当たり10MBまでとする。"),
+    ],
+)
+def test_what_a_quantity_belongs_to_makes_it_comparable(first, second):
+    (found,) = findings(f"# 設計書\n\n## 1 データ\n\n{first}\n\n## 2 運用\n\n{second}\n")
+
+    assert len(found.evidence) == 2
+    assert findings(f"# 設計書\n\n## 1 データ\n\n{first}\n\n## 2 運用\n\n{first}\n") == ()
+
+
+def test_a_document_with_amounts_but_no_two_of_one_thing_is_decided():
+    rule = "consistency.conflicting_value"
+
+    assert run_rules([rule], rule_input("# 設計書\n\n7世代を保管し、30分後に止める。\n"))[rule].skip_reason is None
+    assert run_rules([rule], rule_input("# 設計書\n\n方針を定める。\n"))[rule].skip_reason is not None
