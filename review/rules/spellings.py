@@ -34,6 +34,8 @@ _ONE_KANJI_SURU = re.compile(r"[一-龯]する")
 _FOLDED_KANA = str.maketrans("ァィゥェォヵヶッャュョヮヴ", "アイウエオカケツヤユヨワブ", "ー・")
 _SHORTEST_KATAKANA = 3
 _LONGEST_FRAGMENT = 2
+# お問い合わせ is 問い合わせ, no compound of it.
+_HONORIFICS = frozenset({"お", "ご", "御"})
 
 
 class Kind(StrEnum):
@@ -160,7 +162,12 @@ def _is_in_compound(words: list[Word], index: int) -> bool:
         return False
     before = words[index - 1] if index else None
     after = words[index + 1] if index + 1 < len(words) else None
-    joined_before = before is not None and before.end == word.start and before.word_class in ("名詞", "接頭辞")
+    joined_before = (
+        before is not None
+        and before.end == word.start
+        and before.word_class in ("名詞", "接頭辞")
+        and before.surface not in _HONORIFICS
+    )
     joined_after = after is not None and after.start == word.end and after.word_class in ("名詞", "接尾辞")
     return joined_before or joined_after
 

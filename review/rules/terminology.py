@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from review.rules.outline import place
@@ -22,6 +24,7 @@ _KIND_NAMES = {
 }
 _PLACES_SHOWN = 20
 _EXAMPLE_WIDTH = 20
+_COMPOUND_TAIL = re.compile(r"[一-龯々]{2,6}|[ァ-ヴー]{2,12}")
 
 
 @rule(
@@ -76,7 +79,7 @@ def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
         ),
         key="|".join(sorted(counts)),
         evidence=_evidence(minority, majority_places),
-        data={"variants": counts, "kind": group.kind.value, "proposed": majority},
+        data={"variants": counts | _compounds(group, target.text), "kind": group.kind.value, "proposed": majority},
         confidence=round(len(majority_places) / group.count, 3),
         confidence_basis=Text(
             ja=f"全 {group.count} 件のうち多数派の表記「{majority}」の割合",
@@ -94,6 +97,20 @@ def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
             example=_corrected(target.text, first, majority),
         ),
     )
+
+
+def _compounds(group: Spellings, text: str) -> dict[str, int]:
+    """Count the longer words that differ by okurigana alone: 受入テスト beside 受け入れテスト."""
+    if group.kind is not Kind.OKURIGANA:
+        return {}
+    tails: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for form, places in group.forms:
+        for each in places:
+            found = _COMPOUND_TAIL.match(text, each.end)
+            if found and text[each.start : each.end] == form:
+                tails[found.group()][form] += 1
+    shared = {tail: forms for tail, forms in tails.items() if len(forms) > 1}
+    return {form + tail: count for tail, forms in sorted(shared.items()) for form, count in forms.items()}
 
 
 def _evidence(minority: list[Occurrence], majority: tuple[Occurrence, ...]) -> tuple[Span, ...]:

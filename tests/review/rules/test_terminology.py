@@ -66,3 +66,15 @@ def test_the_majority_is_proposed_and_an_inflected_word_keeps_its_ending():
 def test_params_allow_forms_and_replace_the_synonyms():
     assert variants("サーバとサーバー。", ignore=["サーバ"]) == []
     assert variants("発注者が決める。委託者が払う。", synonyms=[["発注者", "委託者"]]) == [{"発注者": 1, "委託者": 1}]
+
+
+def test_the_longer_words_that_differ_by_the_spelling_are_counted_too():
+    (found,) = variants("受入テストは2月に行う。受入テストの担当は発注者。受け入れテストの期間は2週間。")
+
+    assert found == {"受入": 2, "受け入れ": 1, "受入テスト": 2, "受け入れテスト": 1}
+
+
+def test_a_polite_prefix_makes_no_other_word():
+    (found,) = variants("問合せは画面から受け付ける。お問い合わせの窓口は市民課とする。")
+
+    assert set(found) == {"問合せ", "問い合わせ"}
