@@ -27,7 +27,6 @@ _IDENTIFIER = re.compile(
 _LABELLED = re.compile(
     r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\**(?P<label>[^\s:：*][^:：*\n]{1,20})\**[ \t]*[:：]\**", re.MULTILINE
 )
-_NAME = re.compile(r"(?:名称|要件名?|項目|区分)$")
 _PLACES_SHOWN = 20
 
 

@@ -30,7 +30,6 @@ _TAGGED = re.compile("[\U000e0020-\U000e007e]{4,}")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _STYLED = re.compile(r"<(?P<tag>[a-z]+)\b[^>]*>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
-_FEWEST_INVISIBLE = 8
 _LONGEST_TAGGED = 4_000
 
 HOW = {

@@ -22,7 +22,6 @@ from review.rules.tables import read_tables
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "wording.json"
-_DEFINED_NAME = re.compile(r"以下[、,\s]*$|(?:という|と総称する)[。\s]*$")
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
 _PLACES_SHOWN = 20
 _WORDS_SHOWN = 5
@@ -92,6 +91,9 @@ class _Reader:
         self._starts = [segment.start for segment in prose.segments]
         self._ends_oblige = re.compile(conventions()["requirement_ends"]["pattern"], re.IGNORECASE)
         self._titles_oblige = re.compile(conventions()["requirement_titles"]["pattern"], re.IGNORECASE)
+        design = conventions()["design_ends"]
+        self._ends_design = re.compile(design["pattern"])
+        self._design_classes = design["classes"] if target.document_type in design["document_types"] else ()
         self._skipped = [
             *apparatus(target.text, target.sections),
             *((section.start, section.body_start) for section in target.sections),
@@ -107,7 +109,8 @@ class _Reader:
                 continue
             last_end = end
             word = self._target.text[start:end]
-            yield Place(word=word, start=start, end=end, obliges=self._obliges(start))
+            obliges = self._obliges(start) or (entry["code"] in self._design_classes and self._designs(start))
+            yield Place(word=word, start=start, end=end, obliges=obliges)
 
     def _by_word(self, entry: dict[str, Any]) -> Iterator[tuple[int, int]]:
         wanted: dict[str, list[dict[str, Any]]] = {}
@@ -151,10 +154,15 @@ class _Reader:
                     if not wanted.get("after_number") or _NUMBER_BEFORE.search(before):
                         yield match.span()
 
-    def _obliges(self, offset: int) -> bool:
+    def _designs(self, offset: int) -> bool:
+        return bool(self._ends_design.search(self._sentence_at(offset)))
+
+    def _sentence_at(self, offset: int) -> str:
         segment = self._segment(offset)
-        sentence = self._prose.masked[segment.start : segment.end].rstrip(" )）」")
-        if self._ends_oblige.search(sentence) or inside(self._columns, offset):
+        return self._prose.masked[segment.start : segment.end].rstrip(" )）」")
+
+    def _obliges(self, offset: int) -> bool:
+        if self._ends_oblige.search(self._sentence_at(offset)) or inside(self._columns, offset):
             return True
         section = section_at(self._target.sections, offset)
         title = section.title if section else ""

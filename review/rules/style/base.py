@@ -12,7 +12,6 @@ from review.rules.style.places import Mark, Place
 from review.rules.style.reading import StyleText, Unit, UnitKind, read_markdown
 from review.types import RuleInput, RuleOutcome, Severity, Text
 
-OWN_TEXT = (UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING)
 RUNNING_TEXT = (UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION)
 EVERYTHING = tuple(UnitKind)
 

@@ -65,3 +65,13 @@ def test_params_narrow_classes_and_allow_expressions():
 
     assert by_class(text, classes=["degree"]) == {"degree": {"十分な": 1}}
     assert by_class(text, ignore=["適切に"]) == {"degree": {"十分な": 1}}
+
+
+def test_in_a_design_a_plain_statement_that_leaves_it_to_the_reader_is_vague():
+    rule, text = "wording.ambiguous", "# 書\n\n## 画面遷移\n\n入力の誤りがあれば、適宜、エラーを表示する。\n"
+    said = {
+        kind: run_rules([rule], rule_input(text, document_type=kind))[rule] for kind in ("basic_design", "test_plan")
+    }
+
+    assert [list(found.data["expressions"]) for found in said["basic_design"].findings] == [["適宜"]]
+    assert said["test_plan"].findings == ()
