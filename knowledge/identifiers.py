@@ -20,7 +20,8 @@ _HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
 _ID_COLUMN = re.compile(r"^(?:.{0,12}(?:ID|識別子|番号|No\.?|コード|項番|#))$|^(?:id|no\.?)$", re.IGNORECASE)
 _LINK_COLUMN = re.compile(
     r"^(?:対応|関連|参照|追跡|トレース|検証|実現|実装)|(?:章|節|ページ|設計書|コンポーネント|モジュール|ケース|ID|番号|優先度|重要度"
-    r"|状態|ステータス|状況|担当|担当者|期限|備考|可否|結果|判定|有無)$",
+    r"|状態|ステータス|状況|担当|担当者|期限|備考|可否|結果|判定|有無)$"
+    r"|\b(?:components?|modules?|chapter|section|test\s*cases?|status|owner|remarks?)$",
     re.IGNORECASE,
 )
 _ID_LABEL = re.compile(r"(?:ID|番号|識別子)\**\s*[:：]\s*\**\s*$", re.IGNORECASE)

@@ -44,7 +44,12 @@ def contents_ids(text: str, sections: tuple[Section, ...]) -> frozenset[str]:
 
 def is_history(section: Section) -> bool:
     """Tell whether this section is the document's change history."""
-    return bool(_HISTORY_TITLE.search(bare_title(section.title)))
+    return names_history(section.title)
+
+
+def names_history(title: str) -> bool:
+    """Tell whether a heading's wording names a change history."""
+    return bool(_HISTORY_TITLE.search(bare_title(title)))
 
 
 def place(sections: tuple[Section, ...], offset: int) -> str:

@@ -13,21 +13,18 @@ from hub.core.folding import fold
 from knowledge.ontology.passages import (
     Passage,
     has_content,
+    has_substance,
     header_cells,
     is_drawn,
     is_placeholder,
     pieces,
     row_cells,
 )
-from knowledge.ontology.titles import names_topic, passage_cues
+from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
+from knowledge.outline import is_history, names_history
 from knowledge.structure import is_table_of_contents, section_at
 from knowledge.types import Block, BlockKind, Section, Topic
 
-_HISTORY = re.compile(
-    r"(?:変更|改訂|改定|改版|更新|修正|版数?|文書)の?(?:履歴|経緯)|(?:更新|変更|改訂|改版)の?記録$|版歴"
-    r"|(?:revision|change)\s*(?:history|log)|changelog",
-    re.IGNORECASE,
-)
 _GLOSSARY = re.compile(r"用語|略語|glossary", re.I)
 _EXAMPLE = re.compile(r"例えば|たとえば|[(（]例|例[)）:：]|などの例|の例を|e\.g\.", re.I)
 _LABEL = re.compile(r"^\W*(?P<label>[^:：|\n]{1,20}?)\W*[:：]\W*(?P<content>[^\n]*\w[^\n]*)", re.S)
@@ -87,12 +84,13 @@ class _Reader:
         self.blocks = blocks
         self.contents = tuple(section for section in sections if is_table_of_contents(section, text))
         self.sections = tuple(section for section in sections if section not in self.contents)
-        history = [section for section in sections if _HISTORY.search(section.title)]
+        history = [section for section in sections if is_history(section)]
         self._history = tuple((section.start, section.end) for section in history)
         glossary = [section for section in sections if _GLOSSARY.search(section.title)]
         self._glossary = tuple((section.start, section.end) for section in glossary)
         self.by_id = {section.id: section for section in sections}
         self.passages = tuple(self._passages())
+        self.lines = tuple(self._line_headings())
 
     def is_apparatus(self, offset: int) -> bool:
         stretches = (*((section.start, section.end) for section in self.contents), *self._history)
@@ -101,6 +99,18 @@ class _Reader:
     def has_content(self, section: Section) -> bool:
         """Tell whether anything but headings and placeholders stands in the section or below it."""
         return has_content(self.text, self.blocks, section.body_start, section.end)
+
+    def _line_headings(self) -> Iterator[tuple[str, int, int]]:
+        """Yield lines that head what follows without being headings: １　趣旨, 【目的】, a short line over a table."""
+        paragraphs = [block for block in self.blocks if block.kind is not BlockKind.FRONT_MATTER]
+        for block, following in zip(paragraphs, [*paragraphs[1:], None], strict=True):
+            if block.kind is not BlockKind.PARAGRAPH or self.is_apparatus(block.start):
+                continue
+            first, _, rest = self.text[block.start : block.end].partition("\n")
+            inner = bool(rest) and has_substance(rest, BlockKind.PARAGRAPH)
+            outer = following is not None and has_substance(self.text[following.start : following.end], following.kind)
+            if reads_as_heading(first) and (inner or (not rest and outer)):
+                yield first.strip(), block.start, block.start + len(first)
 
     def path_at(self, offset: int) -> tuple[str, ...]:
         section = section_at(self.sections, offset)
@@ -127,6 +137,8 @@ def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJud
     for section in headings:
         if reader.has_content(section):
             return _by_heading(topic, section, reader)
+    if line := next((line for line in reader.lines if names_topic(line[0], topic)), None):
+        return _by_line(topic, line, reader)
     if found := _stating_passage(topic, reader):
         return _by_passage(topic, found, reader)
     if headings:
@@ -161,7 +173,7 @@ def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
 def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:
     """A change history states no design, and a glossary explains words of any topic."""
     if reader.is_apparatus(passage.start):
-        return not any(_HISTORY.search(name) for name in topic.synonyms)
+        return not any(map(names_history, topic.synonyms))
     return passage.in_glossary and not any(_GLOSSARY.search(name) for name in topic.synonyms)
 
 
@@ -196,6 +208,18 @@ def _by_heading(topic: Topic, section: Section, reader: _Reader) -> TopicJudgeme
         reason_ja=f"「{section.title}」の節に内容があります。",
         reason_en=f"Section “{section.title}” has content.",
         by_heading=True,
+    )
+
+
+def _by_line(topic: Topic, line: tuple[str, int, int], reader: _Reader) -> TopicJudgement:
+    title, start, end = line
+    return TopicJudgement(
+        topic=topic,
+        status=CoverageStatus.TREATED,
+        span=(start, end),
+        section_path=reader.path_at(start),
+        reason_ja=f"「{title}」の下に内容があります。",
+        reason_en=f"There is content under “{title}”.",
     )
 
 

@@ -29,6 +29,8 @@ _TAIL = re.compile(
 )
 _MIN_TAIL_SYNONYM = 3
 _HEADING_CUE = "# "
+_LONGEST_LINE = 25
+_SENTENCE = re.compile(r"[。、，：:|]|(?:する|します|ます|です|である|した|ない|ること)$")
 
 
 def bare_title(title: str) -> str:
@@ -41,7 +43,7 @@ def bare_title(title: str) -> str:
     """
     plain = unicodedata.normalize("NFKC", _CIRCLED.sub("", title)).replace("*", "").replace("`", "").strip()
     without_number = _without_numbers(plain)
-    return _BRACKETS.sub("", without_number).strip() or without_number or plain
+    return _BRACKETS.sub("", without_number).strip() or without_number.strip("（）()[]【】〈〉<> ") or plain
 
 
 def _without_numbers(plain: str) -> str:
@@ -52,6 +54,16 @@ def _without_numbers(plain: str) -> str:
             break
         plain = shorter
     return plain
+
+
+def reads_as_heading(line: str) -> bool:
+    """Tell whether a line of running text may head what follows: short, and no sentence.
+
+    >>> reads_as_heading("１　趣旨"), reads_as_heading("【目的】"), reads_as_heading("本書の目的を示す。")
+    (True, True, False)
+    """
+    plain = line.strip().strip("*_【】[]＜＞<>「」■●◆○□▼・ 　")
+    return 0 < len(plain) <= _LONGEST_LINE and not _SENTENCE.search(plain)
 
 
 def names_topic(title: str, topic: Topic) -> bool:

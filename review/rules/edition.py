@@ -20,8 +20,8 @@ _UPDATED_LABEL = (
     r"(?:最終)?(?:更新|改訂|改定|改版|修正)(?:年月)?日?|last\s*updated|updated(?:\s*at)?|revised|date\s*modified"
 )
 _FIELD = re.compile(
-    rf"^[ \t>|*_+\-]*(?:(?P<version>{_VERSION_LABEL})|(?P<updated>{_UPDATED_LABEL}))(?:番号)?[ \t*_]*[:：|][ \t*_|]*"
-    r"(?P<value>[^|\n]*?)[ \t*_|]*$",
+    rf"(?:^[ \t>|*_+\-]*|(?<=[　\t])[*_]*|(?<=  )[*_]*)(?:(?P<version>{_VERSION_LABEL})|(?P<updated>{_UPDATED_LABEL}))"
+    r"(?:番号)?(?:[ \t*_]*[:：|]|(?<=[.])?\*\*(?=[ \t]))[ \t*_|]*(?P<value>[^|\n　]*?)[ \t*_|]*(?=$|　| {2})",
     re.IGNORECASE | re.MULTILINE,
 )
 # A line of the cover that is nothing but an edition, or an edition and a date: 第1.3版, Ver 2.1　2024.11.8.
@@ -47,6 +47,11 @@ _CONTENT_COLUMN = re.compile(r"内容|概要|理由|事項|箇所|変更点|desc
 _PARTICULARS = re.compile(r"文書(管理)?(情報|属性)|ドキュメント(管理)?情報|表紙|document information", re.IGNORECASE)
 _HORIZONTAL_RULE = re.compile(r"^(?:-{3,}|\*{3,})[ \t]*$", re.MULTILINE)
 _CHAPTER_LEVEL = 2
+_LISTED_VERSION = re.compile(
+    r"[\W_]*(?:(?:第|v|ver\.?|version|rev\.?|版|バージョン)\s*[0-9０-９]+(?:[.．][0-9０-９]+)*|[0-9]+(?:\.[0-9]+)+(?=[^\w.]|$)(?!\s*[章節項の]))",
+    re.IGNORECASE,
+)
+_LISTING = (BlockKind.LIST, BlockKind.PARAGRAPH)
 _DATED_NOTE_TITLE = re.compile(r"(更新|改訂|改定|変更|修正)(メモ|記録|ログ|情報|内容|点)")
 
 
@@ -84,13 +89,13 @@ def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, 
     history = [section for section in sections if is_history(section)]
     tables = [table for table in read_tables(text, blocks) if _is_history_table(table, history)]
     entries = [entry for table in tables for entry in _table_entries(table)]
-    listed = any(_has_list_entries(text, section, blocks) for section in history)
+    listed = [entry for section in history for entry in _list_entries(text, section, blocks)]
     fields = list(_cover_fields(text, sections, blocks, history))
     return Edition(
         versions=tuple(field for field in fields if field.version),
         updated=tuple(field for field in fields if field.day),
-        entries=(*entries, *_dated_notes(text, sections)),
-        has_history=bool(entries) or listed,
+        entries=(*entries, *listed, *_dated_notes(text, sections)),
+        has_history=bool(entries or listed),
         empty_history=history[0] if history and not entries and not listed else None,
     )
 
@@ -198,13 +203,23 @@ def _table_entries(table: Table) -> Iterator[HistoryEntry]:
         )
 
 
-def _has_list_entries(text: str, section: Section, blocks: tuple[Block, ...]) -> bool:
-    return any(
-        section.body_start <= block.start < section.end
-        and block.kind in (BlockKind.LIST, BlockKind.PARAGRAPH, BlockKind.TABLE)
-        and (parse_day(text[block.start : block.end]) or parse_version(text[block.start : block.end]))
-        for block in blocks
-    )
+def _list_entries(text: str, section: Section, blocks: tuple[Block, ...]) -> Iterator[HistoryEntry]:
+    """Yield the lines of a history that is no table: 第1版（2026年1月6日）: 初版."""
+    for block in blocks:
+        if not section.body_start <= block.start < section.end or block.kind not in _LISTING:
+            continue
+        position = block.start
+        for line in text[block.start : block.end].splitlines(keepends=True):
+            span = Span(start=position, end=position + len(line.rstrip()))
+            position += len(line)
+            written = line.strip(" \t\n-*+")
+            edition = _LISTED_VERSION.match(_DATE.sub("", _ERA_DATE.sub("", written)))
+            day, version = parse_day(written), parse_version(edition.group()) if edition else None
+            if day or version:
+                yield HistoryEntry(
+                    version=Stated(written=written, span=span, version=version) if version else None,
+                    day=Stated(written=written, span=span, day=day) if day else None,
+                )
 
 
 def _dated_notes(text: str, sections: tuple[Section, ...]) -> Iterator[HistoryEntry]:

@@ -23,6 +23,10 @@ _UPSTREAM_DOCUMENT = re.compile(
 _DESIGN_DOCUMENT = re.compile(
     r"(?:基本|詳細|外部|内部|概要|機能)?設計書|仕様書|design (?:document|specification)", re.IGNORECASE
 )
+_UPSTREAM_COLUMN = re.compile(
+    r"^(?:対応|関連|根拠|上位|元)?(?:する)?(?:要件|要求|根拠)(?:ID|番号|No\.?|項目)?$", re.IGNORECASE
+)
+_ID_LIKE = re.compile(r"[^\W\d_]{1,8}[-_.]?\d")
 _HAS_UPSTREAM = {"basic_design", "detailed_design", "test_plan"}
 _SHOWN = 8
 
@@ -48,8 +52,9 @@ def no_upstream_reference(target: RuleInput) -> RuleOutcome:
         )
     families = read_families(target.text, target.sections, target.blocks)
     tests = [family for family in families if family.role is Role.TEST and family.definitions]
-    linked = _links_upstream(target, families)
-    if linked and (not tests or _tests_name_requirements(target, families)):
+    by_column = _has_upstream_column(target)
+    linked = by_column or _links_upstream(target, families)
+    if linked and (not tests or by_column or _tests_name_requirements(target, families)):
         return RuleOutcome(examined=1 + sum(len(family.defined) for family in tests))
     finding = _no_upstream_finding(target, tests, linked=linked)
     return RuleOutcome(findings=(finding,), examined=1 + sum(len(family.defined) for family in tests))
@@ -64,6 +69,15 @@ def _links_upstream(target: RuleInput, families: tuple[Family, ...]) -> bool:
     if target.document_type != "basic_design":
         patterns.append(_DESIGN_DOCUMENT)
     return any(not inside(skipped, match.start()) for pattern in patterns for match in pattern.finditer(prose.masked))
+
+
+def _has_upstream_column(target: RuleInput) -> bool:
+    """Tell whether some table names the requirement that each row answers to, in whatever scheme."""
+    for table in read_tables(target.text, target.blocks):
+        column = table.column(_UPSTREAM_COLUMN)
+        if column and any(column < len(row.cells) and _ID_LIKE.search(row.cells[column].text) for row in table.rows):
+            return True
+    return False
 
 
 def _has_text_mention(family: Family) -> bool:

@@ -244,3 +244,39 @@ def test_passages_under_unusual_headings_state_a_topic(text, code):
 )
 def test_more_words_that_only_hold_a_place_are_no_content(content):
     assert status(f"# 設計書\n\n## 保守性\n\n{content}\n", "nfr_maintainability") == "empty"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("１　趣旨\n\n本稼働の前に職員の目で確かめる。", "tp_purpose"),
+        ("４　日程\n\n| 月日 | 内容 |\n|---|---|\n| 3月3日 | 内部テスト |", "tp_schedule"),
+        ("８　始める前に満たすべきこと\n\n報告書が提出されていること。", "tp_entry_criteria"),
+        ("10　不具合が見つかったとき\n\n連絡票に記入する。", "tp_defect_management"),
+        ("【データモデル】\n\n受付と審査の二つの表を持つ。", "data_design"),
+        ("改版履歴\n\n| 版数 | 改版日 | 改版者 |\n|---|---|---|\n| 2.0 | 2024年5月10日 | 開発一課 |", "change_history"),
+    ],
+)
+def test_a_short_line_over_content_heads_it_as_a_heading_does(text, code):
+    assert status(f"計画について\n\n{text}\n", code) == "treated"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["データ移行\n", "データ移行\n\n# 次の章\n\n文。\n", "データ移行は省く。\n\n文。\n", "データ移行\n\n（調整中）\n"],
+)
+def test_a_line_over_nothing_or_a_sentence_heads_nothing(text):
+    assert status(f"設計について\n\n{text}", "nfr_migration") != "treated"
+
+
+@pytest.mark.parametrize(
+    ("title", "code"),
+    [
+        ("Revision log", "change_history"),
+        ("3. Features", "functional_requirements"),
+        ("6.5 Observability", "nfr_operation"),
+        ("What's in / what's out", "scope"),
+    ],
+)
+def test_english_headings_of_mixed_documents_name_topics(title, code):
+    assert names_topic(title, topic(code))

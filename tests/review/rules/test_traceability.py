@@ -227,3 +227,20 @@ def test_a_plan_that_names_its_upstream_document_may_refer_to_what_is_defined_th
 
     assert [found.data["identifiers"] for found in alone] == [["FN-01", "FN-02"]]
     assert named == ()
+
+
+def test_a_column_of_requirements_in_any_scheme_links_the_tests():
+    plan = table(
+        "項番 | 要件 | 確認する内容 | 結果", "総-1 | 業-01 | 督促状を出せる | ", "総-2 | 業-02 | 印刷できる | "
+    )
+
+    assert findings("traceability.no_upstream_reference", plan, "test_plan") == ()
+    assert families(plan)["総"].role is Role.TEST
+
+
+def test_a_table_of_links_with_english_headers_defines_nothing():
+    text = table("Feature ID | Feature", "CAP_F01 | Forms", "CAP_F02 | Files")
+    text += "\n## Mapping\n\n" + table("Feature ID | Component", "CAP_F01 | BFF", "CAP_F09 | BFF")
+
+    assert findings("traceability.duplicate_definition", text) == ()
+    assert [found.data["identifiers"] for found in findings("traceability.undefined_reference", text)] == [["CAP_F09"]]

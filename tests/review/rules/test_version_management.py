@@ -104,3 +104,24 @@ def test_an_edition_on_a_line_of_its_own_is_held_against_a_history_of_other_colu
 
     assert (found.data["field"], found.data["newest"]) == ("version", "第1.2版")
     assert outcome("document.missing_history", f"# 設計書\n\n{history}").findings == ()
+
+
+COVER_LINE = "> **Document No.** CAP-BD-001　**Rev.** 2.0.1　**Last Updated:** 2025-06-20\n\n"
+
+
+def test_several_fields_on_a_line_are_held_against_a_history_that_is_a_list():
+    listed = (
+        "## Revision log\n\n- Rev. 1.0.0 (2025-03-31) – Initial\n- Rev. {} ({}) – 2.3 節の誤記\n\n## 1. 目的\n\n文。\n"
+    )
+
+    same = outcome("document.version_mismatch", f"# 設計書\n\n{COVER_LINE}{listed.format('2.0.1', '2025-06-20')}")
+    other = outcome("document.version_mismatch", f"# 設計書\n\n{COVER_LINE}{listed.format('2.1', '2025-07-01')}")
+
+    assert (same.findings, same.skip_reason) == ((), None)
+    assert [found.data["field"] for found in other.findings] == ["version", "date"]
+
+
+def test_numbers_of_sections_in_a_listed_history_are_no_editions():
+    text = "# 設計書\n\n版数：1.1\n\n## 変更履歴\n\n- 第1.1版: 見直し\n- 3.2 節を直した\n\n## 1 目的\n\n文。\n"
+
+    assert outcome("document.version_mismatch", text).findings == ()
