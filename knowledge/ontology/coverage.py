@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import zip_longest
 
 from hub.core.folding import fold
 from knowledge.ontology.passages import (
@@ -102,8 +103,7 @@ class _Reader:
 
     def _line_headings(self) -> Iterator[tuple[str, int, int]]:
         """Yield lines that head what follows without being headings: １　趣旨, 【目的】, a short line over a table."""
-        paragraphs = [block for block in self.blocks if block.kind is not BlockKind.FRONT_MATTER]
-        for block, following in zip(paragraphs, [*paragraphs[1:], None], strict=True):
+        for block, following in zip_longest(self.blocks, self.blocks[1:]):
             if block.kind is not BlockKind.PARAGRAPH or self.is_apparatus(block.start):
                 continue
             first, _, rest = self.text[block.start : block.end].partition("\n")
