@@ -265,3 +265,16 @@ def test_a_first_guess_goes_by_script():
     assert 30 <= estimate_text_tokens("The response time shall not exceed three seconds under normal load. " * 3) <= 55
     assert 12 <= estimate_text_tokens("応答時間は、通常時において3秒以内とする。") <= 18
     assert estimate_text_tokens("") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        (f"┌{'─' * 45}┐", 6),
+        ("│  document_id: string" + " " * 36 + "│   │", 13),
+        ("ｺﾞﾑﾌﾟﾗｽﾁｯｸ", 10),
+    ],
+)
+def test_a_first_guess_knows_frames_filled_columns_and_half_width_kana(text, counted):
+    """Held against what Gemma 3's tokenizer counts."""
+    assert abs(estimate_text_tokens(text) - counted) <= 0.2 * counted
