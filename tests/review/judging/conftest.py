@@ -106,3 +106,11 @@ def run(document, **options: Any) -> ReviewOut:
 
 def codes(facts: ReviewOut) -> set[str]:
     return {notice["code"] for result in facts.results for notice in result.notices}
+
+
+def verdicts(facts: ReviewOut) -> str:
+    """Everything that a verdict consists of, as bytes would be compared."""
+    left_out = {"execution_time_ms"}
+    results = [result.model_dump(exclude=left_out) for result in facts.results]
+    findings = [finding.model_dump(exclude={"id"}) for finding in facts.findings]
+    return json.dumps([facts.verdict, results, findings], ensure_ascii=False, sort_keys=True, default=str)

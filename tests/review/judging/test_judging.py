@@ -15,7 +15,20 @@ from review import services
 from review.models import CheckItemVersion, Review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
-from tests.review.judging.conftest import FAIL, GROUND, ITEM, PASS, TEXT, VAGUE, codes, finish, judged, run, start
+from tests.review.judging.conftest import (
+    FAIL,
+    GROUND,
+    ITEM,
+    PASS,
+    TEXT,
+    VAGUE,
+    codes,
+    finish,
+    judged,
+    run,
+    start,
+    verdicts,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -201,14 +214,6 @@ def test_the_same_review_again_asks_nobody(document, configured):
     assert second.usage.tokens_in == 0
 
 
-def _verdicts(facts) -> str:
-    """Everything that a verdict consists of, as bytes would be compared."""
-    left_out = {"execution_time_ms"}
-    results = [result.model_dump(exclude=left_out) for result in facts.results]
-    findings = [finding.model_dump(exclude={"id"}) for finding in facts.findings]
-    return json.dumps([facts.verdict, results, findings], ensure_ascii=False, sort_keys=True, default=str)
-
-
 @pytest.mark.parametrize("answer", [PASS, FAIL, judged("cannot_tell"), judged("pass", quotes=("ない文です。",))])
 def test_a_replay_without_any_model_gives_the_same_verdicts_byte_for_byte(document, configured, configure, answer):
     configured.answer = answer
@@ -217,7 +222,7 @@ def test_a_replay_without_any_model_gives_the_same_verdicts_byte_for_byte(docume
     close_provider()
     configure(llm_provider="none", llm_model="", llm_base_url="")
     replay = services.replay_review(principal=local_operator(), review_id=original.review_id)
-    assert _verdicts(finish(replay)) == _verdicts(original)
+    assert verdicts(finish(replay)) == verdicts(original)
     assert len(configured.requests) == asked
 
 
