@@ -14,9 +14,8 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 from psycopg.errors import UndefinedTable
 from pydantic import ValidationError
 
-from hub.core.context import current_call
+from hub.core.context import request_id
 from hub.core.errors import HubError, InvalidInput, Unavailable
-from hub.core.ids import new_id
 from hub.core.measures import ERRORS
 from mcp_bridge.caller import ERROR_LANGUAGE
 
@@ -99,9 +98,3 @@ def in_words(error: HubError, language: str | None) -> str:
     """Write an error in the language that the caller asked for, or in English, which models read best."""
     with translation.override(language or ERROR_LANGUAGE):
         return str(error)
-
-
-def request_id() -> str:
-    """Give the running call's request id, or a new one outside of any call."""
-    call = current_call()
-    return call.request_id if call else new_id("req")

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from hub.core.ids import new_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
@@ -24,6 +26,12 @@ _current: ContextVar[CallContext | None] = ContextVar("hub_call_context", defaul
 def current_call() -> CallContext | None:
     """Give the running call's context, or None outside of any call."""
     return _current.get()
+
+
+def request_id() -> str:
+    """Give the running call's request id, or a new one outside of any call."""
+    call = current_call()
+    return call.request_id if call else new_id("req")
 
 
 @contextmanager

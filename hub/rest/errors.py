@@ -22,9 +22,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from ninja.errors import AuthenticationError, HttpError
 
-from hub.core.context import current_call
+from hub.core.context import request_id
 from hub.core.errors import Forbidden, HubError, InvalidInput, LimitExceeded, NotFound, Unauthenticated, Unavailable
-from hub.core.ids import new_id
 
 logger = logging.getLogger(__name__)
 
@@ -70,12 +69,6 @@ class InvalidFields(InvalidInput):
     def __init__(self, message: str | Promise, *, errors: list[dict[str, str]], fields: str) -> None:
         super().__init__(message, fields=fields)
         self.errors = errors
-
-
-def request_id() -> str:
-    """Give the running call's request id, or a new one outside of any call."""
-    call = current_call()
-    return call.request_id if call else new_id("req")
 
 
 def missing_token() -> Unauthenticated:

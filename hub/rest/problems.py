@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.encoding import escape_uri_path
 from django.views import defaults
 
+from hub.core.context import request_id
 from hub.core.errors import HubError
 from hub.core.measures import ERRORS
-from hub.rest.errors import InvalidFields, internal_error, request_id, to_hub_error
+from hub.rest.errors import InvalidFields, internal_error, to_hub_error
 
 API_PREFIX = "/api/"
 PROBLEM_MEDIA_TYPE = "application/problem+json"

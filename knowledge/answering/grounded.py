@@ -9,11 +9,12 @@ from typing import Any
 from hub.access.principals import Classification, Principal
 from hub.core.errors import HubError
 from hub.llm import client
+from hub.llm.material import label_of
 from hub.llm.preparation import Purpose
 from knowledge.answering import notices
 from knowledge.answering.instructions import speaks_to_a_model
 from knowledge.answering.partial_json import ListReader
-from knowledge.answering.prompts import answer_request, label_of
+from knowledge.answering.prompts import answer_request
 from knowledge.answering.support import best_quote, is_supported, shared_words
 from knowledge.answering.types import AnswerSentence, Citation
 from knowledge.types import Hit, Notice

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
+from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
 from knowledge.types import Hit
 
@@ -22,18 +22,12 @@ stand there. Say nothing that no passage states.
 - When the passages do not answer the question, give an empty list of sentences. Do not guess."""
 
 
-def label_of(index: int) -> str:
-    """The id by which the model knows a passage: short ids are copied right more often than long ones."""
-    return f"p{index + 1}"
-
-
 def answer_request(question: str, passages: Sequence[Hit]) -> LlmRequest:
     """Write the request; the same question and passages give the same request.
 
     The fence is made of the passages' own hash, so no passage can hold the text that would end it.
     """
-    digest = hashlib.sha256("\0".join([question, *(hit.content for hit in passages)]).encode("utf-8", "replace"))
-    fence = digest.hexdigest()[:12]
+    fence = fence_of([question, *(hit.content for hit in passages)])
     material = "\n\n".join(_fenced(hit, label_of(index), fence) for index, hit in enumerate(passages))
     return LlmRequest(
         messages=(
@@ -47,7 +41,7 @@ def answer_request(question: str, passages: Sequence[Hit]) -> LlmRequest:
 
 def _fenced(hit: Hit, label: str, fence: str) -> str:
     place = " > ".join([hit.title, *hit.section_path]).replace("\n", " ")
-    return f'<passage-{fence} id="{label}">\n[{place}]\n{hit.content}\n</passage-{fence}>'
+    return fenced(hit.content, label=label, place=place, fence=fence)
 
 
 def _schema(labels: list[str]) -> AnswerSchema:

@@ -17,12 +17,13 @@ from hub.core.errors import HubError
 from hub.llm import client
 from hub.llm.budget import Budget
 from hub.llm.errors import AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmRefused, LlmTimeout
+from hub.llm.material import label_of
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Purpose, model_of
 from hub.llm.types import LlmAnswer, LlmRequest, Strength
 from knowledge.types import Notice
 from review.judging import notices
-from review.judging.plan import fit, holds_planted, judge_request, label_of, screen_request
+from review.judging.plan import fit, holds_planted, judge_request, screen_request
 from review.judging.reading import read_judgement
 from review.judging.types import CheckTask, Material, Opinion, Passage, PromptTexts, Reading
 from review.types import Verdict

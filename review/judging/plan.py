@@ -6,10 +6,10 @@ quotes are part of the program: no curated prompt can take them away.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role, Strength
 from review.judging.types import CheckTask, Passage, PromptTexts
@@ -50,11 +50,6 @@ REPAIRS = {
     "character.",
     "llm_invalid_answer": "An earlier answer was refused: it was not one JSON object of the form asked for.",
 }
-
-
-def label_of(index: int) -> str:
-    """The id by which the model knows a passage: short ids are copied right more often than long ones."""
-    return f"p{index + 1}"
 
 
 def judge_request(
@@ -115,12 +110,12 @@ def holds_planted(passages: Sequence[Passage], planted: Sequence[Span]) -> bool:
 def _material(text: str, passages: Sequence[Passage], planted: Sequence[Span]) -> tuple[str, str]:
     """The fenced passages, and the fence: a hash of all of them, so none can hold the text that would end it."""
     shown = [_withhold(text, passage, planted) for passage in passages]
-    fence = hashlib.sha256("\0".join(shown).encode("utf-8", "replace")).hexdigest()[:12]
-    fenced = [
-        f'<passage-{fence} id="{label_of(index)}">\n[{" > ".join(passage.section_path)}]\n{content}\n</passage-{fence}>'
+    fence = fence_of(shown)
+    parts = [
+        fenced(content, label=label_of(index), place=" > ".join(passage.section_path), fence=fence)
         for index, (passage, content) in enumerate(zip(passages, shown, strict=True))
     ]
-    return "\n\n".join(fenced), fence
+    return "\n\n".join(parts), fence
 
 
 def _withhold(text: str, passage: Passage, planted: Sequence[Span]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hub.llm.material import label_of
 from review.engine import BLOCKING
-from review.judging.plan import label_of
 from review.judging.quotes import find_quote, fold_quote
 from review.judging.types import CheckTask, Passage, Reading
 from review.types import FindingDraft, Severity, Span, SuggestionDraft, Text, Verdict
