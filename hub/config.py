@@ -97,6 +97,12 @@ class Configuration(BaseSettings):
     llm_context_tokens: int = Field(
         8000, ge=200, le=1_000_000, description="tokens of a document that one request of a review may hold"
     )
+    llm_votes: int = Field(
+        1,
+        ge=1,
+        le=9,
+        description="answers that a check is judged by; more than one shows where they disagree",
+    )
     llm_max_concurrency: int = Field(4, ge=1, le=64, description="requests at the same time, per process")
     llm_price_in: Decimal | None = Field(None, ge=0, description="US$ per million input tokens of LLM_MODEL")
     llm_price_out: Decimal | None = Field(None, ge=0, description="US$ per million output tokens of LLM_MODEL")

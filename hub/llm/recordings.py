@@ -23,6 +23,8 @@ def request_key(request: LlmRequest, *, provider: str, model: str, max_output_to
             for message in request.messages
         ],
     }
+    if request.vote:
+        facts["vote"] = request.vote
     return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 

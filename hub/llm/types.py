@@ -67,13 +67,18 @@ class AnswerSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:
-    """One request. ``max_output_tokens`` None means LLM_MAX_OUTPUT_TOKENS; a greater number is cut to it."""
+    """One request. ``max_output_tokens`` None means LLM_MAX_OUTPUT_TOKENS; a greater number is cut to it.
+
+    ``vote`` numbers further answers to the same request: each is asked for and recorded by itself, and seeds a model
+    that takes a seed.
+    """
 
     messages: tuple[Message, ...]
     schema: AnswerSchema | None = None
     strength: Strength = Strength.STRONG
     max_output_tokens: int | None = None
     temperature: float = 0.0
+    vote: int = 0
 
     @property
     def digest(self) -> str:

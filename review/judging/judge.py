@@ -26,6 +26,7 @@ from review.judging import notices
 from review.judging.plan import fit, holds_planted, judge_request, screen_request
 from review.judging.reading import read_judgement
 from review.judging.types import CheckTask, Material, Opinion, Passage, PromptTexts, Reading
+from review.judging.votes import combine
 from review.types import Verdict
 
 # After a time-out the same request with half of the passages, this many times.
@@ -67,26 +68,55 @@ class Judge:
         self._remarks = list(material.notices)
         try:
             passages = self._choose(task, material)
-            return self._judge(task, material, passages)
-        except AnswerPending:
-            raise
+            before = list(self._remarks)
+            votes: list[Opinion] = []
+            for vote in range(self._votes_wanted):
+                self._remarks = list(before)
+                votes.append(self._cast(task, material, passages, vote=vote))
+            return combine(votes)
         except BudgetExceeded:
             self.is_stopped = True
             return self._undecided(Verdict.SKIPPED, notices.BUDGET_STOP)
+        except AnswerPending:
+            raise
         except HubError as error:
-            was_asked = not _was_never_sent(error)
-            verdict = Verdict.ERROR if was_asked else Verdict.SKIPPED
-            return self._undecided(verdict, notices.failed(error, was_asked=was_asked))
+            return self._failed(error)
+
+    @property
+    def _votes_wanted(self) -> int:
+        """A caller's model is asked once: its user pays for it."""
+        return 1 if isinstance(self.provider, NamesItsModel) else settings.CONFIG.llm_votes
+
+    def _cast(self, task: CheckTask, material: Material, passages: Sequence[Passage], *, vote: int) -> Opinion:
+        """One answer's opinion; an answer that fails is one, too. :raises BudgetExceeded, AnswerPending: as it says."""
+        try:
+            return self._judge(task, material, passages, vote=vote)
+        except (AnswerPending, BudgetExceeded):
+            raise
+        except HubError as error:
+            return self._failed(error)
+
+    def _failed(self, error: HubError) -> Opinion:
+        was_asked = not _was_never_sent(error)
+        verdict = Verdict.ERROR if was_asked else Verdict.SKIPPED
+        return self._undecided(verdict, notices.failed(error, was_asked=was_asked))
 
     def replay(self, task: CheckTask, material: Material, record: Mapping[str, Any]) -> Opinion:
-        """Judge a check as an earlier review did, from the recorded answer alone; ``record`` is that review's."""
+        """Judge a check as an earlier review did, from the recorded answers alone; ``record`` is that review's."""
+        cast = record.get("votes") or [record]
+        return combine([self._recast(task, material, each, vote=vote) for vote, each in enumerate(cast)])
+
+    def _recast(self, task: CheckTask, material: Material, record: Mapping[str, Any], *, vote: int) -> Opinion:
+        if "passages" not in record:  # this vote gave nothing usable then
+            said = tuple(Notice(**notice) for notice in record["notices"])
+            return Opinion(verdict=Verdict(record["verdict"]), notices=said)
         self._remarks = [Notice(**remark) for remark in record["remarks"]]
         passages = [
             Passage(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path))
             for chunk_id, start, end, path in record["passages"]
         ]
         try:
-            reading = self._ask(task, material, passages, repair=record["repair"])
+            reading = self._ask(task, material, passages, repair=record["repair"], vote=vote)
         except HubError as error:
             return self._undecided(Verdict.ERROR, notices.failed(error, was_asked=True))
         return self._conclude(task, reading, material, passages, repair=record["repair"])
@@ -120,12 +150,12 @@ class Judge:
             self._remarks.append(notices.SCREENING_FAILED)
         return [*relevant, *(one for one in material.ranked if one not in relevant)]
 
-    def _judge(self, task: CheckTask, material: Material, passages: Sequence[Passage]) -> Opinion:
+    def _judge(self, task: CheckTask, material: Material, passages: Sequence[Passage], *, vote: int) -> Opinion:
         """Ask, with fewer passages after a time-out, and once more (saying why) after an answer that does not hold."""
         repair, halvings = "", 0
         while True:
             try:
-                reading = self._ask(task, material, passages, repair=repair)
+                reading = self._ask(task, material, passages, repair=repair, vote=vote)
             except LlmTimeout:
                 halvings += 1
                 if halvings > MAX_HALVINGS or len(passages) < 2:
@@ -147,9 +177,11 @@ class Judge:
         """A caller's model gets each request once: its unusable answers are not kept between its calls."""
         return not isinstance(self.provider, NamesItsModel)
 
-    def _ask(self, task: CheckTask, material: Material, passages: Sequence[Passage], *, repair: str) -> Reading:
+    def _ask(
+        self, task: CheckTask, material: Material, passages: Sequence[Passage], *, repair: str, vote: int
+    ) -> Reading:
         request = judge_request(
-            task, material.text, passages, prompts=self.prompts, planted=material.planted, repair=repair
+            task, material.text, passages, prompts=self.prompts, planted=material.planted, repair=repair, vote=vote
         )
         return read_judgement(task, self._send(request).data, material.text, passages)
 

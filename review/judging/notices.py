@@ -67,6 +67,16 @@ BELOW_THRESHOLD = Notice(
     ja="言語モデルの評点が、チェック項目の合格基準に達していません。",
     en="The language model's score is below the check item's threshold.",
 )
+VOTES_DISAGREE = Notice(
+    code="llm_votes_disagree",
+    ja="言語モデルの複数回の判定が一致していません。指摘ごとに、何回中何回の判定で挙がったかを示しています。",
+    en="The language model's answers disagree. Each finding tells in how many of them it came.",
+)
+VOTES_UNDECIDED = Notice(
+    code="llm_votes_undecided",
+    ja="適合で全回一致せず、不適合も過半数に達していません。人が判定してください。",
+    en="The answers are not all a pass, and fewer than half of them are a fail. A person has to decide.",
+)
 NOT_REPLAYED = Notice(
     code="llm_not_replayed",
     ja="元のレビューで言語モデルの判定がないため、再現していません。",

@@ -21,6 +21,8 @@ MAX_QUOTE = 200
 MAX_MESSAGE = 300
 JUDGE_OUTPUT_TOKENS = 2048
 SCREEN_OUTPUT_TOKENS = 512
+# Source: Wang et al. 2022, "Self-Consistency Improves Chain of Thought Reasoning", section 3.1.
+VOTE_TEMPERATURE = 0.7
 # What a fence, an id and the headings take beside a passage's own text.
 TOKENS_PER_PASSAGE = 40
 WITHHELD = "［言語モデルへの指示と読める文を除いた］"
@@ -60,8 +62,12 @@ def judge_request(
     prompts: PromptTexts,
     planted: Sequence[Span],
     repair: str,
+    vote: int = 0,
 ) -> LlmRequest:
-    """Ask for a verdict on a check. ``repair`` is empty, or the code of what was wrong with an earlier answer."""
+    """Ask for a verdict on a check. ``repair`` is empty, or the code of what was wrong with an earlier answer.
+
+    Votes after the first are asked for with some freedom, or they would all be the same.
+    """
     material, fence = _material(text, passages, planted)
     asked = "\n\n".join(part for part in (material, _describe(task), REPAIRS.get(repair, "")) if part)
     return LlmRequest(
@@ -71,6 +77,8 @@ def judge_request(
         ),
         schema=_judge_schema([label_of(index) for index in range(len(passages))]),
         max_output_tokens=JUDGE_OUTPUT_TOKENS,
+        temperature=VOTE_TEMPERATURE if vote else 0.0,
+        vote=vote,
     )
 
 

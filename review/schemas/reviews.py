@@ -41,6 +41,7 @@ class JudgementOut(BaseModel):
     prompt_version: int | None
     reason: str
     grounds: list[list[int]] = Field(description="[start, end) of each quote that the verdict stands on")
+    votes: list[str] = Field([], description="what each answer came to, where several were asked for (LLM_VOTES)")
 
 
 class ResultOut(BaseModel):
@@ -227,6 +228,7 @@ def _judgement_out(record: dict[str, Any]) -> JudgementOut:
         prompt_version=record["prompts"].get("judge"),
         reason=record["reason"],
         grounds=record["grounds"],
+        votes=[vote["verdict"] for vote in record.get("votes", ())],
     )
 
 

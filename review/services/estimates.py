@@ -60,11 +60,12 @@ def estimate_review(
         request = judge_request(task, material.text, passages, prompts=prompts, planted=planted, repair="")
         parts.append(estimate(request))
     costs = [part.cost for part in parts]
+    votes = settings.CONFIG.llm_votes
     return ReviewEstimate(
         checks=len(entries),
         llm_checks=len(parts),
-        tokens_in=sum(part.tokens_in for part in parts),
-        tokens_out=sum(part.tokens_out for part in parts),
-        cost=None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0)),
+        tokens_in=votes * sum(part.tokens_in for part in parts),
+        tokens_out=votes * sum(part.tokens_out for part in parts),
+        cost=None if None in costs else votes * sum((cost for cost in costs if cost is not None), Decimal(0)),
         token_budget=settings.CONFIG.hub_llm_token_budget,
     )

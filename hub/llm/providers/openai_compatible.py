@@ -121,6 +121,8 @@ class OpenAICompatibleProvider:
             "temperature": request.temperature,
             "max_tokens": max_output_tokens,
         }
+        if request.vote:
+            body["seed"] = request.vote
         if request.schema is not None:
             body |= _structure(request.schema, self._structured_output)
         return body
