@@ -12,6 +12,7 @@ from knowledge.admin import (
     ontology,
     ontology_entries,
     records,
+    saved_queries,
     search_page,
     sources,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "ontology",
     "ontology_entries",
     "records",
+    "saved_queries",
     "search_page",
     "sources",
 ]

@@ -2,81 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminSelectWidget
+from django.utils.translation import gettext as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import HubError
 from hub.core.languages import in_language
+from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.highlight import highlight
-from knowledge.models import Collection
+from knowledge.admin.search_form import MODES, SearchForm
+from knowledge.admin.search_words import told_explanation
 from knowledge.search.hybrid import search
-from knowledge.search.query import MAX_QUERY_CHARS
-from knowledge.types import Hit, Notice, SearchFilter, SearchMode, SearchQuery, SearchResult
+from knowledge.services.collections import may_curate
+from knowledge.services.saved_queries import AskedQuestion, cases_of, is_kept
+from knowledge.types import Hit, Notice, SearchMode, SearchQuery, SearchResult
 
-LIMITS = (10, 20, 50)
-MODES = (
-    (SearchMode.HYBRID.value, _("hybrid")),
-    (SearchMode.VECTOR.value, _("by meaning")),
-    (SearchMode.LEXICAL.value, _("by words")),
-)
-
-
-class SearchForm(forms.Form):
-    """What to look for, and where. All of it is in the address, so that a search can be kept and shared."""
-
-    q = forms.CharField(max_length=MAX_QUERY_CHARS, strip=True)
-    mode = forms.ChoiceField(label=_("Mode"), choices=MODES, required=False, widget=UnfoldAdminSelectWidget)
-    collection = forms.ChoiceField(label=_("Collection"), required=False, widget=UnfoldAdminSelectWidget)
-    limit = forms.TypedChoiceField(
-        label=_("Results"),
-        choices=[(number, number) for number in LIMITS],
-        coerce=int,
-        required=False,
-        widget=UnfoldAdminSelectWidget,
-    )
-    explain = forms.BooleanField(label=_("Explain scores"), required=False)
-    offset = forms.IntegerField(min_value=0, max_value=10_000, required=False, widget=forms.HiddenInput)
-
-    def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        visible = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("slug")
-        choices = [("", _("all")), *((row.slug, row.name) for row in visible)]
-        self.fields["collection"].choices = choices  # type: ignore[attr-defined]
-
-    def as_query(self) -> SearchQuery:
-        """Turn valid input into a query for the search service."""
-        asked = self.cleaned_data
-        return SearchQuery(
-            text=asked["q"],
-            mode=SearchMode(asked["mode"] or SearchMode.HYBRID),
-            limit=asked["limit"] or LIMITS[0],
-            offset=asked["offset"] or 0,
-            detail=asked["explain"],
-            filter=SearchFilter(collections=(asked["collection"],) if asked["collection"] else ()),
-        )
+CHOSEN_DATASET = "hub_dataset"
+FIRST_DATASET = "saved-queries"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownHit:
-    """A hit as the page shows it. ``rank`` counts from 1 over all pages."""
+    """A hit as the page shows it. ``rank`` counts from 1 over all pages.
+
+    ``others`` are its ranks in the columns beside, None where it is not among theirs; ``kept_in`` are the codes of
+    the datasets in which it is a right answer to the question.
+    """
 
     rank: int
     hit: Hit
     text: SafeString
     link: str
     legs: list[tuple[str, int | None, float]]
+    kept_in: tuple[str, ...] = ()
+    others: tuple[tuple[str, int | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One search's answer: the only one of the page, or a column of three."""
+
+    mode: str
+    label: str | Promise
+    result: SearchResult
+    hits: list[ShownHit]
+    notices: list[str]
+    explanation: dict[str, Any] | None
 
 
 @admin_page("search/", name="hub_search")
@@ -84,32 +66,90 @@ def search_page(request: HttpRequest) -> HttpResponseBase:
     """Show the form, and the results of what the address asks for."""
     principal = principal_of(request)
     form = SearchForm(request.GET if "q" in request.GET else None, principal=principal)
-    context: dict[str, Any] = {"form": form}
+    context: dict[str, Any] = {"form": form, "curates": may_curate(principal)}
     if form.is_bound and form.is_valid():
-        query = form.as_query()
         try:
-            context |= _results(request, query, search(principal, query))
+            context |= _answer(request, principal, form)
         except HubError as error:
             context["error"] = str(error)
     return render_page(request, "admin/hub/search.html", title=_("Search"), **context)
 
 
-def _results(request: HttpRequest, query: SearchQuery, result: SearchResult) -> dict[str, Any]:
-    return {
-        "result": result,
-        "hits": [_shown(rank, hit, query.text) for rank, hit in enumerate(result.hits, query.offset + 1)],
-        "notices": [_in_language(notice) for notice in result.notices],
-        "timings": sorted(result.timings_ms.items()) if query.detail else [],
-        "next_link": _page_link(request, result.next_offset),
+def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dict[str, Any]:
+    query = form.as_query()
+    question = question_of(query)
+    context: dict[str, Any] = {"question": question}
+    kept: list[EvaluationCase] = []
+    if may_curate(principal):
+        kept = cases_of(principal, question)
+        context |= _datasets(request, principal)
+    if form.compares:
+        found = [(mode, search(principal, replace(query, mode=SearchMode(mode)))) for mode, _label in MODES]
+        return context | {"columns": _columns(query, found, kept)}
+    shown = _shown(query, search(principal, query), kept)
+    return context | {
+        "shown": shown,
+        "next_link": _page_link(request, shown.result.next_offset),
         "previous_link": _page_link(request, max(query.offset - query.limit, 0)) if query.offset else None,
     }
 
 
-def _shown(rank: int, hit: Hit, query: str) -> ShownHit:
+def question_of(query: SearchQuery) -> AskedQuestion:
+    """What a case keeps of a search: its question, and its collection where it names one."""
+    return AskedQuestion(text=query.text, collection=next(iter(query.filter.collections), ""))
+
+
+def _datasets(request: HttpRequest, principal: Principal) -> dict[str, Any]:
+    """The datasets to keep answers in, and the one that was used last."""
+    codes = list(EvaluationDataset.objects.visible_to(principal).order_by("code").values_list("code", flat=True))
+    last = request.session.get(CHOSEN_DATASET)
+    chosen = last if last in codes else next(iter(codes), "")
+    return {"datasets": codes, "chosen_dataset": chosen, "first_dataset": "" if codes else FIRST_DATASET}
+
+
+def _columns(
+    query: SearchQuery, found: Sequence[tuple[str, SearchResult]], kept: Sequence[EvaluationCase]
+) -> list[Shown]:
+    """Put the modes beside each other; each hit tells where the other modes have it."""
+    ranks = {mode: {hit.chunk_id: rank for rank, hit in enumerate(result.hits, 1)} for mode, result in found}
+    columns = []
+    for mode, result in found:
+        shown = _shown(replace(query, mode=SearchMode(mode)), result, kept)
+        beside = [name for name in ranks if name != mode]
+        hits = [
+            replace(one, others=tuple((_label(name), ranks[name].get(one.hit.chunk_id)) for name in beside))
+            for one in shown.hits
+        ]
+        columns.append(replace(shown, hits=hits))
+    return columns
+
+
+def _label(mode: str) -> str:
+    return str(dict(MODES)[mode])
+
+
+def _shown(query: SearchQuery, result: SearchResult, kept: Sequence[EvaluationCase]) -> Shown:
+    return Shown(
+        mode=query.mode.value,
+        label=_label(query.mode.value),
+        result=result,
+        hits=[_shown_hit(rank, hit, query.text, kept) for rank, hit in enumerate(result.hits, query.offset + 1)],
+        notices=[_in_language(notice) for notice in result.notices],
+        explanation=told_explanation(result),
+    )
+
+
+def _shown_hit(rank: int, hit: Hit, question: str, kept: Sequence[EvaluationCase]) -> ShownHit:
     place = urlencode({"version": hit.version, "start": hit.start_offset, "end": hit.end_offset})
-    legs = [(name, leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())]
     link = reverse("admin:knowledge_document_by_id", args=[hit.document_id])
-    return ShownHit(rank=rank, hit=hit, text=highlight(hit.content, query), link=f"{link}?{place}", legs=legs)
+    return ShownHit(
+        rank=rank,
+        hit=hit,
+        text=highlight(hit.content, question),
+        link=f"{link}?{place}",
+        legs=[(name, leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
+        kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),
+    )
 
 
 def _in_language(notice: Notice) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ TOP = 10
 # More than TOP, for several passages of one document are one document.
 HITS_READ = 50
 BAD_LINES_SHOWN = 5
+DATASET_CODE = re.compile(r"[A-Za-z0-9_-]{1,63}")
 FLIPS_KEPT = 200
 MEASURES = {"ndcg@10": ndcg_at, "recall@10": recall_at, "mrr@10": reciprocal_rank_at}
 
@@ -84,7 +86,12 @@ def import_retrieval_cases(
 
 
 def own_dataset(principal: Principal, code: str, name: str = "") -> EvaluationDataset:
-    """Find a dataset, or make it with the caller as its first reader. Raises NotFound for one they may not read."""
+    """Find a dataset, or make it with the caller as its first reader.
+
+    Raises NotFound for one they may not read, InvalidInput for a code that none can have.
+    """
+    if not DATASET_CODE.fullmatch(code):
+        raise InvalidInput(_("code: expected up to 63 letters, digits, - and _, not {given!r}."), given=code[:80])
     found, is_new = EvaluationDataset.objects.get_or_create(code=code, defaults={"name": name or code})
     if not is_new:
         return get_dataset(principal, code)
@@ -163,17 +170,18 @@ def rank_gold(hits: Sequence[Hit], relevant: Sequence[Mapping[str, str]]) -> tup
     by_passage = any("text" in item for item in relevant)
     ranked: list[str] = []
     for hit in hits:
-        new = [name for name, item in gold.items() if name not in ranked and _answers(hit, item)]
+        new = [name for name, item in gold.items() if name not in ranked and is_answer(hit, item)]
         if new:
             ranked += new
         elif by_passage:
             ranked.append(hit.chunk_id)
-        elif hit.document_id not in ranked and not any(_answers(hit, item) for item in relevant):
+        elif hit.document_id not in ranked and not any(is_answer(hit, item) for item in relevant):
             ranked.append(hit.document_id)
     return ranked, set(gold)
 
 
-def _answers(hit: Hit, item: Mapping[str, str]) -> bool:
+def is_answer(hit: Hit, item: Mapping[str, str]) -> bool:
+    """Tell whether a passage is what one entry of a case's ``relevant`` names."""
     same_document = item["document"] in (hit.document_id, hit.document_path)
     return same_document and _folded(item.get("text", "")) in _folded(hit.content)
 
