@@ -170,6 +170,14 @@ class SearchMode(StrEnum):
     HYBRID = "hybrid"
 
 
+class SearchSource(StrEnum):
+    """Where a search looks: in the hub, in the Amazon Bedrock knowledge base, or in both."""
+
+    LOCAL = "local"
+    BEDROCK = "bedrock"
+    ALL = "all"
+
+
 class SearchDetail(StrEnum):
     """How much a search tells beside the passages; each level has what those before it have."""
 
@@ -300,6 +308,22 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteHit:
+    """A passage that lives elsewhere. ``rank`` counts from 1 within its source, ``score`` is the source's own.
+
+    ``address`` is where the source has it (a URI), out of ``location``, which is as the source gives it.
+    """
+
+    source: str
+    rank: int
+    title: str
+    address: str
+    content: str
+    location: Mapping[str, Any]
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """How an answer came about: the plan of each leg, what was looked for, and what restricted it.
 
@@ -322,11 +346,12 @@ class Explanation:
 class SearchResult:
     """What a search returns. ``total_found`` counts candidates at or above the threshold before the limit.
 
-    ``next_page`` is set whenever ``next_offset`` is.
+    ``next_page`` is set whenever ``next_offset`` is. ``remote`` are passages of other sources, in their own order.
     """
 
     hits: tuple[Hit, ...]
     total_found: int
+    remote: tuple[RemoteHit, ...] = ()
     next_offset: int | None = None
     next_page: PageMark | None = None
     notices: tuple[Notice, ...] = ()

@@ -13,7 +13,8 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.models import Collection, DocumentType
 from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS
-from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery
+from knowledge.services.remote import knowledge_base_config
+from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchSource
 
 LIMITS = (10, 20, 50)
 COMPARE = "compare"
@@ -23,6 +24,11 @@ MODES = (
     (SearchMode.LEXICAL.value, _("by words")),
 )
 LANGUAGES = (("", _("all")), ("ja", _("Japanese")), ("en", _("English")))
+SOURCES = (
+    (SearchSource.LOCAL.value, _("this hub")),
+    (SearchSource.BEDROCK.value, "Amazon Bedrock"),
+    (SearchSource.ALL.value, _("both")),
+)
 CLASSIFICATIONS = (("", _("all")), *((item.short, item.label) for item in Classification))
 FILTERS = (
     *("document_type", "classification", "language", "section", "document", "metadata"),
@@ -60,6 +66,7 @@ class SearchForm(forms.Form):
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
+    source = _choice(_("Source"), SOURCES)
     explain = forms.BooleanField(label=_("Explain scores"), required=False)
     offset = forms.IntegerField(min_value=0, max_value=MAX_OFFSET, required=False, widget=forms.HiddenInput)
 
@@ -100,11 +107,18 @@ class SearchForm(forms.Form):
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         visible = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("slug")
+        if not knowledge_base_config().kb_id.strip():
+            del self.fields["source"]
         self._offer("collection", [(row.slug, row.name) for row in visible])
         self._offer("document_type", [(row.code, str(row)) for row in DocumentType.objects.order_by("code")])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         self.fields[name].choices = [("", _("all")), *choices]  # type: ignore[attr-defined]
+
+    @property
+    def options(self) -> list[forms.BoundField]:
+        """The fields that stand right below the question."""
+        return [self[name] for name in ("mode", "collection", "limit", "source") if name in self.fields]
 
     @property
     def filters(self) -> list[forms.BoundField]:
@@ -120,6 +134,11 @@ class SearchForm(forms.Form):
     def compares(self) -> bool:
         """Whether the modes are asked for side by side."""
         return bool(self.cleaned_data["mode"] == COMPARE)
+
+    @property
+    def chosen_source(self) -> SearchSource:
+        """Where to look; only this hub where no knowledge base is configured."""
+        return SearchSource(self.cleaned_data.get("source") or SearchSource.LOCAL)
 
     def clean_metadata(self) -> dict[str, Any]:
         """Read a JSON object, or pairs of names and texts."""

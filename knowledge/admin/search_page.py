@@ -26,6 +26,7 @@ from knowledge.admin.search_words import told_explanation
 from knowledge.search.hybrid import search
 from knowledge.services.collections import may_curate
 from knowledge.services.saved_queries import AskedQuestion, cases_of, is_kept
+from knowledge.services.search_sources import search_sources
 from knowledge.types import Hit, Notice, SearchMode, SearchQuery, SearchResult
 
 CHOSEN_DATASET = "hub_dataset"
@@ -86,7 +87,7 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
     if form.compares:
         found = [(mode, search(principal, replace(query, mode=SearchMode(mode)))) for mode, _label in MODES]
         return context | {"columns": _columns(query, found, kept)}
-    shown = _shown(query, search(principal, query), kept)
+    shown = _shown(query, search_sources(principal, query, source=form.chosen_source), kept)
     return context | {
         "shown": shown,
         "next_link": _page_link(request, shown.result.next_offset),

@@ -11,13 +11,14 @@ from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge import schemas
 from knowledge.schemas.asked import FilterIn, search_filter
 from knowledge.search.context import get_chunk, neighbours
-from knowledge.search.hybrid import search as search_documents
+from knowledge.services.search_sources import search_sources
 from knowledge.types import (
     PageMark,
     SearchDetail,
     SearchMode,
     SearchOrder,
     SearchQuery,
+    SearchSource,
 )
 
 router = Router()
@@ -39,17 +40,23 @@ class SearchIn(Schema):
         "before it have",
     )
     per_document: int | None = Field(None, ge=1, le=100, description="the most passages of one document")
+    source: SearchSource = Field(
+        SearchSource.LOCAL,
+        description="local: the hub; bedrock: the Amazon Bedrock knowledge base; all: both, Bedrock's passages behind "
+        "the hub's",
+    )
     cursor: str | None = Field(None, max_length=4000)
 
 
 @router.post("/search", response=schemas.SearchOut)
 def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
     """Find passages with citations. `next_cursor` continues where the limit or the output budget cut, whatever was
-    added meanwhile. What stands in 「」, 『』 or quotes must occur; a code such as FR-001 is found exactly.
+    added meanwhile. What stands in 「」, 『』 or quotes must occur; a code such as FR-001 is found exactly. Passages of
+    Amazon Bedrock (`source`) are told by `source`; their scores are their own, and nothing is ranked by both.
     """
     scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
     after = schemas.page_mark(decode_cursor(asked.cursor, scope=scope)) if asked.cursor else None
-    result = search_documents(request.principal, _search_query(asked, after))
+    result = search_sources(request.principal, _search_query(asked, after), source=asked.source)
     following = encode_cursor(schemas.page_position(result.next_page), scope=scope) if result.next_page else None
     return schemas.search_out(result, next_cursor=following)
 

@@ -25,6 +25,7 @@ from knowledge.schemas.documents import (
 from knowledge.schemas.search import (
     ExplanationOut,
     HitOut,
+    RemoteHitOut,
     SearchOut,
     hit_out,
     page_mark,
@@ -43,6 +44,7 @@ __all__ = [
     "ExplanationOut",
     "FigureOut",
     "HitOut",
+    "RemoteHitOut",
     "SearchOut",
     "SectionOut",
     "StructureOut",

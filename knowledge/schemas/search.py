@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from knowledge.types import Hit, PageMark, SearchResult
+from knowledge.types import Hit, PageMark, RemoteHit, SearchResult
 
 
 class DuplicateOut(BaseModel):
@@ -19,6 +19,7 @@ class DuplicateOut(BaseModel):
 
 
 class HitOut(BaseModel):
+    source: Literal["local"] = "local"
     chunk_id: str
     document_id: str
     document_path: str
@@ -42,6 +43,30 @@ class HitOut(BaseModel):
     duplicates: list[DuplicateOut] = Field([], description="passages with the same text, not shown by themselves")
 
 
+class RemoteHitOut(BaseModel):
+    """A passage of another source, with the names that the hub's passages have; what only they have is null."""
+
+    source: Literal["bedrock"]
+    rank: int = Field(description="from 1, in the source's own order")
+    source_score: float | None = Field(description="as the source gives it; compares with nothing else")
+    location: dict[str, Any] = Field(description="where it is: {type: S3, s3Location: {uri}} and the like")
+    chunk_id: None = None
+    document_id: None = None
+    document_path: str = Field(description="the URI or URL in location")
+    title: str
+    content: str
+    score: None = Field(None, description="null: not calibrated")
+    chunk_index: None = None
+    section_path: list[str] = []
+    page: None = None
+    cell: None = None
+    start_offset: None = None
+    end_offset: None = None
+    is_context: Literal[False] = False
+    is_full_document: Literal[False] = False
+    metadata: dict[str, Any] = {}
+
+
 class ExplanationOut(BaseModel):
     mode: str = Field(description="the mode that answered")
     embedding_set: str
@@ -56,7 +81,9 @@ class ExplanationOut(BaseModel):
 
 
 class SearchOut(BaseModel):
-    results: list[HitOut]
+    results: list[HitOut | RemoteHitOut] = Field(
+        description="the hub's passages, then those of other sources; source tells which"
+    )
     total_found: int = Field(description="candidates at or above the threshold, before the limit")
     next_cursor: str | None
     notices: list[dict[str, str]]
@@ -91,10 +118,22 @@ def hit_out(hit: Hit) -> HitOut:
     )
 
 
+def remote_hit_out(hit: RemoteHit) -> RemoteHitOut:
+    return RemoteHitOut(
+        source="bedrock",
+        rank=hit.rank,
+        source_score=hit.score,
+        location=dict(hit.location),
+        document_path=hit.address,
+        title=hit.title,
+        content=hit.content,
+    )
+
+
 def search_out(result: SearchResult, *, next_cursor: str | None) -> SearchOut:
     """``next_cursor`` is made by the door from `page_position`."""
     return SearchOut(
-        results=[hit_out(hit) for hit in result.hits],
+        results=[*map(hit_out, result.hits), *map(remote_hit_out, result.remote)],
         total_found=result.total_found,
         next_cursor=next_cursor,
         notices=[notice.as_dict() for notice in result.notices],

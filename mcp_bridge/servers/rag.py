@@ -14,9 +14,9 @@ from knowledge.answering import answer as answer_question
 from knowledge.answering.schemas import AnswerOut, answer_out
 from knowledge.schemas import CountOut, HitOut, SearchOut, page_mark, page_position, search_out
 from knowledge.schemas.asked import search_filter
-from knowledge.search import hybrid
 from knowledge.services import reading
-from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery
+from knowledge.services.search_sources import search_sources
+from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import rag_graph
@@ -48,6 +48,10 @@ def search(
     filter: FilterIn = ANY,
     detail: Detail = SearchDetail.NONE,
     per_document: PerDocument = None,
+    source: Annotated[
+        SearchSource,
+        Field(description="local: this hub; bedrock: the Amazon Bedrock knowledge base it is connected to; all: both"),
+    ] = SearchSource.LOCAL,
     cursor: Cursor = None,
 ) -> SearchOut:
     """Search the documents (文書検索) and get passages with citations: document, section, page or cell, offsets.
@@ -56,7 +60,8 @@ def search(
     by document path and place in the document, so that they read on; score (0 to 1, calibrated) tells how well each
     answers, and is null for neighbours (is_context). Quote a phrase with 「」 to see only passages that have it as it
     stands; a code such as FR-001 or 第3条 is found exactly. notices say when an answer is partial or weak.
-    next_cursor gives more. To rank by meaning only, use vector_search.
+    next_cursor gives more. To rank by meaning only, use vector_search. With source all or bedrock, passages of Amazon
+    Bedrock follow the hub's; source names them, and their source_score compares with no score of the hub.
     """
     asked = SearchQuery(
         text=query,
@@ -71,7 +76,7 @@ def search(
         detail=detail,
         per_document=per_document,
     )
-    return _search("mcp.search", asked, cursor)
+    return _search("mcp.search", asked, cursor, source)
 
 
 def vector_search(
@@ -109,7 +114,7 @@ def vector_search(
     found = _search("mcp.vector_search", asked, cursor)
     steps = found.timings_ms
     return VectorSearchResult(
-        chunks=[_chunk_hit(hit) for hit in found.results],
+        chunks=[_chunk_hit(hit) for hit in found.results if isinstance(hit, HitOut)],
         total_found=found.total_found,
         next_cursor=found.next_cursor,
         notices=found.notices,
@@ -146,10 +151,10 @@ def get_document_count(collection: Collection = "") -> CountOut:
     return CountOut(documents=documents, chunks=chunks)
 
 
-def _search(name: str, asked: SearchQuery, cursor: str | None) -> SearchOut:
-    scope = cursor_scope(name, query=_without_limit(asked))
+def _search(name: str, asked: SearchQuery, cursor: str | None, source: SearchSource = SearchSource.LOCAL) -> SearchOut:
+    scope = cursor_scope(name, query={**_without_limit(asked), "source": source})
     after = page_mark(decode_cursor(cursor, scope=scope)) if cursor else None
-    result = hybrid.search(current_caller().principal, replace(asked, after=after))
+    result = search_sources(current_caller().principal, replace(asked, after=after), source=source)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     return search_out(result, next_cursor=following)
 

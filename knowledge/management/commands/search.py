@@ -10,8 +10,17 @@ from typing import Any
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.schemas import search_out
-from knowledge.search.hybrid import search
-from knowledge.types import Hit, SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
+from knowledge.services.search_sources import search_sources
+from knowledge.types import (
+    Hit,
+    RemoteHit,
+    SearchDetail,
+    SearchFilter,
+    SearchMode,
+    SearchQuery,
+    SearchResult,
+    SearchSource,
+)
 
 SHOWN_CHARACTERS = 200
 
@@ -39,16 +48,21 @@ class Command(HubCommand):
         parser.add_argument(
             "--detail", choices=[level.value for level in SearchDetail], default=SearchDetail.NONE.value
         )
+        parser.add_argument(
+            "--source", choices=[source.value for source in SearchSource], default=SearchSource.LOCAL.value
+        )
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *, token: str, json: bool, **options: Any) -> None:  # noqa: ANN401
         with cli_call():
-            result = search(local_principal(token), _query(options))
+            result = search_sources(local_principal(token), _query(options), source=SearchSource(options["source"]))
         if json:
             self.print_json(search_out(result, next_cursor=None))
             return
         for number, hit in enumerate(result.hits, 1):
             self.stdout.write(_lines(number, hit))
+        for remote in result.remote:
+            self.stdout.write(_remote_lines(remote))
         for notice in result.notices:
             self.stderr.write(notice.ja)
         if result.explanation:
@@ -85,9 +99,15 @@ def _lines(number: int, hit: Hit) -> str:
         place.append(f"p. {hit.page}")
     if hit.cell:
         place.append(hit.cell)
-    text = " ".join(hit.content.split())
-    shown = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
     score = "-" if hit.score is None else f"{hit.score:.2f}"
-    return (
-        f"{number}. [{score}] {' > '.join(place)}\n   {hit.chunk_id} [{hit.start_offset}, {hit.end_offset})\n   {shown}"
-    )
+    offsets = f"{hit.chunk_id} [{hit.start_offset}, {hit.end_offset})"
+    return f"{number}. [{score}] {' > '.join(place)}\n   {offsets}\n   {_shown(hit.content)}"
+
+
+def _remote_lines(hit: RemoteHit) -> str:
+    return f"{hit.source} {hit.rank}. {hit.address}\n   {_shown(hit.content)}"
+
+
+def _shown(content: str) -> str:
+    text = " ".join(content.split())
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
