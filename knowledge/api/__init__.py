@@ -7,6 +7,7 @@ from ninja import Router
 from knowledge.api.answers import router as answers_router
 from knowledge.api.collections import router as collections_router
 from knowledge.api.documents import router as documents_router
+from knowledge.api.embedding_sets import router as embedding_sets_router
 from knowledge.api.grants import router as grants_router
 from knowledge.api.graph import router as graph_router
 from knowledge.api.guidelines import router as guidelines_router
@@ -22,6 +23,7 @@ routers = (
     search_router,
     answers_router,
     sources_router,
+    embedding_sets_router,
     guidelines_router,
     ontologies_router,
     graph_router,

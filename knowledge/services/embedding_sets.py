@@ -88,13 +88,20 @@ def check_curator(principal: Principal) -> None:
         raise Forbidden(_("Only administrators and curators of a collection may look at embedding sets."))
 
 
+def _check_administrator(principal: Principal) -> None:
+    """Raise Forbidden for all but superusers: a set is everybody's, whatever collections somebody administers."""
+    principal.require(Scope.ADMIN)
+    if not principal.is_superuser:
+        raise Forbidden(_("Only administrators of the hub may change embedding sets."))
+
+
 def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
     """Make a set that nobody searches yet and that nothing is built for. Its model is loaded or asked once.
 
     Raises InvalidInput when there is no such backend or model, it can't be used here, or the sizes don't fit it;
     Conflict when the name is taken.
     """
-    principal.require(Scope.ADMIN)
+    _check_administrator(principal)
     if not draft.name.strip() or "\0" in draft.name:
         raise InvalidInput(_("Give the embedding set a name."), field="name")
     active = active_embedding_set()
@@ -144,7 +151,7 @@ def start_build(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Raises NotFound, and Conflict for a dropped set.
     """
-    principal.require(Scope.ADMIN)
+    _check_administrator(principal)
     found = _kept_set(name)
     if found.status == EmbeddingSetStatus.BUILDING:
         with transaction.atomic():
@@ -178,7 +185,7 @@ def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
     One transaction, in which no version can become current: the set has every passage or is refused. What came in
     since it was built is made first. Switching to the active set does nothing. Raises NotFound, Conflict.
     """
-    principal.require(Scope.ADMIN)
+    _check_administrator(principal)
     target = _kept_set(name)
     if target.built_at is None and not target.is_active:
         raise _incomplete(target)
@@ -230,7 +237,7 @@ def _incomplete(target: EmbeddingSet) -> Conflict:
 
 def roll_back(*, principal: Principal) -> EmbeddingSet:
     """Switch back to the set that was active before. Rolling back twice returns to where one was. Raises Conflict."""
-    principal.require(Scope.ADMIN)
+    _check_administrator(principal)
     kept = EmbeddingSet.objects.filter(is_active=False, activated_at__isnull=False)
     previous = kept.exclude(status=EmbeddingSetStatus.DROPPED).order_by("-activated_at").first()
     if previous is None:
@@ -243,7 +250,7 @@ def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Dropping twice goes on with the clearing. Raises NotFound, and Conflict for the active set.
     """
-    principal.require(Scope.ADMIN)
+    _check_administrator(principal)
     with transaction.atomic():
         row = EmbeddingSet.objects.select_for_update().filter(pk=find_set(name).pk).get()
         if row.is_active:

@@ -18,6 +18,7 @@ from hub.core.commands import HubCommand, cli_call
 from hub.evaluation.models import EvaluationRun
 from knowledge.ingest.set_builds import SetProgress
 from knowledge.models import EmbeddingSet
+from knowledge.schemas.embedding_sets import comparison_out, embedding_set_out
 from knowledge.services import embedding_sets, retrieval_evaluation
 from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types import ChunkOptions, ChunkStrategy, SearchMode, SizeUnit
@@ -95,7 +96,7 @@ class Command(HubCommand):
             mode=SearchMode(options["mode"]),
         )
         if options["json"]:
-            self.print_json(_run_facts(run))
+            self.print_json(comparison_out(run).model_dump(mode="json"))
         else:
             self.stdout.write("\n".join(_table(run)))
 
@@ -155,21 +156,7 @@ def _show(bar: tqdm[NoReturn], progress: SetProgress) -> None:
 
 
 def _facts(state: SetState) -> dict[str, object]:
-    row, progress = state.embedding_set, state.progress
-    return {
-        "name": row.name,
-        "backend": row.backend,
-        "model": row.model,
-        "dimension": row.dimension,
-        "policy": str(row.policy),
-        "status": row.status,
-        "status_reason": row.status_reason or None,
-        "is_active": row.is_active,
-        "done": progress.done if progress else None,
-        "total": progress.total if progress else None,
-        "per_second": progress.per_second if progress else None,
-        "eta_s": progress.eta_s if progress else None,
-    }
+    return embedding_set_out(state.embedding_set, state.progress).model_dump(mode="json")
 
 
 def _line(state: SetState) -> str:
@@ -179,18 +166,6 @@ def _line(state: SetState) -> str:
     mark = "*" if row.is_active else " "
     parts = [f"{mark} {row.name}", row.backend, row.model, f"{row.dimension}-d", str(row.policy), row.status, done, eta]
     return "\t".join(part for part in [*parts, row.status_reason] if part)
-
-
-def _run_facts(run: EvaluationRun) -> dict[str, object]:
-    return {
-        "run_id": run.public_id,
-        "baseline_run_id": run.baseline.public_id if run.baseline else None,
-        "dataset": run.dataset.code,
-        "subject": run.subject,
-        "baseline": run.baseline.subject if run.baseline else None,
-        "metrics": run.metrics,
-        "flips": run.flips,
-    }
 
 
 def _table(run: EvaluationRun) -> list[str]:
