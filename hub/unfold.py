@@ -92,6 +92,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Document types"), "category", "knowledge", "documenttype"),
                 _model(_("Sources"), "sync", "knowledge", "source"),
                 _model(_("Embedding sets"), "deployed_code", "knowledge", "embeddingset"),
+                _page(_("Retention"), "auto_delete", "hub_retention"),
             ),
             _group(
                 _("Review"),

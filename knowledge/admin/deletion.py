@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from hub.admin_site.callers import errors_as_messages, principal_of
@@ -30,9 +31,10 @@ def confirm_and_delete(request: HttpRequest, documents: Sequence[Document]) -> H
 def _delete(request: HttpRequest, document: Document) -> None:
     with errors_as_messages(request):
         receipt = delete_document(principal=principal_of(request), document_id=document.public_id)
-        messages.success(
-            request,
-            _("Deleted {path}: {versions} versions, {chunks} chunks, {blobs} files. Receipt {receipt}.").format(
-                path=document.path, receipt=receipt.public_id, **receipt.counts
-            ),
+        link = format_html(
+            '<a class="hub-link" href="{}">{}</a>',
+            reverse("admin:knowledge_deletionreceipt_change", args=[receipt.pk]),
+            receipt.public_id,
         )
+        told = _("Deleted {path}: {versions} versions, {chunks} chunks, {blobs} files. Receipt {receipt}.")
+        messages.success(request, format_html(str(told), path=document.path, **{**receipt.counts, "receipt": link}))

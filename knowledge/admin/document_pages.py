@@ -13,12 +13,13 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import Scope
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
-from hub.core.errors import HubError
+from hub.core.errors import HubError, InvalidInput
 from knowledge.admin.document_text import outline_of, read_text
 from knowledge.models import Collection, Document, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.schemas import document_out
 from knowledge.services.documents import reindex_document
+from knowledge.services.editing import LONGEST_REASON, set_legal_hold
 from knowledge.services.reading import list_documents, list_versions, open_original
 
 MOST_POLLED = 100
@@ -42,6 +43,8 @@ def detail(request: HttpRequest, document: Document) -> HttpResponseBase:
         in_work=_is_in_work(document.latest_version),
         text=text,
         outline=outline_of(text),
+        curates=curates,
+        longest_reason=LONGEST_REASON,
         may_change=curates or document.owner_id == principal.user_id,
         may_review=reviews,
     )
@@ -102,6 +105,20 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+@require_POST
+def hold(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Place a legal hold for the given reason, or lift it with none."""
+    document = _find(request, pk=pk)
+    reason = "" if "lift" in request.POST else request.POST.get("reason", "")
+    with errors_as_messages(request):
+        if not reason.strip() and "lift" not in request.POST:
+            raise InvalidInput(_("Give the reason of the legal hold."), field="legal_hold")
+        held = set_legal_hold(principal=principal_of(request), document_id=document.public_id, reason=reason)
+        done = _("The document is under a legal hold now.") if held.legal_hold else _("The legal hold was lifted.")
+        messages.success(request, done)
+    return HttpResponseRedirect(reverse("admin:knowledge_document_change", args=[pk]))
 
 
 @require_POST

@@ -66,6 +66,7 @@ class DocumentAdmin(KeysetModelAdmin):
             path("delete/", view(self.delete_many), name="knowledge_document_delete_many"),
             path("id/<str:public_id>/", view(document_pages.by_public_id), name="knowledge_document_by_id"),
             path("<int:pk>/file/", view(document_pages.download), name="knowledge_document_file"),
+            path("<int:pk>/hold/", view(document_pages.hold), name="knowledge_document_hold"),
             path("<int:pk>/retry/", view(document_pages.retry), name="knowledge_document_retry"),
         ]
         return [*own, *super().get_urls()]

@@ -5,17 +5,48 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
+from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.models import DeletionReceipt
+from knowledge.models import Collection, DeletionReceipt
+from knowledge.services.collections import may_curate
+
+FACTS = ("receipt", "document", "collection")
+# What a receipt counts, as people call it; a name that is not here is shown as it stands.
+COUNTED = {
+    "versions": _("versions"),
+    "chunks": _("chunks"),
+    "blobs": _("files"),
+    "figures": _("figures"),
+    "graph": _("entries of the knowledge graph"),
+}
 
 
 @admin.register(DeletionReceipt)
 class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
-    list_display = fields = readonly_fields = ("receipt", "document", "collection", "deleted", "who", "when")
+    """Curators see the receipts of the collections that they curate, superusers all."""
+
+    list_display = (*FACTS, "deleted", "who", "when")
+    fields = readonly_fields = (*FACTS, "everything", "who", "when")
     search_fields = ("public_id", "document_id", "collection_slug")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return may_curate(principal)  # the queryset holds only what the person may see
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DeletionReceipt]:
+        """Keep the receipts of collections that the person curates; of one that is gone, for superusers."""
+        principal = principal_of(request)
+        if principal.is_superuser:
+            return DeletionReceipt.objects.all()
+        curated = Collection.objects.visible_to(principal, Scope.CURATE)
+        return DeletionReceipt.objects.filter(collection_slug__in=curated.values("slug"))
 
     @admin.display(description=_("receipt"))
     def receipt(self, receipt: DeletionReceipt) -> str:
@@ -34,7 +65,7 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("deleted"))
     def deleted(self, receipt: DeletionReceipt) -> str:
-        """Show what went."""
+        """Show the most of what went."""
         return str(
             _("{versions} versions, {chunks} chunks, {blobs} files").format(
                 versions=receipt.counts.get("versions", 0),
@@ -42,6 +73,12 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
                 blobs=receipt.counts.get("blobs", 0),
             )
         )
+
+    @admin.display(description=_("deleted"))
+    def everything(self, receipt: DeletionReceipt) -> SafeString:
+        """Show all that went, a line for each kind."""
+        lines = [(COUNTED.get(name, name.replace("_", " ")), number) for name, number in receipt.counts.items()]
+        return format_html_join("", '<span class="hub-first">{}: {}</span>', lines)
 
     @admin.display(description=_("who"))
     def who(self, receipt: DeletionReceipt) -> str:

@@ -66,7 +66,7 @@ class SearchForm(forms.Form):
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
-    source = _choice(_("Source"), SOURCES)
+    source = _choice(_("Search in"), SOURCES)
     explain = forms.BooleanField(label=_("Explain scores"), required=False)
     offset = forms.IntegerField(min_value=0, max_value=MAX_OFFSET, required=False, widget=forms.HiddenInput)
 

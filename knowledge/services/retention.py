@@ -67,6 +67,16 @@ def preview_retention(principal: Principal) -> list[RetentionPreview]:
     ]
 
 
+def due_documents(principal: Principal) -> QuerySet[Document]:
+    """List the expired documents that the caller may read, those under a legal hold too, the longest unchanged first.
+
+    Their collections come with them. One query.
+    """
+    principal.require(Scope.READ)
+    visible = Document.objects.visible_to(principal).values("pk")
+    return expired_documents().filter(pk__in=visible).select_related("collection").order_by("updated_at", "pk")
+
+
 def enforce_retention(limit: int = BATCH) -> int:
     """Delete up to ``limit`` expired documents, the oldest first, each with its receipt; gives how many went."""
     principal = system_principal("retention")
