@@ -18,6 +18,7 @@ SHAPES = {
     "answer": "M4 5h16v11H10l-4 4v-4H4zM8 9h8M8 12h5",
     "tree": "M9 3h6v5H9zM3 16h6v5H3zM15 16h6v5h-6zM12 8v4M6 16v-4h12v4",
     "graph": "M6 6h1v1H6zM17 5h1v1h-1zM11 18h1v1h-1zM7 7l4 10M17 6L12 17M7 6l9-.5",
+    "grid": "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z",
     "count": "M9 4L7 20M17 4l-2 16M4 9h16M4 15h16",
 }
 

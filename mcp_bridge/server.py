@@ -39,6 +39,7 @@ from mcp_bridge.caller import current_caller
 from mcp_bridge.calls import Door, around_calls
 from mcp_bridge.errors import internal_error, invalid_arguments, protocol_error, to_hub_error, tool_error, unknown
 from mcp_bridge.icons import icon
+from mcp_bridge.lists import PagedLists
 from mcp_bridge.principal import HubTokenVerifier
 from mcp_bridge.threads import in_thread
 
@@ -130,6 +131,8 @@ class HubServer(MCPServer[Any]):
         self._is_readable = is_readable
         self.streams = GatedListen(door.events, is_readable)
         self._serve_subscriptions(door)
+        self.lists = PagedLists(self)
+        self.lists.serve(self._lowlevel_server)
 
     def _serve_subscriptions(self, door: Door) -> None:
         handshake = HandshakeSubscriptions(door.events, self._refuse_hidden)

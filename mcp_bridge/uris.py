@@ -7,9 +7,10 @@ RESULTS = "smartreviewer://results/"
 CHECK_ITEMS = "smartreviewer://check-items"
 CONFIG = "smartreviewer://config"
 GRAPH_SCHEMA = "smartreviewer-knowledge://graph/schema"
+EMBEDDINGS = "smartreviewer-rag://embeddings/"
 CHUNKS = "smartreviewer-rag://chunks/"
 GUIDELINES = "smartreviewer-knowledge://guidelines/"
 ONTOLOGIES = "smartreviewer-knowledge://ontology/"
 
 # Event topics look like document:doc_…; the id is that of the resources too.
-OF_TOPIC = {"document": (DOCUMENTS, CHUNKS), "review": (RESULTS,)}
+OF_TOPIC = {"document": (DOCUMENTS, CHUNKS, EMBEDDINGS), "review": (RESULTS,)}

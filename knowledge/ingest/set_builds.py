@@ -119,6 +119,13 @@ def _reason(error: EmbeddingError | HubError) -> str:
     return text[:MOST_REASON_CHARS]
 
 
+def write_missing_postings(chunks: list[Chunk], *, title: str) -> None:
+    """Put passages of one document into the lexical index that no other set has put there yet."""
+    posted = set(LexicalEntry.objects.filter(chunk__in=chunks).values_list("chunk_id", flat=True))
+    if unposted := [chunk for chunk in chunks if chunk.pk not in posted]:
+        write_postings(unposted, title=title)
+
+
 def _current_versions() -> QuerySet[DocumentVersion]:
     """Versions that search sees. Those in work come to the set when they are done."""
     current = Document.objects.live().values("current_version_id")
@@ -225,9 +232,7 @@ class _Build:
             kept = set(needed.values_list("pk", flat=True))
             rows = [number for number, row in enumerate(batch) if row.pk in kept]
             write_vectors(self._set, [batch[number].pk for number in rows], vectors[rows])
-            posted = set(LexicalEntry.objects.filter(chunk_id__in=kept).values_list("chunk_id", flat=True))
-            if unposted := [batch[number] for number in rows if batch[number].pk not in posted]:
-                write_postings(unposted, title=batch[0].version.document.title)
+            write_missing_postings([batch[number] for number in rows], title=batch[0].version.document.title)
         self._embedded += len(rows)
 
     def _note_rate(self, seconds: float) -> None:

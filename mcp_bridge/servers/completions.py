@@ -16,6 +16,7 @@ from knowledge.services.guidelines import article_codes
 from knowledge.services.ontologies import published_domains
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
+from mcp_bridge.servers.ontology_prompts import BOOLEANS, DEPTHS
 from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES
 from mcp_bridge.threads import in_thread
 from review import services
@@ -64,12 +65,15 @@ OF_ARGUMENTS: dict[str, Values] = {
     "ontology_domain": _domains,
     "check_type": lambda _principal, _typed: tuple(CheckType),
     "inference_type": lambda _principal, _typed: tuple(InferenceType),
+    "check_depth": lambda _principal, _typed: DEPTHS,
+    "explain_reasoning": lambda _principal, _typed: BOOLEANS,
     "language": lambda _principal, _typed: LANGUAGES,
 }
 OF_TEMPLATES: dict[str, Values] = {
     uris.DOCUMENTS: _document_ids,
     uris.RESULTS: _review_ids,
     uris.CHUNKS: _document_ids,
+    uris.EMBEDDINGS: _document_ids,
     uris.GUIDELINES: _articles,
     uris.ONTOLOGIES: _domains,
 }

@@ -18,6 +18,7 @@ from mcp_bridge.icons import icon
 from mcp_bridge.server import HubServer, threaded
 from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES, TEXTS
 
+MAX_TOKENS = 1_000_000
 Language = Annotated[str, Field(description="ja or en: the language of the text")]
 
 
@@ -69,6 +70,23 @@ def rag_query_template(
     )
 
 
+def context_synthesis(
+    vector_results: Annotated[str, Field(description="Vector 検索結果: passages of (vector_)search, as JSON")],
+    graph_results: Annotated[str, Field(description="Graph 検索結果: what graph_search gave, as JSON")] = "",
+    max_context_length: Annotated[str, Field(description="最大コンテキスト長: the most tokens of the result")] = "2000",
+    language: Language = "ja",
+) -> list[UserMessage]:
+    """Instructions for joining what several searches found into one context (コンテキスト統合用)."""
+    text = _texts(language)
+    return as_message(
+        text["synthesis"].format(
+            vector_results=quoted(vector_results),
+            graph_results=quoted(graph_results) if graph_results.strip() else text["no_graph_results"],
+            max_context_length=_count("max_context_length", max_context_length),
+        )
+    )
+
+
 def as_message(text: str) -> list[UserMessage]:
     """The text as one message of the person."""
     return [UserMessage(text)]
@@ -91,6 +109,15 @@ def _document_type(value: str, language: str) -> str:
     return one_of("document_type", value, tuple(codes))
 
 
+def _count(name: str, value: str) -> int:
+    """Read a number from 1 to 1,000,000: arguments of prompts are texts. Raises InvalidInput."""
+    if not (value.isascii() and value.isdigit() and 1 <= int(value[:10]) <= MAX_TOKENS):
+        raise InvalidInput(
+            _("{field}: {value!r} is not a number from 1 to {most}."), field=name, value=value[:80], most=MAX_TOKENS
+        )
+    return int(value)
+
+
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     """Give a value back that is allowed. Raises InvalidInput naming those that are."""
     if value not in allowed:
@@ -109,6 +136,7 @@ def add_core_prompts(server: HubServer) -> None:
 def add_rag_prompts(server: HubServer) -> None:
     """Register the prompts of smartreviewer-rag."""
     _add(server, rag_query_template, title="Search queries (検索クエリ)", picture="search")
+    _add(server, context_synthesis, title="Join what was found (コンテキスト統合)", picture="graph")
 
 
 def _add(server: HubServer, function: Callable[..., list[UserMessage]], *, title: str, picture: str) -> None:

@@ -19,7 +19,7 @@ from knowledge.services.search_sources import search_sources
 from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import rag_graph
+from mcp_bridge.servers import embeddings, rag_graph
 from mcp_bridge.servers.knowledge_ontology import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
@@ -176,5 +176,6 @@ TOOLS: tuple[HubTool, ...] = (
     hub_tool(answer, title="Answer a question (回答)", scope=Scope.SEARCH, picture="answer"),
     hub_tool(check_ontology, title="Check coverage (網羅性検証)", scope=Scope.READ, picture="check"),
     hub_tool(get_document_count, title="Count documents (文書数)", scope=Scope.SEARCH, picture="count"),
+    embeddings.TOOL,
     *rag_graph.TOOLS,
 )

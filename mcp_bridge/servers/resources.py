@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from mcp.types import Resource
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Conflict, Forbidden, NotFound
-from knowledge.models import Chunk, Collection, DocumentType
+from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from knowledge.models import Chunk, Collection, Document, DocumentType
 from knowledge.schemas import chunk_out, document_out, hit_out
 from knowledge.search.context import neighbours
 from knowledge.services import reading
@@ -20,9 +22,11 @@ from knowledge.services.guidelines import get_article
 from knowledge.services.ontologies import get_ontology
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
+from mcp_bridge.lists import PAGE_SIZE
 from mcp_bridge.server import VERSION, HubServer
 from mcp_bridge.servers import reviews
 from mcp_bridge.servers.core import get_check_items
+from mcp_bridge.servers.embeddings import read_embeddings
 from mcp_bridge.threads import in_thread
 from review import services
 
@@ -114,8 +118,33 @@ def _chunk_facts(chunk: Chunk) -> dict[str, Any]:
     return {**facts, "id": facts["chunk_id"], "position": position, "has_embedding": bool(chunk.vectors.all())}
 
 
+async def list_stored(cursor: str | None) -> KeysetPage[Resource]:
+    """A page of the documents that the running call's caller may read, newest first, so that hosts can offer them."""
+    principal = current_caller().principal
+    if not principal.allows(Scope.READ):
+        return KeysetPage(items=[], next_cursor=None)
+    return await in_thread(_document_resources, principal, cursor)
+
+
+def _document_resources(principal: Principal, cursor: str | None) -> KeysetPage[Resource]:
+    documents = reading.list_documents(principal)
+    page = paginate_keyset(documents, limit=PAGE_SIZE, cursor=cursor, scope=cursor_scope("mcp.resources"))
+    return page.map(_document_resource)
+
+
+def _document_resource(document: Document) -> Resource:
+    return Resource(
+        uri=uris.DOCUMENTS + document.public_id,
+        name=document.path,
+        title=document.title or document.path,
+        description=f"文書 (document) in {document.collection.slug}",
+        mime_type=JSON,
+    )
+
+
 def add_core_resources(server: HubServer) -> None:
     """Register what smartreviewer-core shows."""
+    server.lists.stored = list_stored
     add_resource(server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)")
     add_resource(server, uris.CONFIG, read_config, title="Configuration (設定)")
     add_resource(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)")
@@ -125,6 +154,7 @@ def add_core_resources(server: HubServer) -> None:
 def add_rag_resources(server: HubServer) -> None:
     """Register what smartreviewer-rag shows."""
     add_resource(server, uris.CHUNKS + "{id}", read_chunks, title="Passages (チャンク)")
+    add_resource(server, uris.EMBEDDINGS + "{id}", read_embeddings, title="Vectors of a document (埋め込み)")
 
 
 def add_resource(server: HubServer, uri: str, function: Callable[..., dict[str, Any]], *, title: str) -> None:
@@ -176,6 +206,7 @@ FINDERS: dict[str, Callable[[Principal, str], object]] = {
     uris.DOCUMENTS: get_document,
     uris.RESULTS: services.get_review,
     uris.CHUNKS: _find_chunks,
+    uris.EMBEDDINGS: get_document,
     uris.GUIDELINES: get_article,
     uris.ONTOLOGIES: get_ontology,
 }

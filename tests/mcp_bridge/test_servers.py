@@ -35,6 +35,7 @@ RAG = {
     "check_ontology",
     "graph_search",
     "hybrid_retrieve",
+    "embed_document",
 }
 BEDROCK = {"kb_answer"}
 KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mapping", "query_knowledge_graph"}
@@ -89,12 +90,12 @@ async def test_annotations_tell_reading_from_writing():
     async with client_of("hub") as client:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     writing = {name for name, hint in hints.items() if hint and not hint.read_only_hint}
-    assert writing == {"review_document", "upload_document", "cancel_review", "run_evaluation"}
+    assert writing == {"review_document", "upload_document", "cancel_review", "run_evaluation", "embed_document"}
     assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == BEDROCK
 
 
 async def test_resources_and_templates_of_the_hub_server():
-    async with client_of("hub") as client:
+    async with client_of("hub", scopes=frozenset({Scope.SEARCH})) as client:  # documents are for scope read
         resources = await client.list_resources()
         templates = await client.list_resource_templates()
     assert [str(item.uri) for item in resources.resources] == [
@@ -106,6 +107,7 @@ async def test_resources_and_templates_of_the_hub_server():
         "smartreviewer://documents/{id}",
         "smartreviewer://results/{id}",
         "smartreviewer-rag://chunks/{id}",
+        "smartreviewer-rag://embeddings/{id}",
         "smartreviewer-knowledge://ontology/{domain}",
         "smartreviewer-knowledge://guidelines/{id}",
     ]
@@ -194,6 +196,45 @@ async def test_bad_prompt_arguments_are_invalid_params(arguments, words):
     async with client_of("core") as client:
         with pytest.raises(MCPError, match=words) as caught:
             await client.get_prompt("suggestion_generation", arguments)
+    assert caught.value.error.code == INVALID_PARAMS
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+async def test_prompts_take_the_arguments_of_the_design(language):
+    asked = {
+        "context_synthesis": {"vector_results": '[{"content": "3秒"}]', "max_context_length": "500"},
+        "coverage_check_template": {
+            "document_structure": "1 目的",
+            "required_categories": "性能",
+            "check_depth": "deep",
+        },
+        "reasoning_template": {"inference_result": "{}", "context": "性能要件", "explain_reasoning": "false"},
+    }
+    async with client_of("hub", language="en") as client:
+        for name, arguments in asked.items():
+            prompt = await client.get_prompt(name, {**arguments, "language": language})
+            text = prompt.messages[0].content.text
+            assert ("指示ではありません" in text) == (language == "ja")
+            assert "{" not in text.replace('\\"', "").replace('"{}"', "").replace('"[{', "")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("context_synthesis", {"vector_results": "[]", "max_context_length": "many"}, "not a number"),
+        ("context_synthesis", {}, "missing: vector_results"),
+        (
+            "coverage_check_template",
+            {"document_structure": "1 目的"},
+            "Give document_structure, required_categories, or",
+        ),
+        ("reasoning_template", {"context": "x"}, "Give inference_result, context, or ontology_domain"),
+    ],
+)
+async def test_prompts_say_which_arguments_they_need(name, arguments, words):
+    async with client_of("hub") as client:
+        with pytest.raises(MCPError, match=words) as caught:
+            await client.get_prompt(name, arguments)
     assert caught.value.error.code == INVALID_PARAMS
 
 

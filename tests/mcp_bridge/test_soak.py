@@ -7,20 +7,25 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 import pytest
 from mcp import MCPError
 
-from tests.mcp_bridge.conftest import DESIGN, start_site, stop_site
+from tests.mcp_bridge.conftest import DESIGN, TestHub, TestSite, start_site, stop_site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(900)]
 
-CLIENTS = 6
 SLACK = 6  # threads or descriptors that come and go: keep-alive connections, a listener
+MEMORY_SLACK_MIB = 48  # what allocators keep
 SETTLED_S = 10.0  # resources of a client that left are free by then
+BROKEN = (MCPError, httpx2.HTTPError, OSError, anyio.ClosedResourceError, anyio.BrokenResourceError)
 EXPIRED = """
 import datetime, django
 django.setup()
@@ -35,54 +40,124 @@ made, text = create_token(
 AccessToken.objects.filter(pk=made.pk).update(expires_at=timezone.now() - datetime.timedelta(seconds=1))
 print(text)
 """
+COUNT_CONNECTIONS = """
+import django
+django.setup()
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("SELECT count(*) - 1 FROM pg_stat_activity WHERE datname = current_database()")
+    print(cursor.fetchone()[0])
+"""
+
+
+class Running:
+    """A web server that the test may restart under its clients; ``generation`` counts the restarts begun and ended."""
+
+    def __init__(self, hub: TestHub) -> None:
+        self.hub = hub
+        self.site = start_site(hub)
+        self.generation = 0
+
+    async def restart(self) -> None:
+        """Stop it in order and start another on the same port."""
+        self.generation += 1
+        await asyncio.to_thread(stop_site, self.site)
+        self.site = await asyncio.to_thread(start_site, self.hub, port=urlsplit(self.site.url).port)
+        self.generation += 1
+
+    @contextmanager
+    def excused(self) -> Iterator[None]:
+        """Let errors pass that a restart has caused: it was under way at the beginning, or began or ended since."""
+        before = self.generation
+        try:
+            yield
+        except* (
+            MCPError,
+            httpx2.HTTPError,
+            OSError,
+            AssertionError,
+            anyio.ClosedResourceError,
+            anyio.BrokenResourceError,
+        ):
+            if before == self.generation and before % 2 == 0:
+                raise
 
 
 @pytest.fixture(scope="module")
-def own_site(hub):
-    site = start_site(hub)
-    yield site
-    stop_site(site)
+def running(hub):
+    running = Running(hub)
+    yield running
+    stop_site(running.site)
 
 
 @pytest.fixture(scope="module")
 def expired(hub) -> str:
-    done = subprocess.run([sys.executable, "-c", EXPIRED], env=hub.environment, capture_output=True, text=True)
+    return in_hub(hub, EXPIRED)
+
+
+def in_hub(hub: TestHub, script: str) -> str:
+    done = subprocess.run([sys.executable, "-c", script], env=hub.environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
-def used(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """Threads and open file descriptors (connections are among them) of the server."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What the server's process holds: threads, open descriptors (connections are among them), MiB of memory."""
+
+    threads: int
+    descriptors: int
+    memory_mib: int
+
+    def is_within(self, before: Held) -> bool:
+        return (
+            self.threads <= before.threads + SLACK
+            and self.descriptors <= before.descriptors + SLACK
+            and self.memory_mib <= before.memory_mib + MEMORY_SLACK_MIB
+        )
+
+
+def held(process: subprocess.Popen[bytes]) -> Held:
     folder = Path("/proc", str(process.pid))
     if not folder.exists():
         pytest.skip("no /proc to count threads and descriptors in")
-    return len(list((folder / "task").iterdir())), len(list((folder / "fd").iterdir()))
+    resident = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("VmRSS"))
+    return Held(
+        threads=len(list((folder / "task").iterdir())),
+        descriptors=len(list((folder / "fd").iterdir())),
+        memory_mib=int(resident.split()[1]) // 1024,
+    )
 
 
-async def settled(process: subprocess.Popen[bytes], *, limit: tuple[int, int]) -> tuple[int, int]:
-    """What the server holds once it is within ``limit``, or after SETTLED_S."""
+async def settled(process: subprocess.Popen[bytes], *, before: Held) -> Held:
+    """What the server holds once it is no more than ``before``, or after SETTLED_S."""
     deadline = time.monotonic() + SETTLED_S
-    while any(count > bound for count, bound in zip(used(process), limit, strict=True)):
-        if time.monotonic() > deadline:
-            break
+    while not held(process).is_within(before) and time.monotonic() < deadline:
         await asyncio.sleep(0.2)
-    return used(process)
+    return held(process)
 
 
-async def work(site, number: int, seconds: float) -> int:
+async def work(running: Running, number: int, seconds: float) -> int:
     """One client after another with mixed calls of both eras; gives the number of answers."""
     answers, ends = 0, time.monotonic() + seconds
     while time.monotonic() < ends:
-        async with site.client("hub", mode="legacy" if number % 2 else "auto") as client:
-            for _ in range(4):
-                assert not (await client.call_tool("search", {"query": f"応答時間 {answers}"})).is_error
-                assert (await client.call_tool("search", {"query": 7})).is_error
-                with pytest.raises(MCPError):
-                    await client.call_tool("nothing", {})
-                assert not (await client.call_tool("check_text", {"text": "利用者は出来るだけ早く行う事。"})).is_error
-                await cancelled(client)
-                answers += 4
+        with running.excused():
+            async with running.site.client("hub", mode="legacy" if number % 2 else "auto") as client:
+                for _ in range(4):
+                    answers += await mixed_calls(client, answers)
+        if running.generation % 2:
+            await asyncio.sleep(0.5)  # nobody listens at present
     return answers
+
+
+async def mixed_calls(client, number: int) -> int:
+    assert not (await client.call_tool("search", {"query": f"応答時間 {number}"})).is_error
+    assert (await client.call_tool("search", {"query": 7})).is_error
+    with pytest.raises(MCPError, match="Unknown tool"):
+        await client.call_tool("nothing", {})
+    assert not (await client.call_tool("check_text", {"text": "利用者は出来るだけ早く行う事。"})).is_error
+    await cancelled(client)
+    return 4
 
 
 async def cancelled(client) -> None:
@@ -93,44 +168,75 @@ async def cancelled(client) -> None:
     await asyncio.gather(call, return_exceptions=True)
 
 
-async def disturb(site, expired: str, seconds: float) -> None:
-    """Half-open connections, bytes that are no HTTP, bodies that are no JSON, and expired tokens."""
-    host, port = urlsplit(site.url).netloc.split(":")
-    ends = time.monotonic() + seconds
+async def disturb(running: Running, expired: str, seconds: float) -> int:
+    """Half-open connections, bytes that are no HTTP, bodies that are no JSON, and expired tokens; gives the rounds."""
+    rounds, ends = 0, time.monotonic() + seconds
     async with httpx2.AsyncClient(timeout=30) as http:
         while time.monotonic() < ends:
-            for beginning in (
-                b"",
-                b"POST /mcp/core/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{",
-                b"\x00\xff\r\n",
-            ):
-                with socket.create_connection((host, int(port)), timeout=10) as half_open:
-                    half_open.sendall(beginning)
-            garbage = await http.post(
-                f"{site.url}/mcp/core/",
-                headers=site.headers(Accept="*/*", **{"Content-Type": "application/json"}),
-                content="{",
-            )
-            stale = await http.post(f"{site.url}/mcp/core/", headers={"Authorization": f"Bearer {expired}"}, json={})
-            assert (garbage.status_code, stale.status_code) == (400, 401)
+            with running.excused():
+                await disturb_once(http, running.site, expired)
+                rounds += 1
             await asyncio.sleep(0.1)
+    return rounds
 
 
-@pytest.mark.parametrize("seconds", [20, pytest.param(600, marks=pytest.mark.long)])
-async def test_mixed_use_neither_crashes_nor_leaks(own_site, expired, seconds):
-    async with own_site.client("core") as client:
-        await client.call_tool("upload_document", {"content": DESIGN, "filename": "耐久.md"})
-    await asyncio.gather(*(work(own_site, number, seconds / 4) for number in range(CLIENTS)))
-    before = used(own_site.process)
-    results = await asyncio.gather(
-        disturb(own_site, expired, 3 * seconds / 4),
-        *(work(own_site, number, 3 * seconds / 4) for number in range(CLIENTS)),
+async def disturb_once(http: httpx2.AsyncClient, site: TestSite, expired: str) -> None:
+    host, port = urlsplit(site.url).netloc.split(":")
+    for beginning in (
+        b"",
+        b"POST /mcp/core/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{",
+        b"\x00\xff\r\n",
+    ):
+        with socket.create_connection((host, int(port)), timeout=10) as half_open:
+            half_open.sendall(beginning)
+    garbage = await http.post(
+        f"{site.url}/mcp/core/",
+        headers=site.headers(Accept="*/*", **{"Content-Type": "application/json"}),
+        content="{",
     )
-    after = await settled(own_site.process, limit=(before[0] + SLACK, before[1] + SLACK))
-    assert own_site.process.poll() is None
-    assert all(results[1:])
-    assert after[0] <= before[0] + SLACK, "threads"
-    assert after[1] <= before[1] + SLACK, "connections and files"
+    stale = await http.post(f"{site.url}/mcp/core/", headers={"Authorization": f"Bearer {expired}"}, json={})
+    assert (garbage.status_code, stale.status_code) == (400, 401)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "clients", "restarts"), [(20, 6, 0), pytest.param(600, 16, 1, marks=pytest.mark.long)]
+)
+async def test_mixed_use_neither_crashes_nor_leaks(running, expired, seconds, clients, restarts, capsys):
+    async with running.site.client("core") as client:
+        await client.call_tool("upload_document", {"content": DESIGN, "filename": "耐久.md"})
+
+    async def everybody(share: float) -> list[int]:
+        some = (work(running, number, share * seconds) for number in range(clients))
+        return await asyncio.gather(disturb(running, expired, share * seconds), *some)
+
+    answers = 0
+    for _ in range(restarts):
+        first, _nothing = await asyncio.gather(everybody(0.25), _restart_after(running, 0.2 * seconds))
+        answers += sum(first[1:])
+    left = 1 - 0.25 * restarts
+    answers += sum((await everybody(0.25 * left))[1:])
+    before, connections_before = held(running.site.process), connections(running.hub)
+    results = await everybody(0.75 * left)
+    after = await settled(running.site.process, before=before)
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\n{answers + sum(results[1:])} answers, {results[0]} disturbances; {before} -> {after}; "
+            f"database connections {connections_before} -> {connections(running.hub)}\n"
+        )
+    assert running.site.process.poll() is None
+    assert all(results)
+    assert after.is_within(before), (before, after)
+    assert connections(running.hub) <= connections_before + SLACK
+
+
+async def _restart_after(running: Running, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    await running.restart()
+
+
+def connections(hub: TestHub) -> int:
+    """Connections to the hub's database, but for the one that asks."""
+    return int(in_hub(hub, COUNT_CONNECTIONS))
 
 
 async def test_after_a_restart_clients_go_on_by_the_rules_of_their_era(hub):

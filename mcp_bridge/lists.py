@@ -1,0 +1,92 @@
+"""The lists of tools, prompts and resources, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.types import (
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+    Tool,
+)
+
+from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
+
+T = TypeVar("T")
+PAGE_SIZE = 50
+
+# Gives a page of what is stored: the cursor of the page before, or None for the first one.
+Stored = Callable[[str | None], Awaitable[KeysetPage[Resource]]]
+
+
+class Lister(Protocol):
+    """What a server has to list: everything of a kind, in an order that does not change between two pages."""
+
+    async def list_tools(self) -> list[Tool]: ...
+    async def list_prompts(self) -> list[Prompt]: ...
+    async def list_resources(self) -> list[Resource]: ...
+    async def list_resource_templates(self) -> list[ResourceTemplate]: ...
+
+
+class PagedLists:
+    """Answers the four list methods with pages of PAGE_SIZE. ``stored`` resources follow the fixed ones."""
+
+    def __init__(self, source: Lister) -> None:
+        self._source = source
+        self.stored: Stored | None = None
+
+    def serve(self, server: Server[Any]) -> None:
+        """Take the place of the handlers that give everything at once."""
+        for method, handler in (
+            ("tools/list", self.tools),
+            ("prompts/list", self.prompts),
+            ("resources/list", self.resources),
+            ("resources/templates/list", self.templates),
+        ):
+            server.add_request_handler(method, PaginatedRequestParams, handler)
+
+    async def tools(self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListToolsResult:
+        """Answer tools/list. Raises InvalidInput for a cursor of another list, as the other three do."""
+        page = paged(await self._source.list_tools(), cursor=params.cursor, name="tools")
+        return ListToolsResult(tools=page.items, next_cursor=page.next_cursor)
+
+    async def prompts(self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListPromptsResult:
+        """Answer prompts/list."""
+        page = paged(await self._source.list_prompts(), cursor=params.cursor, name="prompts")
+        return ListPromptsResult(prompts=page.items, next_cursor=page.next_cursor)
+
+    async def templates(
+        self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> ListResourceTemplatesResult:
+        """Answer resources/templates/list."""
+        page = paged(await self._source.list_resource_templates(), cursor=params.cursor, name="templates")
+        return ListResourceTemplatesResult(resource_templates=page.items, next_cursor=page.next_cursor)
+
+    async def resources(
+        self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    ) -> ListResourcesResult:
+        """Answer resources/list: on the first page the fixed ones, and on each page what is stored."""
+        if self.stored is None:
+            fixed = paged(await self._source.list_resources(), cursor=params.cursor, name="resources")
+            return ListResourcesResult(resources=fixed.items, next_cursor=fixed.next_cursor)
+        before = [] if params.cursor else await self._source.list_resources()
+        page = await self.stored(params.cursor)
+        return ListResourcesResult(resources=[*before, *page.items], next_cursor=page.next_cursor)
+
+
+def paged(items: Sequence[T], *, cursor: str | None, name: str) -> KeysetPage[T]:
+    """Take the page of a list in memory that starts behind ``cursor``. Raises InvalidInput for a foreign cursor."""
+    scope = cursor_scope(f"mcp.{name}")
+    start = int(decode_cursor(cursor, scope=scope)["start"]) if cursor else 0
+    end = start + PAGE_SIZE
+    following = encode_cursor({"start": end}, scope=scope) if len(items) > end else None
+    return KeysetPage(items=list(items[start:end]), next_cursor=following)
