@@ -206,6 +206,20 @@ class Configuration(BaseSettings):
             raise ValueError("expected redis://host:port/0 or rediss://…")
         return value
 
+    @field_validator("alert_urls")
+    @classmethod
+    def _check_alert_urls(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            return value
+        from apprise import Apprise  # a second and a half, for those who want alerts only
+
+        for number, url in enumerate(value, 1):
+            if not Apprise.instantiate(url, suppress_exceptions=True):
+                scheme = url.partition("://")[0] if "://" in url else ""  # the rest may hold a password
+                what = f"scheme {scheme[:20]}" if scheme else "no scheme"
+                raise ValueError(f"URL {number} ({what}) can't be used, expected Apprise URLs such as mailtos://…")
+        return value
+
     @field_validator("time_zone")
     @classmethod
     def _check_time_zone(cls, value: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -12,10 +14,13 @@ from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from pydantic import ValidationError
 
-from hub.core.context import CallContext, call_context
+from hub.access.principals import Principal
+from hub.core.context import CallContext, call_context, current_call
+from hub.core.errors import HubError
 from hub.core.ids import new_id
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import Caller, accepted_language, caller_context
+from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.errors import internal_error, protocol_error, to_hub_error
 from mcp_bridge.principal import PrincipalSource
 
@@ -31,9 +36,10 @@ class Door:
     events: EventBridge
     language: str | None = None
     is_local: bool = False
+    connections: ConnectionLog = field(default_factory=ConnectionLog)
 
 
-def around_calls(door: Door) -> ServerMiddleware[Any]:
+def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:
     """Make the middleware that gives each request its context, and turns its exceptions into protocol errors."""
 
     async def enter(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -44,8 +50,11 @@ def around_calls(door: Door) -> ServerMiddleware[Any]:
         with call_context(_describe(ctx)), translation.override(language or settings.LANGUAGE_CODE):
             try:
                 caller = Caller(principal=await door.principal(), language=language, is_local=door.is_local)
-                with caller_context(caller):
-                    return await call_next(ctx)
+                with caller_context(caller), _noted(ctx, door, server, caller.principal) as connection:
+                    result = await call_next(ctx)
+                    if isinstance(result, dict) and result.get("isError"):
+                        connection.fail(_told(result))
+                    return result
             except (MCPError, ValidationError):
                 raise  # the SDK answers these as they are: a protocol error, and -32602
             except Exception as error:
@@ -55,6 +64,40 @@ def around_calls(door: Door) -> ServerMiddleware[Any]:
                 raise protocol_error(expected, language=language) from error
 
     return enter
+
+
+@contextmanager
+def _noted(ctx: ServerRequestContext[Any, Any], door: Door, server: str, principal: Principal) -> Iterator[Connection]:
+    """Count the request for the page that lists connections, and what the client is told when it fails."""
+    call = current_call()
+    client = Connection(
+        server=server,
+        transport="stdio" if door.is_local else "http",
+        protocol=ctx.protocol_version,
+        client=_client_name(ctx) or (call.agent if call else None) or "",
+        user=principal.name,
+        user_id=principal.user_id,
+        address=(call.address if call else None) or "",
+    )
+    with door.connections.request_of(client) as connection:
+        try:
+            yield connection
+        except MCPError as error:
+            connection.fail(f"{ctx.method}: {error.error.message} ({error.error.code})")
+            raise
+        except HubError as error:
+            connection.fail(f"{ctx.method}: {error} ({error.error_code})")
+            raise
+
+
+def _told(result: dict[str, Any]) -> str:
+    texts = [item["text"] for item in result.get("content", ()) if item.get("type") == "text"]
+    return " ".join(texts)
+
+
+def _client_name(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    params = ctx.session.client_params
+    return f"{params.client_info.name} {params.client_info.version}" if params is not None else None
 
 
 def _language(ctx: ServerRequestContext[Any, Any], door: Door) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -16,12 +17,28 @@ TOKEN_PLACEHOLDER = "YOUR_TOKEN"  # noqa: S105 - what people replace by their ow
 SECRET_SETTINGS = ("DATABASE_URL", "POSTGRES_PASSWORD", "REDIS_URL", "SECRET_KEY")
 
 
-def client_configurations(path_name: str, *, token: str) -> dict[str, object]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A program that people use assistants in, and the file of its that names MCP servers."""
+
+    title: str
+    file: str
+
+
+HOSTS = {
+    "claude_desktop": Host(title="Claude Desktop", file="claude_desktop_config.json"),
+    "vscode": Host(title="VS Code", file=".vscode/mcp.json"),
+    "cursor": Host(title="Cursor", file=".cursor/mcp.json"),
+    "kiro": Host(title="Kiro", file=".kiro/settings/mcp.json"),
+}
+
+
+def client_configurations(path_name: str, *, token: str) -> dict[str, dict[str, object]]:
     """What to paste into each host's file: {host: {stdio: …, http: …}}, as far as MCP_TRANSPORTS has them on."""
     name = SERVERS[path_name].name
     stdio, http = _stdio_server(path_name, token), _http_server(path_name, token)
     kiro = {"disabled": False, "autoApprove": []}
-    hosts = {
+    hosts: dict[str, dict[str, object]] = {
         "claude_desktop": {"stdio": {"mcpServers": {name: stdio}}},
         "vscode": {
             "stdio": {"servers": {name: {"type": "stdio", **stdio}}},

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from hub.core.measures import OPEN_MCP, count_request
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
+from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.principal import bearer_principal
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
@@ -30,6 +32,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+REFUSED = frozenset({401, 403, 413})
 PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
 
 
@@ -58,7 +61,8 @@ class McpApps:
 
     def __init__(self, names: Iterable[str] = tuple(SERVERS), *, conformance: bool = False) -> None:
         self._events = EventBridge()
-        door = Door(principal=bearer_principal, events=self._events)
+        self._connections = ConnectionLog()
+        door = Door(principal=bearer_principal, events=self._events, connections=self._connections)
         self._servers: dict[str, HubServer] = {name: build_server(name, door) for name in names}
         self._apps: dict[str, AsgiApp] = {name: _asgi_app(server) for name, server in self._servers.items()}
         self._fixture: MCPServer[Any] | None = None
@@ -77,6 +81,7 @@ class McpApps:
             for server in (*self._servers.values(), *([self._fixture] if self._fixture else [])):
                 await stack.enter_async_context(server.session_manager.run())
             stack.push_async_callback(self._events.aclose)
+            await stack.enter_async_context(self._connections.telling())
             yield
 
     def end_streams(self) -> None:
@@ -94,7 +99,27 @@ class McpApps:
             scope = {**scope, "path": path + "/"}  # spares clients a redirect, on which some lose their token
         name = _server_name(path)
         with OPEN_MCP.labels(name).track_inprogress():
-            await self._apps[name](scope, receive, _explaining(_counting(send, scope["method"], name)))
+            noted = self._noting(send, scope, name)
+            await self._apps[name](scope, receive, _explaining(_counting(noted, scope["method"], name)))
+
+    def _noting(self, send: Send, scope: Scope, name: str) -> Send:
+        """Note what is refused below the protocol: a token that is no longer valid is what breaks most connections."""
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] in REFUSED:
+                with self._connections.request_of(_stranger(scope, name)) as connection:
+                    connection.fail(f"HTTP {message['status']} {HTTPStatus(message['status']).phrase}")
+            await send(message)
+
+        return note
+
+
+def _stranger(scope: Scope, name: str) -> Connection:
+    agent = next((value for key, value in scope["headers"] if key == b"user-agent"), b"").decode("latin-1")
+    address = (scope.get("client") or ("", 0))[0]
+    return Connection(
+        server=name, transport="http", protocol="", client=agent[:200], user="", user_id=None, address=address
+    )
 
 
 def _asgi_app(server: HubServer) -> AsgiApp:

@@ -122,7 +122,7 @@ class HubServer(MCPServer[Any]):
             log_level="WARNING",
             request_state_security=RequestStateSecurity(keys=[request_state_key()]),
             subscriptions=door.events.bus,
-            middleware=[around_calls(door)],
+            middleware=[around_calls(door, path_name)],
             token_verifier=None if door.is_local else HubTokenVerifier(),
             auth=None if door.is_local else _auth_settings(path_name),
         )

@@ -48,6 +48,17 @@ def test_a_secret_is_never_repeated_in_a_problem(monkeypatch):
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:.* is deprecated:DeprecationWarning")  # Apprise imports every channel it knows
+def test_an_alert_url_that_nothing_can_be_sent_to_is_named_at_start_without_its_secrets(monkeypatch):
+    monkeypatch.setenv("ALERT_URLS", "json://hooks.example/a, slac://hunter2/x")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(None)
+    assert "ALERT_URLS: URL 2 (scheme slac)" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    monkeypatch.setenv("ALERT_URLS", "json://hooks.example/a")
+    assert load_configuration(None).alert_urls == ("json://hooks.example/a",)
+
+
 def test_production_needs_a_secret_key_and_named_hosts(monkeypatch):
     monkeypatch.setenv("HUB_ENV", "production")
     monkeypatch.setenv("ALLOWED_HOSTS", "*")

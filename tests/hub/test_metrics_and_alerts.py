@@ -10,13 +10,15 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.utils import timezone
+from django.utils import timezone, translation
 from prometheus_client.parser import text_string_to_metric_families
 
 from hub import alerts
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
+from knowledge.models import DocumentVersion
 from review.models import CheckListVersion, Review
+from tests.factories import upload_text
 
 pytestmark = [
     pytest.mark.django_db,
@@ -109,6 +111,34 @@ def test_an_alert_that_can_not_be_sent_is_tried_again(received, waiting_review, 
     settings.CONFIG = working
     alerts.look()
     assert len(received) == 1
+
+
+@pytest.fixture
+def versions(tmp_path, queue):
+    """Six document versions that came in just now and that nobody works on."""
+    made = [upload_text(local_operator(), tmp_path, f"# 文書 {number}", name=f"{number}.md") for number in range(6)]
+    return DocumentVersion.objects.filter(pk__in=[one.document.latest_version_id for one in made])
+
+
+def test_a_stuck_pipeline_is_said_with_the_number_of_documents(received, versions):
+    with translation.override("en"):
+        assert "pipeline_stuck" not in alerts.troubles()
+        versions.update(queued_at=timezone.now() - timedelta(minutes=31))
+        assert alerts.troubles()["pipeline_stuck"] == "The pipeline is stuck: nobody works on 6 documents."
+    versions.update(lease_expires_at=timezone.now() + timedelta(minutes=1))
+    assert "pipeline_stuck" not in alerts.troubles()
+
+
+def test_a_failing_pipeline_is_said_from_five_failures_and_half_of_what_ended(received, versions):
+    failed = versions.order_by("pk")[:4].values("pk")
+    DocumentVersion.objects.filter(pk__in=failed).update(status="failed", finished_at=timezone.now())
+    assert "pipeline_failing" not in alerts.troubles()
+    versions.update(status="failed", finished_at=timezone.now())
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure"]
+    versions.update(finished_at=timezone.now() - timedelta(minutes=16))
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure", "success"]
 
 
 def test_a_quiet_hub_says_nothing(received):

@@ -155,7 +155,7 @@ def start_site(hub: TestHub, *, port: int = 0, **environment: str) -> TestSite:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "uvicorn", "hub.asgi:application", "--port", str(port), "--lifespan", "on"]
     process = subprocess.Popen(
-        [*command, "--log-level", "warning"],
+        [*command, "--timeout-keep-alive", "75", "--log-level", "warning"],
         env={**hub.environment, "HUB_PORT": str(port), **environment},
         cwd=REPOSITORY,
     )

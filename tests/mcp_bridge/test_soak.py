@@ -163,9 +163,11 @@ async def mixed_calls(client, number: int) -> int:
 async def cancelled(client) -> None:
     """A caller that gives up in the middle of a call."""
     call = asyncio.create_task(client.call_tool("search", {"query": "取りやめ"}))
-    await asyncio.sleep(0.01)
-    call.cancel()
-    await asyncio.gather(call, return_exceptions=True)
+    try:
+        await asyncio.sleep(0.01)
+    finally:
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
 
 
 async def disturb(running: Running, expired: str, seconds: float) -> int:

@@ -22,6 +22,7 @@ from hub.first_start import FirstAdmin, load_sample, make_first_admin, migrate
 from hub.supervisor import Child, Supervisor
 
 GRACE_S = 3
+KEEP_ALIVE_S = 75
 
 
 class Command(BaseCommand):
@@ -76,7 +77,9 @@ def _check_port(host: str, port: int) -> None:
 def _children(host: str, port: int, workers: int) -> list[Child]:
     python = sys.executable
     web = ["-m", "uvicorn", "hub.asgi:application", "--host", host, "--port", str(port), "--lifespan", "on"]
-    quiet = ["--log-level", "warning", "--timeout-graceful-shutdown", str(GRACE_S)]
+    # Clients forget idle connections after five seconds, as uvicorn would: whoever is first breaks the other's request.
+    keep = ["--timeout-keep-alive", str(KEEP_ALIVE_S)]
+    quiet = ["--log-level", "warning", "--timeout-graceful-shutdown", str(GRACE_S), *keep]
     level = ["--loglevel", settings.CONFIG.log_level]
     celery = ["-m", "celery", "--quiet", "-A", "hub.celery"]
     worker = [*celery, "worker", "--concurrency", str(workers)]

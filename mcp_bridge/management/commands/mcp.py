@@ -63,7 +63,13 @@ class Command(HubCommand):
 async def _serve(name: str, token: str, language: str | None) -> None:
     door = Door(principal=stdio_principal(token), events=EventBridge(), language=language, is_local=True)
     server = build_server(name, door)
-    await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=_release_servers)
+
+    def on_leave() -> None:
+        door.connections.forget()
+        _release_servers()
+
+    async with door.connections.telling():
+        await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=on_leave)
 
 
 def _release_servers() -> None:

@@ -1,0 +1,99 @@
+"""Clients of the TypeScript world: the SDK in both versions and the Inspector, over HTTP with a token and over stdio.
+
+Needs MCP_NODE_CLIENTS, a folder in which these packages are installed (docs/mcp.md says how).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.mcp_bridge.conftest import DESIGN
+from tests.mcp_bridge.test_sampling import model_items  # noqa: F401 - a fixture
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+SCRIPT = Path(__file__).parent / "node" / "typescript_client.mjs"
+SCOPE = Path("node_modules", "@modelcontextprotocol")
+MIN_NODE = 22
+PATIENCE_S = 300
+
+
+@pytest.fixture(scope="module")
+def packages() -> Path:
+    folder = Path(os.environ.get("MCP_NODE_CLIENTS", ""))
+    if not (folder / SCOPE / "sdk").is_dir():
+        pytest.skip("MCP_NODE_CLIENTS names no folder with the clients of docs/mcp.md#independent-clients")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def node(packages) -> str:
+    home = os.environ.get("NODE_HOME")
+    found = str(Path(home, "bin", "node")) if home else shutil.which("node")
+    if not found or not Path(found).exists():
+        pytest.skip("no Node: install Node 22, or set NODE_HOME to a folder with bin/node")
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.lstrip("v").split(".")[0]) < MIN_NODE:
+        pytest.skip(f"Node {version.strip()} is too old: 22 or newer, by NODE_HOME")
+    return found
+
+
+def run(command: list[str], **more: object) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.mark.usefixtures("model_items")
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+@pytest.mark.parametrize("sdk", ["v1", "v2"])
+def test_the_typescript_sdk_lists_calls_reads_prompts_subscribes_and_samples(
+    request, node, packages, hub, sdk, transport
+):
+    given = {"sdk": sdk, "packages": str(packages), "document": DESIGN, "filename": f"型-{sdk}-{transport}.md"}
+    if transport == "http":
+        site = request.getfixturevalue("site")
+        given |= {"url": f"{site.url}/mcp/hub/", "token": hub.tokens["admin"]}
+    else:
+        server = hub.stdio("hub")
+        given |= {"command": server.command, "args": server.args, "env": server.env}
+    facts = json.loads(run([node, str(SCRIPT), json.dumps(given)]).splitlines()[-1])
+    assert {"search", "review_document", "embed_document"} <= set(facts["tools"])
+    assert facts["updated"]
+    assert facts["samples"] == 1
+    assert facts["results"] == [["pass", "llm"]]
+    assert facts["items"] > 10
+    assert "基本設計書" in facts["prompt"]
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_the_inspector_lists_calls_reads_and_prompts(request, node, packages, hub, transport, era):
+    inspector = json.loads((packages / SCOPE / "inspector" / "package.json").read_text())
+    start = [node, str(packages / SCOPE / "inspector" / next(iter(inspector["bin"].values()))), "--cli"]
+    if transport == "http":
+        site = request.getfixturevalue("site")
+        bearer = f"Authorization: Bearer {hub.tokens['admin']}"
+        start += [f"{site.url}/mcp/hub/", "--transport", "http", "--header", bearer]
+    else:
+        server = hub.stdio("hub")
+        start += [server.command, *server.args]
+    start += ["--protocol-era", era]
+
+    def ask(*arguments: str) -> dict:
+        return json.loads(run([*start, *arguments], env=hub.environment))
+
+    tools = ask("--method", "tools/list")
+    counted = ask("--method", "tools/call", "--tool-name", "get_document_count")
+    read = ask("--method", "resources/read", "--uri", "smartreviewer://check-items")
+    name, value = "review_document_template", "document_type=基本設計書"
+    prompt = ask("--method", "prompts/get", "--prompt-name", name, "--prompt-args", value)
+    assert "search" in {tool["name"] for tool in tools["tools"]}
+    assert counted["structuredContent"]["documents"] >= 0
+    assert "BD-C01" in read["contents"][0]["text"]
+    assert "基本設計書" in prompt["messages"][0]["content"]["text"]
