@@ -27,7 +27,7 @@ from mcp.client.streamable_http import streamable_http_client
 from hub.core.embedded import shared_postgres, shared_valkey
 from tests.conftest import REPOSITORY
 
-START_LIMIT_S = 60
+START_LIMIT_S = 120
 DESIGN = """# 図書館システム基本設計書
 
 ## 1 目的
@@ -160,7 +160,12 @@ def start_site(hub: TestHub, *, port: int = 0, **environment: str) -> TestSite:
         cwd=REPOSITORY,
     )
     site = TestSite(url=f"http://127.0.0.1:{port}", hub=hub, process=process)
-    _wait_until_ready(site)
+    try:
+        _wait_until_ready(site)
+    except AssertionError:
+        process.kill()
+        process.wait()
+        raise
     return site
 
 

@@ -55,7 +55,13 @@ def run(command: list[str], **more: object) -> str:
 def test_the_typescript_sdk_lists_calls_reads_prompts_subscribes_and_samples(
     request, node, packages, hub, sdk, transport
 ):
-    given = {"sdk": sdk, "packages": str(packages), "document": DESIGN, "filename": f"型-{sdk}-{transport}.md"}
+    text = f"{DESIGN}\n{sdk} {transport}\n"  # a model's verdict on the same text would be taken from the first run
+    given = {
+        "sdk": sdk,
+        "packages": str(packages),
+        "document": text,
+        "filename": f"型-{sdk}-{transport}.md",
+    }
     if transport == "http":
         site = request.getfixturevalue("site")
         given |= {"url": f"{site.url}/mcp/hub/", "token": hub.tokens["admin"]}
