@@ -1,4 +1,4 @@
-"""Clients of the TypeScript world: the SDK in both versions and the Inspector, over HTTP with a token and over stdio.
+"""The TypeScript SDK as a client, in both of its versions, over HTTP with a token and over stdio.
 
 Needs MCP_NODE_CLIENTS, a folder in which these packages are installed (docs/mcp.md says how).
 """
@@ -75,31 +75,3 @@ def test_the_typescript_sdk_lists_calls_reads_prompts_subscribes_and_samples(
     assert facts["results"] == [["pass", "llm"]]
     assert facts["items"] > 10
     assert "基本設計書" in facts["prompt"]
-
-
-@pytest.mark.parametrize("era", ["legacy", "auto", "modern"])
-@pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_the_inspector_lists_calls_reads_and_prompts(request, node, packages, hub, transport, era):
-    inspector = json.loads((packages / SCOPE / "inspector" / "package.json").read_text())
-    start = [node, str(packages / SCOPE / "inspector" / next(iter(inspector["bin"].values()))), "--cli"]
-    if transport == "http":
-        site = request.getfixturevalue("site")
-        bearer = f"Authorization: Bearer {hub.tokens['admin']}"
-        start += [f"{site.url}/mcp/hub/", "--transport", "http", "--header", bearer]
-    else:
-        server = hub.stdio("hub")
-        start += [server.command, *server.args]
-    start += ["--protocol-era", era]
-
-    def ask(*arguments: str) -> dict:
-        return json.loads(run([*start, *arguments], env=hub.environment))
-
-    tools = ask("--method", "tools/list")
-    counted = ask("--method", "tools/call", "--tool-name", "get_document_count")
-    read = ask("--method", "resources/read", "--uri", "smartreviewer://check-items")
-    name, value = "review_document_template", "document_type=基本設計書"
-    prompt = ask("--method", "prompts/get", "--prompt-name", name, "--prompt-args", value)
-    assert "search" in {tool["name"] for tool in tools["tools"]}
-    assert counted["structuredContent"]["documents"] >= 0
-    assert "BD-C01" in read["contents"][0]["text"]
-    assert "基本設計書" in prompt["messages"][0]["content"]["text"]
