@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
+
+from django.db import connection
 
 from knowledge.models import OntologyClass, OntologyStatus
 from knowledge.types import Topic
 
 MAX_ALTERNATIVES = 20
 SHORTEST_LABEL = 2
+# A row that is written again stands in another place, or was written by another transaction.
+_STAMP = """
+SELECT count(*), coalesce(sum(hashtext(c.ctid::text || ' ' || c.xmin::text)), 0)::bigint
+FROM knowledge_ontologyclass c JOIN knowledge_ontology o ON o.id = c.ontology_id WHERE o.status = 'published'
+"""
 
 
 def topics_for(domain: str) -> tuple[Topic, ...]:
@@ -41,24 +49,39 @@ def _topic(row: OntologyClass) -> Topic:
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """Other names of the concepts that ``text`` names, longest concept first, at most 20. One query.
+    """Other names of the concepts that ``text`` names, longest concept first, at most 20. One or two queries.
 
     A concept is named when one of its labels or synonyms of two or more characters stands in the text (NFKC, case
-    folded).
+    folded). The names are kept in this process for as long as no row of them has changed.
     """
     folded = _fold(text)
-    rows = OntologyClass.objects.filter(ontology__status=OntologyStatus.PUBLISHED).values_list(
-        "label_ja", "label_en", "synonyms"
-    )
     named: list[tuple[int, tuple[str, ...]]] = []
-    for label_ja, label_en, synonyms in rows:
-        words = (label_ja, label_en, *synonyms)
-        found = [word for word in words if len(word) >= SHORTEST_LABEL and _fold(word) in folded]
+    for words in _named_concepts(_stamp()):
+        found = [word for word, own in words if len(word) >= SHORTEST_LABEL and own in folded]
         if found:
-            others = tuple(word for word in words if _fold(word) not in folded)
+            others = tuple(word for word, own in words if own not in folded)
             named.append((max(map(len, found)), others))
     named.sort(key=lambda pair: -pair[0])
     return tuple(dict.fromkeys(word for _length, words in named for word in words))[:MAX_ALTERNATIVES]
+
+
+def _stamp() -> tuple[int, int]:
+    """A pair that changes with every change of a published name, by whichever process. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STAMP)
+        count, mark = cursor.fetchone()
+        return count, mark
+
+
+@lru_cache(maxsize=2)
+def _named_concepts(_as_of: tuple[int, int]) -> tuple[tuple[tuple[str, str], ...], ...]:
+    """Every concept's names, each as it is and folded."""
+    rows = OntologyClass.objects.filter(ontology__status=OntologyStatus.PUBLISHED).values_list(
+        "label_ja", "label_en", "synonyms"
+    )
+    return tuple(
+        tuple((word, _fold(word)) for word in (label_ja, label_en, *synonyms)) for label_ja, label_en, synonyms in rows
+    )
 
 
 def _fold(text: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Left, Length
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, DocumentVersion, VersionContent
+from knowledge.search.passages import Passage, near_passages, passage_of
 from knowledge.types import Duplicate, Hit, LegScore
 
 MAX_NEIGHBOURS = 20
@@ -22,7 +23,7 @@ def get_chunk(principal: Principal, chunk_id: str) -> Hit:
 
     :raises NotFound: there is none, or the caller may not read its document.
     """
-    return hit_of(_readable_chunk(principal, chunk_id))
+    return hit_of(passage_of(_readable_chunk(principal, chunk_id)))
 
 
 def neighbours(principal: Principal, chunk_id: str, *, before: int = 1, after: int = 1) -> tuple[Hit, ...]:
@@ -47,7 +48,7 @@ def neighbours(principal: Principal, chunk_id: str, *, before: int = 1, after: i
             index__range=(max(chunk.index - before, 0), chunk.index + after),
         )
     )
-    return tuple(hit_of(row, is_context=row.pk != chunk.pk) for row in around.order_by("index"))
+    return tuple(hit_of(passage_of(row), is_context=row.pk != chunk.pk) for row in around.order_by("index"))
 
 
 def _readable_chunk(principal: Principal, chunk_id: str) -> Chunk:
@@ -69,7 +70,7 @@ def with_documents(chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
 
 
 def hit_of(
-    chunk: Chunk,
+    chunk: Passage,
     *,
     score: float | None = None,
     is_context: bool = False,
@@ -78,13 +79,12 @@ def hit_of(
     terms: tuple[str, ...] | None = None,
     duplicates: tuple[Duplicate, ...] = (),
 ) -> Hit:
-    """Make a hit of a chunk that was loaded by `with_documents`."""
-    document = chunk.version.document
+    """Make a hit of a passage."""
     return Hit(
         chunk_id=chunk.public_id,
-        document_id=document.public_id,
-        document_path=document.path,
-        title=document.title,
+        document_id=chunk.document_id,
+        document_path=chunk.document_path,
+        title=chunk.title,
         content=chunk.content,
         score=score,
         chunk_index=chunk.index,
@@ -93,10 +93,10 @@ def hit_of(
         cell=chunk.cell,
         start_offset=chunk.start_offset,
         end_offset=chunk.end_offset,
-        collection=document.collection.slug,
-        version=chunk.version.number,
+        collection=chunk.collection,
+        version=chunk.version,
         is_context=is_context,
-        metadata=document.metadata,
+        metadata=chunk.metadata,
         legs=legs,
         highlights=highlights,
         terms=terms,
@@ -104,7 +104,7 @@ def hit_of(
     )
 
 
-def neighbour_hits(chunks: Sequence[Chunk], size: int) -> dict[int, list[Hit]]:
+def neighbour_hits(chunks: Sequence[Passage], size: int) -> dict[int, list[Hit]]:
     """Find up to ``size`` passages on each side of each chunk: chunk pk → its context, in document order.
 
     A passage is shown once, with the first chunk that it stands next to, and never when it is a hit itself. What
@@ -112,12 +112,7 @@ def neighbour_hits(chunks: Sequence[Chunk], size: int) -> dict[int, list[Hit]]:
     """
     if not chunks or size == 0:
         return {}
-    wanted = Q()
-    for chunk in chunks:
-        span = (max(chunk.index - size, 0), chunk.index + size)
-        wanted |= Q(version_id=chunk.version_id, policy_id=chunk.policy_id, index__range=span)
-    rows = with_documents(Chunk.objects.filter(wanted).exclude(pk__in=[chunk.pk for chunk in chunks]))
-    near = {(row.version_id, row.policy_id, row.index): row for row in rows}
+    near = {(row.version_id, row.policy_id, row.index): row for row in near_passages(chunks, size)}
     shown: dict[int, list[tuple[int, int]]] = {}
     for chunk in chunks:
         shown.setdefault(chunk.version_id, []).append((chunk.start_offset, chunk.end_offset))
@@ -125,7 +120,7 @@ def neighbour_hits(chunks: Sequence[Chunk], size: int) -> dict[int, list[Hit]]:
 
 
 def _take_context(
-    chunk: Chunk, size: int, near: dict[tuple[int, int, int], Chunk], shown: list[tuple[int, int]]
+    chunk: Passage, size: int, near: dict[tuple[int, int, int], Passage], shown: list[tuple[int, int]]
 ) -> list[Hit]:
     taken = []
     for step in sorted(range(-size, size + 1), key=abs):
@@ -151,7 +146,7 @@ def _uncovered(start: int, end: int, shown: Iterable[tuple[int, int]]) -> tuple[
     return start, end
 
 
-def full_documents(chunks: Sequence[Chunk], *, budget: int) -> dict[int, tuple[str, bool]]:
+def full_documents(chunks: Sequence[Passage], *, budget: int) -> dict[int, tuple[str, bool]]:
     """Read the Markdown of each chunk's version: version pk → (text, whether it was cut at ``budget``). One query."""
     texts = VersionContent.objects.filter(version_id__in={chunk.version_id for chunk in chunks})
     cut = texts.annotate(head=Left("markdown", budget), characters=Length("markdown"))

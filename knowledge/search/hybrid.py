@@ -27,7 +27,7 @@ from knowledge.search.phrases import chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
 from knowledge.search.ranking import Scored, arrange, score_candidate
 from knowledge.search.rerank import rerank
-from knowledge.search.scope import permitted_chunks, searchable_chunks
+from knowledge.search.scope import permitted_chunks
 from knowledge.types import Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
 
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NO_GOOD_EVIDENCE,))
@@ -112,15 +112,16 @@ def _search(
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
     with watch.measure("fuse"):
         ranked = fuse(findings.evidence, mode=findings.mode, cosine_range=calibration.cosine_range)
-        scored = [score_candidate(one, findings, calibration) for one in ranked]
+        tell_legs = query.level.includes(SearchDetail.SCORES)
+        scored = [score_candidate(one, findings, calibration, tell_legs=tell_legs) for one in ranked]
     found = [one for one in scored if one.score >= query.threshold]
     if reranker:
         with watch.measure("rerank"):
             found = rerank(query.text, found, reranker)
     with watch.measure("load"):
-        found, total = arrange(found, query)
+        found, total = arrange(found, query, findings.candidates)
         marks = query_pattern(query.text, also=phrases) if query.level.includes(SearchDetail.HIGHLIGHTS) else None
-        page = load_page(searchable_chunks(principal, query.filter, embedding_set), query, found, marks=marks)
+        page = load_page(permitted, query, found, marks=marks)
     remarks = [notices.PHRASE_NOT_FOUND] if phrases and not scored else []
     return SearchResult(
         hits=tuple(page.hits),

@@ -20,10 +20,11 @@ from knowledge.backends.analysis import QueryTerms
 from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
+from knowledge.search.candidates import Candidate
 from knowledge.search.fusion import Evidence
 from knowledge.search.lexical import LexicalHit, lexical_hits
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.vector import VectorHit, cosines_of, nearest_chunks
+from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types import Notice, SearchMode
 
@@ -53,12 +54,13 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What the legs found: evidence for the union of candidates, each leg's ranks from 1, and who answered.
+    """What the legs found: candidates by chunk, evidence for each, each leg's ranks from 1, and who answered.
 
     ``mode`` is the one that could be served: not the wanted one when a leg failed or had nothing to say.
     """
 
     mode: SearchMode
+    candidates: dict[int, Candidate]
     evidence: list[Evidence]
     vector_ranks: dict[int, int]
     lexical_ranks: dict[int, int]
@@ -68,7 +70,7 @@ class Findings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _VectorAnswer:
     vector: NDArray[np.float32]
-    hits: list[VectorHit]
+    hits: list[Candidate]
     is_cut: bool
 
 
@@ -107,16 +109,15 @@ def ask_legs(
     if mode is not SearchMode.LEXICAL:
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if mode is not SearchMode.VECTOR or vector is None:
-        also = [hit.chunk_id for hit in vector.hits] if vector else []
-        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, also, watch, tell_terms), remarks)
+        nearest = vector
+        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, nearest, watch, tell_terms), remarks)
     if mode is SearchMode.LEXICAL and lexical is None:
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if vector is None and lexical is None:
         raise Unavailable(_("Search is not available: neither vector search nor lexical search answered."))
     if lexical and not terms:
         remarks.append(notices.LEXICAL_EMPTY)
-    cosines = _all_cosines(embedding_set, vector, lexical, watch)
-    return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, cosines, remarks)
+    return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, remarks)
 
 
 def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
@@ -150,7 +151,7 @@ def _ask_lexical(
     terms: QueryTerms,
     embedding_set: EmbeddingSet,
     permitted: PermittedChunks,
-    also: list[int],
+    nearest: _VectorAnswer | None,
     watch: Stopwatch,
     tell_terms: bool,
 ) -> _LexicalAnswer:
@@ -162,7 +163,8 @@ def _ask_lexical(
                 permitted,
                 embedding_set,
                 limit=LEG_DEPTH,
-                also=also,
+                also=nearest.hits if nearest else [],
+                near=nearest.vector if nearest else None,
                 codes=terms.codes,
                 tell_terms=tell_terms,
             )
@@ -181,45 +183,35 @@ def _served_mode(
     return wanted if lexical and terms else SearchMode.VECTOR
 
 
-def _all_cosines(
-    embedding_set: EmbeddingSet, vector: _VectorAnswer | None, lexical: _LexicalAnswer | None, watch: Stopwatch
-) -> dict[int, float]:
-    """Give the cosines of both legs' candidates; none when the vector leg did not answer."""
-    if vector is None:
-        return {}
-    cosines = {hit.chunk_id: hit.cosine for hit in vector.hits}
-    missing = {hit.chunk_id for hit in lexical.hits} - cosines.keys() if lexical else set()
-    with watch.measure("vector"):
-        return cosines | cosines_of(embedding_set, vector.vector, sorted(missing))
-
-
 def _combine(
     mode: SearchMode,
     vector: _VectorAnswer | None,
     lexical: _LexicalAnswer | None,
-    cosines: dict[int, float],
     remarks: list[Notice],
 ) -> Findings:
     nearest, matching = (vector.hits if vector else []), (lexical.hits if lexical else [])
     by_id = {hit.chunk_id: hit for hit in matching}
+    candidates = {one.chunk_id: one for one in nearest} | {hit.chunk_id: hit.candidate for hit in matching}
     if (vector and vector.is_cut) or (lexical and lexical.is_cut):
         remarks.append(notices.QUERY_CUT)
     return Findings(
         mode=mode,
-        evidence=[_evidence(chunk_id, cosines.get(chunk_id), by_id) for chunk_id in cosines.keys() | by_id.keys()],
+        candidates=candidates,
+        evidence=[_evidence(one, by_id.get(chunk_id)) for chunk_id, one in candidates.items()],
         vector_ranks={hit.chunk_id: rank for rank, hit in enumerate(nearest, 1)},
         lexical_ranks={hit.chunk_id: hit.rank for hit in matching if hit.rank is not None},
         notices=remarks,
     )
 
 
-def _evidence(chunk_id: int, cosine: float | None, by_id: dict[int, LexicalHit]) -> Evidence:
-    match = by_id.get(chunk_id)
+def _evidence(candidate: Candidate, match: LexicalHit | None) -> Evidence:
+    if match is None:
+        return Evidence(chunk_id=candidate.chunk_id, cosine=candidate.cosine)
     return Evidence(
-        chunk_id=chunk_id,
-        cosine=cosine,
-        words=match.words if match else 0.0,
-        bigrams=match.bigrams if match else 0.0,
-        codes=match.codes if match else 0.0,
-        matched=match.matched if match else (),
+        chunk_id=candidate.chunk_id,
+        cosine=candidate.cosine,
+        words=match.words,
+        bigrams=match.bigrams,
+        codes=match.codes,
+        matched=match.matched,
     )

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from django.conf import settings
-from django.db.models import Max, QuerySet
 
-from knowledge.models import Chunk
 from knowledge.search import context, notices
 from knowledge.search.highlights import highlight_spans
+from knowledge.search.passages import Passage, newest_and_passages
 from knowledge.search.ranking import Scored
+from knowledge.search.scope import PermittedChunks
 from knowledge.types import Duplicate, Hit, Notice, PageMark, SearchDetail, SearchOrder, SearchQuery
 
-Rows: TypeAlias = list[tuple[Scored, Chunk]]
+Rows: TypeAlias = list[tuple[Scored, Passage]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +39,23 @@ class _Group:
 
 
 def load_page(
-    permitted: QuerySet[Chunk], query: SearchQuery, found: Sequence[Scored], *, marks: re.Pattern[str] | None
+    permitted: PermittedChunks, query: SearchQuery, found: Sequence[Scored], *, marks: re.Pattern[str] | None
 ) -> Page:
     """Load a page's passages in rank order; permissions are asked again, so what went meanwhile is not shown.
 
-    ``marks`` is what to highlight. Up to five queries, however many passages there are.
+    ``marks`` is what to highlight. Up to three queries, however many passages there are.
     """
-    newest = query.after.newest if query.after else Chunk.objects.aggregate(newest=Max("pk"))["newest"] or 0
     page = found[query.offset : query.offset + query.limit]
     wanted = [one.chunk_id for one in page] + [key for one in page for key in one.duplicates]
-    rows = {chunk.pk: chunk for chunk in context.with_documents(permitted.filter(pk__in=wanted))}
+    newest, rows = newest_and_passages(wanted, permitted)
+    if query.after:
+        newest = query.after.newest
     here = [(one, rows[one.chunk_id]) for one in page if one.chunk_id in rows]
     groups = _documents(here, query) if query.full_document else _passages(here, rows, query, marks)
     return _fit(groups, query, found, newest)
 
 
-def _passages(here: Rows, rows: dict[int, Chunk], query: SearchQuery, marks: re.Pattern[str] | None) -> list[_Group]:
+def _passages(here: Rows, rows: dict[int, Passage], query: SearchQuery, marks: re.Pattern[str] | None) -> list[_Group]:
     size = query.context_size if query.with_context else 0
     around = context.neighbour_hits([chunk for _one, chunk in here], size)
     groups = []
@@ -77,11 +78,11 @@ def _documents(here: Rows, query: SearchQuery) -> list[_Group]:
 
 def _hit(
     one: Scored,
-    chunk: Chunk,
+    chunk: Passage,
     query: SearchQuery,
     *,
     marks: re.Pattern[str] | None = None,
-    duplicates: Sequence[Chunk] = (),
+    duplicates: Sequence[Passage] = (),
 ) -> Hit:
     return context.hit_of(
         chunk,
@@ -92,8 +93,8 @@ def _hit(
         duplicates=tuple(
             Duplicate(
                 chunk_id=other.public_id,
-                document_id=other.version.document.public_id,
-                document_path=other.version.document.path,
+                document_id=other.document_id,
+                document_path=other.document_path,
             )
             for other in duplicates
         ),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from knowledge.models import Chunk
 from knowledge.search.calibration import Calibration
+from knowledge.search.candidates import Candidate
 from knowledge.search.fusion import Evidence, Fused
 from knowledge.search.legs import Findings
 from knowledge.types import LegScore, SearchMode, SearchQuery
@@ -15,7 +16,10 @@ from knowledge.types import LegScore, SearchMode, SearchQuery
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """A candidate with its calibrated score, what each leg said of it, and candidates that have the same text."""
+    """A candidate with its calibrated score, what each leg said of it, and candidates that have the same text.
+
+    ``legs`` is empty unless somebody is told of it.
+    """
 
     chunk_id: int
     score: float
@@ -30,13 +34,13 @@ class _Facts:
     fingerprint: int | None
 
 
-def score_candidate(one: Fused, findings: Findings, calibration: Calibration) -> Scored:
-    """Calibrate a candidate's value and collect what the legs said."""
+def score_candidate(one: Fused, findings: Findings, calibration: Calibration, *, tell_legs: bool) -> Scored:
+    """Calibrate a candidate's value, and with ``tell_legs`` collect what the legs said."""
     score = calibration.score(one.value, findings.mode)
     return Scored(
         chunk_id=one.evidence.chunk_id,
         score=round(score, 6),
-        legs=_legs(one.evidence, findings),
+        legs=_legs(one.evidence, findings) if tell_legs else {},
         terms=one.evidence.matched,
     )
 
@@ -51,16 +55,17 @@ def _legs(evidence: Evidence, findings: Findings) -> dict[str, LegScore]:
     return legs
 
 
-def arrange(found: Sequence[Scored], query: SearchQuery) -> tuple[list[Scored], int]:
+def arrange(
+    found: Sequence[Scored], query: SearchQuery, candidates: Mapping[int, Candidate]
+) -> tuple[list[Scored], int]:
     """Choose what is shown, in order: what comes behind the earlier pages, and how many there are in all.
 
     Of passages with the same text the best one stands for all; with ``full_document`` the best of each document does.
-    Of each document there are at most ``per_document``. One query.
+    Of each document there are at most ``per_document``. One query, from the second page on.
     """
     shown = set(query.after.shown) if query.after else set()
-    facts = _facts([*shown, *(one.chunk_id for one in found)])
-    known = [one for one in found if one.chunk_id in facts]
-    groups = _group(known, facts, by_document=query.full_document)
+    facts: dict[int, _Facts | Candidate] = {**_facts(shown - candidates.keys()), **candidates}
+    groups = _group(found, facts, by_document=query.full_document)
     documents = Counter(facts[chunk_id].version_id for chunk_id in shown if chunk_id in facts)
     rest, limit = [], query.per_document
     for group in groups:
@@ -69,8 +74,9 @@ def arrange(found: Sequence[Scored], query: SearchQuery) -> tuple[list[Scored], 
             continue
         documents[version_id] += 1
         if limit is None or documents[version_id] <= limit:
-            duplicates = () if query.full_document else tuple(one.chunk_id for one in group[1:])
-            rest.append(replace(group[0], duplicates=duplicates))
+            is_alone = query.full_document or len(group) == 1
+            others = () if is_alone else tuple(one.chunk_id for one in group[1:])
+            rest.append(group[0] if is_alone else replace(group[0], duplicates=others))
     return rest, len(rest) + len(shown)
 
 
@@ -82,7 +88,9 @@ def _was_shown(
     return any(one.chunk_id in shown for one in group)
 
 
-def _group(found: Sequence[Scored], facts: dict[int, _Facts], *, by_document: bool) -> list[list[Scored]]:
+def _group(
+    found: Sequence[Scored], facts: Mapping[int, _Facts | Candidate], *, by_document: bool
+) -> list[list[Scored]]:
     groups: dict[tuple[str, int], list[Scored]] = {}
     for one in found:
         fact = facts[one.chunk_id]
@@ -96,6 +104,8 @@ def _group(found: Sequence[Scored], facts: dict[int, _Facts], *, by_document: bo
     return list(groups.values())
 
 
-def _facts(chunk_ids: Sequence[int]) -> dict[int, _Facts]:
+def _facts(chunk_ids: Collection[int]) -> dict[int, _Facts]:
+    if not chunk_ids:
+        return {}
     rows = Chunk.objects.filter(pk__in=chunk_ids).values_list("pk", "version_id", "lexical_entry__fingerprint")
     return {pk: _Facts(version_id=version_id, fingerprint=fingerprint) for pk, version_id, fingerprint in rows}

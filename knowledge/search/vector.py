@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
+from knowledge.search.candidates import Candidate
 from knowledge.search.scope import PermittedChunks
 
 EF_SEARCH = 200  # as many as a leg's candidates
@@ -33,6 +33,11 @@ SELECT v.chunk_id, 1 - (v.vector <=> %s::halfvec) AS cosine
 FROM permitted JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.chunk_id = permitted.id
 ORDER BY cosine DESC, v.chunk_id LIMIT %s
 """
+_WITH_FACTS = """
+SELECT n.chunk_id, c.version_id, e.ordinal, e.fingerprint, n.cosine
+FROM ({nearest}) AS n (chunk_id, cosine) JOIN knowledge_chunk c ON c.id = n.chunk_id
+LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = n.chunk_id ORDER BY n.cosine DESC, n.chunk_id
+"""
 # The scalar subquery can't become a join, so the index is walked in order and rows are checked on the way.
 _APPROXIMATE = """
 SELECT chunk_id, 1 - distance FROM (
@@ -41,7 +46,7 @@ SELECT chunk_id, 1 - distance FROM (
   WHERE v.embedding_set_id = {key}
     AND (SELECT true FROM ({permitted}) AS permitted (id) WHERE permitted.id = v.chunk_id)
   ORDER BY distance LIMIT %s
-) AS nearest ORDER BY distance, chunk_id
+) AS nearest
 """
 _COSINES = """
 SELECT chunk_id, 1 - (vector <=> %s::halfvec) FROM knowledge_chunkvector
@@ -49,17 +54,9 @@ WHERE embedding_set_id = %s AND chunk_id = ANY(%s)
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorHit:
-    """A chunk's cosine to the query, -1 to 1."""
-
-    chunk_id: int
-    cosine: float
-
-
 def nearest_chunks(
     embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, *, limit: int
-) -> list[VectorHit]:
+) -> list[Candidate]:
     """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
 
     Exact when few chunks are permitted. Call it inside a transaction. Up to three queries.
@@ -80,14 +77,14 @@ def cosines_of(embedding_set: EmbeddingSet, vector: NDArray[np.float32], chunk_i
 
 def _exact(
     embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
-) -> list[VectorHit]:
+) -> list[Candidate]:
     sql = _EXACT.format(permitted=permitted.sql)
     return _hits(sql, [*permitted.params, vector_literal(vector), embedding_set.pk, limit])
 
 
 def _approximate(
     embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
-) -> list[VectorHit]:
+) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(_SETTINGS)
     sql = _APPROXIMATE.format(
@@ -96,7 +93,10 @@ def _approximate(
     return _hits(sql, [vector_literal(vector), *permitted.params, limit])
 
 
-def _hits(sql: str, params: list[Any]) -> list[VectorHit]:
+def _hits(sql: str, params: list[Any]) -> list[Candidate]:
     with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return [VectorHit(chunk_id=chunk_id, cosine=cosine) for chunk_id, cosine in cursor.fetchall()]
+        cursor.execute(_WITH_FACTS.format(nearest=sql), params)
+        return [
+            Candidate(chunk_id=chunk_id, version_id=version_id, ordinal=ordinal, fingerprint=mark, cosine=cosine)
+            for chunk_id, version_id, ordinal, mark, cosine in cursor.fetchall()
+        ]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import Any
 
 from django.db import connection
-from django.db.models import Q
 
 from knowledge.backends.analysis import QueryTerms
-from knowledge.models import EmbeddingSet, LexicalField, LexicalStatistics
+from knowledge.models import EmbeddingSet, LexicalField
+from knowledge.search.postings import PieceKey
 
 # Of each field the rarest terms are asked; commoner ones cost the most and say the least.
 MAX_TERMS: Mapping[int, int] = {LexicalField.WORD: 16, LexicalField.BIGRAM: 24}
@@ -43,28 +45,47 @@ class FieldTerm:
     share: float
     base: float
     slope: float
+    pieces: tuple[PieceKey, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTerm:
-    """A term that the index has, and how many chunks have it."""
+    """A term that the index has, how many chunks have it, and which postings say so."""
 
     term_id: int
     text: str
     chunks: int
+    pieces: tuple[PieceKey, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownField:
+    """Of one field: the terms that a set has, and how many chunks and terms in all of them it searches."""
+
+    terms: list[KnownTerm] = field(default_factory=list)
+    chunks: int = 0
+    total_length: int = 0
+
+
+# Rows without a text are statistics: chunks, and the sum of their lengths in the place of the segments.
 _KNOWN_TERMS = """
-SELECT t.field, t.text, t.id, sum(p.chunks)::bigint
+WITH segment AS MATERIALIZED (
+  SELECT id FROM knowledge_lexicalsegment WHERE policy_id IS NULL OR policy_id = %(policy)s
+)
+SELECT t.field, t.text, t.id, sum(p.chunks)::bigint, array_agg(p.segment_id), array_agg(p.xmin::text::bigint)
 FROM knowledge_lexicalterm t
-JOIN unnest(%s::smallint[], %s::text[]) AS given (field, text) ON t.field = given.field AND t.text = given.text
-JOIN knowledge_lexicalposting p ON p.term_id = t.id JOIN knowledge_lexicalsegment s ON s.id = p.segment_id
-WHERE (s.policy_id IS NULL OR s.policy_id = %s) GROUP BY t.id
+JOIN unnest(%(fields)s::smallint[], %(texts)s::text[]) AS given (field, text)
+  ON t.field = given.field AND t.text = given.text
+JOIN knowledge_lexicalposting p ON p.term_id = t.id JOIN segment s ON s.id = p.segment_id
+GROUP BY t.id
+UNION ALL
+SELECT field, NULL, NULL, sum(chunks)::bigint, ARRAY[sum(total_length)::bigint], NULL
+FROM knowledge_lexicalstatistics WHERE policy_id IS NULL OR policy_id = %(policy)s GROUP BY field
 """
 
 
 def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTerm]:
-    """Look up which of a query's terms the set's chunks have and what each is worth. At most two queries.
+    """Look up which of a query's terms the set's chunks have and what each is worth. At most one query.
 
     The best possible score counts the caller's own terms that no chunk has, too: a passage that answers only the
     known half of a question gets at most half. Rarity is that of all the set's chunks, whoever asks; chunks of sets
@@ -74,41 +95,40 @@ def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTer
         return []
     fields = {LexicalField.WORD.value: terms.words, LexicalField.BIGRAM.value: terms.bigrams}
     known = known_terms(fields, embedding_set.policy_id)
-    statistics = _statistics(embedding_set.policy_id)
     weighed: list[FieldTerm] = []
-    for field, weights in fields.items():
-        if known[field] and statistics[field][0]:
-            weighed += _weigh_field(field, weights, known[field], *statistics[field])
+    for name, weights in fields.items():
+        if known[name].terms and known[name].chunks:
+            weighed += _weigh_field(name, weights, known[name])
     return weighed
 
 
-def known_terms(fields: Mapping[int, Mapping[str, float]], policy_id: int) -> dict[int, list[KnownTerm]]:
-    """Look up the terms of each field that a set of this policy has. One query."""
-    pairs = [(field, text) for field, weights in fields.items() for text in weights]
-    known: dict[int, list[KnownTerm]] = {field: [] for field in fields}
+def known_terms(fields: Mapping[int, Mapping[str, float]], policy_id: int) -> dict[int, KnownField]:
+    """Look up what a set of this policy has of the terms of each field. One query."""
+    pairs = [(name, text) for name, weights in fields.items() for text in weights]
+    known: dict[int, KnownField] = {name: KnownField() for name in fields}
+    given: dict[str, Any] = {
+        "fields": [name for name, _text in pairs],
+        "texts": [text for _name, text in pairs],
+        "policy": policy_id,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN_TERMS, [*map(list, zip(*pairs, strict=True)), policy_id])
-        for field, text, term_id, chunks in cursor.fetchall():
-            known[field].append(KnownTerm(term_id=term_id, text=text, chunks=chunks))
+        cursor.execute(_KNOWN_TERMS, given)
+        for name, text, term_id, chunks, segments, writers in cursor.fetchall():
+            if name not in known:
+                continue
+            if text is None:
+                known[name] = replace(known[name], chunks=chunks, total_length=segments[0])
+                continue
+            pieces = tuple(map(PieceKey, repeat(term_id), segments, writers))
+            known[name].terms.append(KnownTerm(term_id=term_id, text=text, chunks=chunks, pieces=pieces))
     return known
 
 
-def _statistics(policy_id: int) -> dict[int, tuple[int, int]]:
-    """Count chunks and terms of each field that a set of this policy searches. One query."""
-    totals = dict.fromkeys(LexicalField.values, (0, 0))
-    for row in LexicalStatistics.objects.filter(Q(policy_id=policy_id) | Q(policy_id=None)):
-        chunks, length = totals[row.field]
-        totals[row.field] = (chunks + row.chunks, length + row.total_length)
-    return totals
-
-
-def _weigh_field(
-    field: int, weights: Mapping[str, float], known: list[KnownTerm], chunks: int, total_length: int
-) -> list[FieldTerm]:
-    bm25, average_length = CONSTANTS[field], total_length / chunks
-    asked = _rarest(known, MAX_TERMS[field])
+def _weigh_field(name: int, weights: Mapping[str, float], known: KnownField) -> list[FieldTerm]:
+    bm25, chunks, average_length = CONSTANTS[name], known.chunks, known.total_length / known.chunks
+    asked = _rarest(known.terms, MAX_TERMS[name])
     rarity = {term.text: _idf(term.chunks, chunks) for term in asked}
-    found = {term.text for term in known}
+    found = {term.text for term in known.terms}
     missing = sum(weight for text, weight in weights.items() if weight == 1.0 and text not in found)
     best = sum(rarity[text] for text in rarity if weights[text] == 1.0) + missing * _idf(1, chunks)
     # A query of nothing but synonyms' terms still has a best score: all of those.
@@ -117,10 +137,11 @@ def _weigh_field(
         FieldTerm(
             term_id=term.term_id,
             text=term.text,
-            field=field,
+            field=name,
             share=weights[term.text] * rarity[term.text] / best,
             base=bm25.k1 * (1 - bm25.b),
             slope=bm25.k1 * bm25.b / average_length,
+            pieces=term.pieces,
         )
         for term in asked
     ]

@@ -245,7 +245,7 @@ def test_the_number_of_queries_does_not_depend_on_what_is_found(library: Library
     with CaptureQueriesContext(connection) as captured:
         ask("応答時間", limit=30, with_context=True)
     assert set(counts) == {len(captured)}
-    assert len(captured) <= 18
+    assert len(captured) <= 14
 
 
 def test_timings_cover_every_step(library: Library) -> None:

@@ -1,0 +1,183 @@
+"""Summing BM25 over decoded postings: of all chunks, or of the best ones alone where a bound shows that the rest can't
+be among them.
+
+Terms are summed from the rarest to the commonest. Once the best chunks are so far ahead that what the remaining, common
+terms can bring would not let another one pass them, only those chunks are looked up in the long lists. Source of the
+idea: MaxScore, Turtle & Flood 1995, doi:10.1016/0306-4573(95)00020-H. What is given is exact either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knowledge.models import LexicalField
+from knowledge.search.postings import Piece, PieceKey
+from knowledge.search.weighing import FieldTerm
+
+# Chunk numbers that lie closer than this are summed by place in an array, others by sorting.
+DENSE_SPAN = 4_000_000
+# Whether the rest can be left out is asked for the first time after so many postings, then after each doubling.
+FIRST_LOOK = 4_000
+# Well above what sums of a few dozen numbers up to 1 can be wrong by.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Chunks in columns: numbers in ascending order, and what each field says. ``is_complete`` when all are here."""
+
+    ordinals: NDArray[np.int64]
+    words: NDArray[np.float64]
+    bigrams: NDArray[np.float64]
+    is_complete: bool = True
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """What ranks them."""
+        total: NDArray[np.float64] = self.words + self.bigrams
+        return total
+
+    def keep(self, ordinals: NDArray[np.int64]) -> Self:
+        """Keep the chunks of a set."""
+        return self.at(np.flatnonzero(np.isin(self.ordinals, ordinals)))
+
+    def at(self, places: NDArray[np.int64]) -> Self:
+        """Keep the chunks at some places."""
+        return type(self)(
+            ordinals=self.ordinals[places],
+            words=self.words[places],
+            bigrams=self.bigrams[places],
+            is_complete=self.is_complete,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _List:
+    """A term with its postings, and the most that one of them can bring."""
+
+    term: FieldTerm
+    pieces: list[Piece]
+
+    @property
+    def postings(self) -> int:
+        return sum(piece.ordinals.size for piece in self.pieces)
+
+    @property
+    def most(self) -> float:
+        return max((_brought(self.term, piece.peak_tf, piece.least_length) for piece in self.pieces), default=0.0)
+
+
+class _Sums:
+    """The sums so far, by place: of every chunk number in the span, or of those that occur."""
+
+    def __init__(self, lists: Sequence[_List]) -> None:
+        pieces = [piece for one in lists for piece in one.pieces]
+        self._low = min((int(piece.ordinals[0]) for piece in pieces), default=0)
+        size = max((int(piece.ordinals[-1]) for piece in pieces), default=-1) - self._low + 1
+        self._numbers: NDArray[np.int64] | None = None
+        if size > max(DENSE_SPAN, sum(piece.ordinals.size for piece in pieces)):
+            self._numbers = np.unique(np.concatenate([piece.ordinals for piece in pieces])).astype(np.int64)
+            size = self._numbers.size
+        self._by_field = {name: np.zeros(size) for name in LexicalField.values}
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        total: NDArray[np.float64] = self._by_field[LexicalField.WORD] + self._by_field[LexicalField.BIGRAM]
+        return total
+
+    def add(self, one: _List) -> None:
+        sums = self._by_field[one.term.field]
+        for piece in one.pieces:
+            sums[self.places(piece.ordinals)] += _brought(one.term, piece.tfs.astype(np.float64), piece.lengths)
+
+    def add_at(self, one: _List, wanted: NDArray[np.bool_]) -> None:
+        """Add what a term brings to the wanted places only."""
+        sums = self._by_field[one.term.field]
+        for piece in one.pieces:
+            places = self.places(piece.ordinals)
+            chosen = np.flatnonzero(wanted[places])
+            tfs = piece.tfs[chosen].astype(np.float64)
+            sums[places[chosen]] += _brought(one.term, tfs, piece.lengths[chosen])
+
+    def places(self, ordinals: NDArray[Any]) -> NDArray[Any]:
+        """Give the place of each number; the numbers must occur."""
+        return ordinals - self._low if self._numbers is None else np.searchsorted(self._numbers, ordinals)
+
+    def mark(self, ordinals: Sequence[int]) -> NDArray[np.bool_]:
+        """Mark the places of those numbers that have one."""
+        given = np.array(ordinals, np.int64)
+        size = self._by_field[LexicalField.WORD].size
+        marks = np.zeros(size, bool)
+        if self._numbers is None:
+            marks[given[(given >= self._low) & (given < self._low + size)] - self._low] = True
+        else:
+            marks[np.isin(self._numbers, given)] = True
+        return marks
+
+    def scores(self, places: NDArray[np.int64], *, is_complete: bool) -> Scores:
+        return Scores(
+            ordinals=places + self._low if self._numbers is None else self._numbers[places],
+            words=self._by_field[LexicalField.WORD][places],
+            bigrams=self._by_field[LexicalField.BIGRAM][places],
+            is_complete=is_complete,
+        )
+
+
+def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> Scores:
+    """Score every chunk that has any of the terms."""
+    lists = _lists(terms, pieces)
+    sums = _Sums(lists)
+    for one in lists:
+        sums.add(one)
+    return sums.scores(np.flatnonzero(sums.total), is_complete=True)
+
+
+def best_scores(
+    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int, *, also: Sequence[int] = ()
+) -> Scores:
+    """Score the best ``limit`` chunks at least, and those of ``also`` that have any of the terms."""
+    lists = _lists(terms, pieces)
+    sums = _Sums(lists)
+    most_left = np.append(np.cumsum([one.most for one in lists][::-1])[::-1], 0.0)
+    read, look = 0, FIRST_LOOK
+    for place, one in enumerate(lists):
+        if read >= look:
+            look = 2 * read
+            leaders = _leaders(sums.total, limit, float(most_left[place]))
+            if leaders is not None:
+                return _finish(sums, lists[place:], leaders, also)
+        sums.add(one)
+        read += one.postings
+    return sums.scores(np.flatnonzero(sums.total), is_complete=True)
+
+
+def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[_List]:
+    """Put the terms in the order of summing; within a field it is the same whatever is left out."""
+    lists = [_List(term=term, pieces=[pieces[key] for key in term.pieces]) for term in terms]
+    return sorted(lists, key=lambda one: one.postings)
+
+
+def _leaders(total: NDArray[np.float64], limit: int, most_left: float) -> NDArray[np.int64] | None:
+    """Give the places that can still be among the best; None where another place could get there, too."""
+    above = total[total > most_left]
+    if above.size < limit:
+        return None
+    least = np.partition(above, above.size - limit)[above.size - limit]
+    return np.flatnonzero(total >= least - most_left - ROUNDING) if least > most_left + ROUNDING else None
+
+
+def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also: Sequence[int]) -> Scores:
+    wanted = sums.mark(also)
+    wanted[leaders] = True
+    for one in rest:
+        sums.add_at(one, wanted)
+    return sums.scores(np.flatnonzero(wanted & (sums.total > 0)), is_complete=False)
+
+
+def _brought(term: FieldTerm, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them
+    return term.share * tf / (tf + term.base + term.slope * length)

@@ -1,0 +1,63 @@
+"""What is told of a passage that may be shown, read together with the permission to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from knowledge.backends.vectors import vector_literal
+from knowledge.models import EmbeddingSet
+from knowledge.search.scope import PermittedChunks
+
+_READ = """
+SELECT e.ordinal, e.chunk_id, c.version_id, e.fingerprint, {cosine}
+FROM knowledge_lexicalentry e JOIN knowledge_chunk c ON c.id = e.chunk_id {vectors}
+WHERE e.ordinal = ANY(%s) AND e.chunk_id IN ({permitted})
+"""
+_COSINE = "1 - (v.vector <=> %s::halfvec)"
+_VECTORS = "LEFT JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.chunk_id = c.id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A permitted chunk: its number in the lexical index (None outside of it), its version, its text's mark.
+
+    ``cosine`` is that to the question; None without one, or without a vector in the set.
+    """
+
+    chunk_id: int
+    version_id: int
+    ordinal: int | None
+    fingerprint: int | None
+    cosine: float | None = None
+
+
+def read_candidates(
+    ordinals: Sequence[int],
+    permitted: PermittedChunks,
+    embedding_set: EmbeddingSet,
+    *,
+    near: NDArray[np.float32] | None,
+) -> dict[int, Candidate]:
+    """Read those of some numbers in the index that stand for permitted chunks, with cosines to ``near`` if given.
+
+    By their numbers. At most one query.
+    """
+    if not ordinals:
+        return {}
+    cosine, vectors = ("NULL", "") if near is None else (_COSINE, _VECTORS)
+    before: list[Any] = [] if near is None else [vector_literal(near), embedding_set.pk]
+    sql = _READ.format(cosine=cosine, vectors=vectors, permitted=permitted.sql)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*before, list(ordinals), *permitted.params])
+        return {
+            ordinal: Candidate(
+                chunk_id=chunk_id, version_id=version_id, ordinal=ordinal, fingerprint=mark, cosine=cosine
+            )
+            for ordinal, chunk_id, version_id, mark, cosine in cursor.fetchall()
+        }
