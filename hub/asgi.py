@@ -19,6 +19,7 @@ from django.conf import settings  # noqa: E402
 
 from hub.alerts import watched  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
+from hub.request_threads import RequestThreads  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
 from mcp_bridge.bus import have_queue  # noqa: E402
 from mcp_bridge.http import McpApps  # noqa: E402
@@ -32,6 +33,7 @@ class Hub:
         self._django = BodyLimit(cast(AsgiApp, _django))  # Django's own types are narrower than the specification
         config = settings.CONFIG
         self._mcp = McpApps(conformance=config.hub_mcp_conformance) if "http" in config.mcp_transports else McpApps(())
+        self._threads = RequestThreads()
         self._requests = OpenRequests(self._answer, on_stop=self._mcp.end_streams)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,9 +47,11 @@ class Hub:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self._mcp.serves(scope["path"]):
-            await self._django(scope, receive, send)
+            async with self._threads.lend():
+                await self._django(scope, receive, send)
             return
-        # As Django does for its own requests: otherwise async database calls of all requests share one thread.
+        # Sessions outlive the request that began them, so no lent thread; without a context of its own, async
+        # database calls of all requests would share one thread.
         async with ThreadSensitiveContext():
             await self._mcp(scope, receive, send)
 
