@@ -158,7 +158,7 @@ def best_scores(
 
 def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[_List]:
     """Put the terms in the order of summing; within a field it is the same whatever is left out."""
-    lists = [_List(term=term, pieces=[pieces[key] for key in term.pieces]) for term in terms]
+    lists = [_List(term=term, pieces=[pieces[key] for key in term.pieces if key in pieces]) for term in terms]
     return sorted(lists, key=lambda one: one.postings)
 
 

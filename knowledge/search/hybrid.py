@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db import connection, transaction
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
@@ -28,6 +26,7 @@ from knowledge.search.query import check_query
 from knowledge.search.ranking import Scored, arrange, score_candidate
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import permitted_chunks
+from knowledge.search.snapshot import one_snapshot
 from knowledge.types import Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
 
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NO_GOOD_EVIDENCE,))
@@ -56,25 +55,11 @@ def search(
     principal.require(Scope.SEARCH)
     query = check_query(query)
     watch = Stopwatch()
-    with watch.measure("total"), _one_snapshot():
+    with watch.measure("total"), one_snapshot():
         used = embedding_set or find_active_set()
         chosen = reranker or configured_reranker()
         result = _search(principal, query, used, watch, expand, chosen) if used else _NOTHING
     return replace(result, timings_ms=watch.timings_ms)
-
-
-@contextmanager
-def _one_snapshot() -> Iterator[None]:
-    """Let all queries see the database as it is at the first one: a set that is dropped meanwhile still answers whole.
-
-    Inside a caller's transaction its own isolation holds.
-    """
-    is_outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if is_outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        yield
 
 
 def vector_search(principal: Principal, query: SearchQuery) -> SearchResult:

@@ -101,7 +101,8 @@ def chunks_with_all(terms: Sequence[str], embedding_set: EmbeddingSet) -> list[i
         return []
     rarest = sorted(known, key=lambda term: term.chunks)[:MOST_NARROWING]
     pieces = read_pieces([key for term in rarest for key in term.pieces])
-    numbers = reduce(np.intersect1d, (np.concatenate([pieces[key].ordinals for key in one.pieces]) for one in rarest))
+    found = ([pieces[key].ordinals for key in term.pieces if key in pieces] for term in rarest)
+    numbers = reduce(np.intersect1d, (np.concatenate([np.zeros(0, np.int32), *columns]) for columns in found))
     with connection.cursor() as cursor:
         cursor.execute(_ENTRIES, [numbers.tolist()])
         return [row[0] for row in cursor.fetchall()]
@@ -172,7 +173,7 @@ def _matched(
     """Give for each of the numbers the terms that the chunk has, each once."""
     matched: list[dict[str, None]] = [{} for _ in ordinals]
     for term in terms:
-        for key in term.pieces:
+        for key in pieces.keys() & term.pieces:
             for place in np.flatnonzero(np.isin(ordinals, pieces[key].ordinals)).tolist():
                 matched[place][term.text] = None
     return [tuple(texts) for texts in matched]

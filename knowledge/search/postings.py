@@ -103,7 +103,10 @@ store = PieceStore(STORE_BYTES)
 
 
 def read_pieces(keys: Sequence[PieceKey]) -> dict[PieceKey, Piece]:
-    """Give the postings of every key, which a query of the same snapshot named. At most one query."""
+    """Give the postings of every key that a query of the same snapshot named. At most one query.
+
+    Outside of one snapshot, what was merged since then is missing.
+    """
     pieces = store.take(keys)
     missing = [key for key in keys if key not in pieces]
     if missing:

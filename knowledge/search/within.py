@@ -14,6 +14,7 @@ from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.lexical import lexical_hits
 from knowledge.search.scope import PermittedChunks
+from knowledge.search.snapshot import one_snapshot
 from knowledge.search.vector import cosines_of
 from knowledge.search.weighing import weigh_terms
 from knowledge.types import Notice
@@ -42,7 +43,7 @@ class NearestChunks:
 def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     """Rank all chunks of a version by meaning and by words; equals in document order.
 
-    Asks nobody for permission: it is for work on a document that the caller was let see before. Eight queries at most.
+    Asks nobody for permission: it is for work on a document that the caller was let see before. Nine queries at most.
     """
     active = find_active_set()
     if active is None:
@@ -103,5 +104,6 @@ def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[i
     own = PermittedChunks(
         sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids
     )
-    hits = lexical_hits(weigh_terms(analyse_query(question), active), own, active, limit=max(len(ids), 1))
+    with one_snapshot():
+        hits = lexical_hits(weigh_terms(analyse_query(question), active), own, active, limit=max(len(ids), 1))
     return {hit.chunk_id: hit.rank for hit in hits if hit.rank is not None}
