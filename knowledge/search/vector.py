@@ -33,9 +33,11 @@ SELECT v.chunk_id, 1 - (v.vector <=> %s::halfvec) AS cosine
 FROM permitted JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.chunk_id = permitted.id
 ORDER BY cosine DESC, v.chunk_id LIMIT %s
 """
+# Materialised, for a plan that reads passages first would walk through the index for each of them.
 _WITH_FACTS = """
+WITH nearest (chunk_id, cosine) AS MATERIALIZED ({nearest})
 SELECT n.chunk_id, c.version_id, e.ordinal, e.fingerprint, n.cosine
-FROM ({nearest}) AS n (chunk_id, cosine) JOIN knowledge_chunk c ON c.id = n.chunk_id
+FROM nearest n JOIN knowledge_chunk c ON c.id = n.chunk_id
 LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = n.chunk_id ORDER BY n.cosine DESC, n.chunk_id
 """
 # The scalar subquery can't become a join, so the index is walked in order and rows are checked on the way.
