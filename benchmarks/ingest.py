@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,23 +29,63 @@ from benchmarks.embedding import cpu_name
 REPOSITORY = Path(__file__).resolve().parent.parent
 PARTS = ("hub", "plain int8", "plain fp32", "large")
 STAGES = ("parse", "chunk", "embed", "index")
+HOST = b"knowledge.backends.parsers.host"
 CHUNK_CHARACTERS, OVERLAP_CHARACTERS, BATCH = 500, 100, 16
 LARGE_CHARACTERS = 300_000
 
 
 class Clock:
-    """Adds up wall time by stage."""
+    """Adds up wall time and processor time by stage: this process's and that of the processes it started.
+
+    The database's processor time is not in it, as the server belongs to no one process.
+    """
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.processor: defaultdict[str, float] = defaultdict(float)
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
+        start, used = time.perf_counter(), processor_seconds()
         try:
             yield
         finally:
             self.seconds[stage] += time.perf_counter() - start
+            self.processor[stage] += processor_seconds() - used
+
+    def without(self, stage: str, inner: str) -> None:
+        """Take the time of one stage out of another that it was part of."""
+        self.seconds[stage] -= self.seconds[inner]
+        self.processor[stage] -= self.processor[inner]
+
+
+def processor_seconds() -> float:
+    """Processor time of this thread, of the parser hosts that still run, and of their children that have ended."""
+    ticks = sum(_ticks(folder) for folder in _hosts())
+    return time.thread_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(host: Path) -> int:
+    fields = _read(host / "stat").rpartition(b")")[2].split()
+    return sum(map(int, fields[11:15]))  # proc(5): utime, stime, cutime, cstime
+
+
+def _hosts() -> list[Path]:
+    """The processes of ours that parser children are forked from."""
+    return [folder for folder in _children(os.getpid()) if HOST in _read(folder / "cmdline")]
+
+
+def _children(parent: int) -> list[Path]:
+    found = ((folder, _read(folder / "stat").rpartition(b")")[2].split()) for folder in Path("/proc").glob("[0-9]*"))
+    return [folder for folder, fields in found if fields and int(fields[1]) == parent]
+
+
+def _read(path: Path) -> bytes:
+    """Read a file of /proc; nothing when the process has ended."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 class ParserMemory(threading.Thread):
@@ -57,21 +97,16 @@ class ParserMemory(threading.Thread):
 
     def run(self) -> None:
         while True:
-            for folder in Path("/proc").glob("[0-9]*"):
-                self.peak_kib = max(self.peak_kib, _parser_peak_kib(folder))
-            time.sleep(0.05)
+            for host in _hosts():
+                for child in _children(int(host.name)):
+                    self.peak_kib = max(self.peak_kib, _peak_kib(child))
+            time.sleep(0.02)
 
 
-def _parser_peak_kib(folder: Path) -> int:
-    try:
-        if b"knowledge.backends.parsers.child" not in (folder / "cmdline").read_bytes():
-            return 0
-        rows = (folder / "status").read_text().splitlines()
-    except OSError:  # it has ended
-        return 0
+def _peak_kib(folder: Path) -> int:
+    rows = _read(folder / "status").decode().splitlines()
     fields = dict(row.split(":", 1) for row in rows)
-    is_ours = int(fields["PPid"]) == os.getpid()
-    return int(fields["VmHWM"].split()[0]) if is_ours and "VmHWM" in fields else 0
+    return int(fields["VmHWM"].split()[0]) if "VmHWM" in fields else 0
 
 
 def hub(paths: Sequence[Path], scratch: Path) -> dict[str, Any]:
@@ -98,7 +133,7 @@ def hub(paths: Sequence[Path], scratch: Path) -> dict[str, Any]:
             status = DocumentVersion.objects.get(pk=version).status
             with clock(names.get(status, "index")):
                 going = pipeline.advance(version)
-    clock.seconds["index"] -= clock.seconds["embed"]
+    clock.without("index", "embed")
     return _figures(clock, documents=len(paths), chunks=Chunk.objects.count(), child_kib=memory.peak_kib)
 
 
@@ -170,6 +205,7 @@ def large(paths: Sequence[Path], scratch: Path) -> dict[str, Any]:
 def _figures(clock: Clock, *, documents: int, chunks: int, child_kib: int = 0) -> dict[str, Any]:
     return {
         "seconds": dict(clock.seconds),
+        "processor": dict(clock.processor),
         "documents": documents,
         "chunks": chunks,
         "own_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
@@ -192,16 +228,23 @@ def run_part(part: str, paths: Sequence[Path], scratch: Path) -> dict[str, Any]:
 
 
 def line(part: str, found: dict[str, Any]) -> str:
-    """Write one line of the table: seconds by stage, rates, the model's share, peak memory."""
-    seconds = [found["seconds"].get(stage, 0.0) for stage in STAGES]
-    total = sum(seconds)
-    columns = "".join(f"{value:>8.1f}" for value in seconds)
-    share = 100 * found["seconds"].get("embed", 0.0) / total
-    return (
-        f"{part:<12}{found['documents']:>5}{found['chunks']:>8}{columns}{total:>8.1f}"
-        f"{found['documents'] / total:>8.2f}{found['chunks'] / total:>10.1f}{share:>9.0f}%"
-        f"{found['own_mib']:>9}{found['child_mib']:>9}"
-    )
+    """Write one line of the table: seconds by stage, rates, peak memory; below it processor seconds.
+
+    Both end with what everything outside the model takes, as a share of the model's own time.
+    """
+    total = sum(found["seconds"].get(stage, 0.0) for stage in STAGES)
+    rates = f"{found['documents'] / total:>8.2f}{found['chunks'] / total:>10.1f}"
+    sizes = f"{found['own_mib']:>9}{found['child_mib']:>9}"
+    counts = f"{part:<12}{found['documents']:>5}{found['chunks']:>8}"
+    clock = f"{counts}{_stages(found['seconds'])}{rates}{sizes}"
+    return f"{clock}\n{'  processor':<25}{_stages(found['processor'])}"
+
+
+def _stages(seconds: Mapping[str, float]) -> str:
+    by_stage = [seconds.get(stage, 0.0) for stage in STAGES]
+    model = seconds.get("embed", 0.0)
+    columns = "".join(f"{value:>8.1f}" for value in [*by_stage, sum(by_stage)])
+    return f"{columns}{100 * (sum(by_stage) - model) / model:>9.0f}%"
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -229,7 +272,7 @@ def main() -> None:
     print(f"machine: {cpu_name()}, {os.cpu_count()} cores\n")
     print(
         f"{'':<12}{'docs':>5}{'chunks':>8}{'parse s':>8}{'chunk s':>8}{'embed s':>8}{'index s':>8}{'all s':>8}"
-        f"{'docs/s':>8}{'chunks/s':>10}{'in model':>10}{'MiB':>9}{'child':>9}"
+        f"{'outside':>10}{'docs/s':>8}{'chunks/s':>10}{'MiB':>9}{'child':>9}"
     )
     for part in PARTS:
         command = [sys.executable, "-m", "benchmarks.ingest", "--part", part, "--every", str(arguments.every)]

@@ -14,6 +14,7 @@ import numpy as np
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hub.core.per_process import PerProcess
 from knowledge.backends.embedders.base import (
     EmbedderUnavailable,
     EmbeddingInputEmpty,
@@ -26,7 +27,6 @@ from knowledge.backends.embedders.base import (
 )
 from knowledge.backends.embedders.fingerprint import digest_of
 from knowledge.backends.embedders.openai_compatible import estimate_tokens
-from knowledge.backends.embedders.per_process import PerProcess
 from knowledge.backends.embedders.text import prepare_text
 
 DEFAULT_MODEL = "amazon.titan-embed-text-v2:0"

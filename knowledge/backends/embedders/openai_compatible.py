@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 import numpy as np
 
+from hub.core.per_process import PerProcess
 from knowledge.backends.embedders.base import (
     EmbedderUnavailable,
     EmbeddingInputEmpty,
@@ -23,7 +24,6 @@ from knowledge.backends.embedders.base import (
     Vectors,
 )
 from knowledge.backends.embedders.fingerprint import digest_of
-from knowledge.backends.embedders.per_process import PerProcess
 from knowledge.backends.embedders.text import default_prefixes, prepare_text
 
 RECIPE = "openai-compatible nfkc 1"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hub.core.per_process import PerProcess
 from knowledge.backends.embedders.base import (
     EmbedderUnavailable,
     EmbeddingInputTooLong,
@@ -16,7 +17,6 @@ from knowledge.backends.embedders.base import (
     Vectors,
 )
 from knowledge.backends.embedders.fingerprint import digest_of, hash_file
-from knowledge.backends.embedders.per_process import PerProcess
 from knowledge.backends.embedders.text import default_prefixes, prepare_text
 
 if TYPE_CHECKING:

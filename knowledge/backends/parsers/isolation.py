@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
 import logging
 import os
 import signal
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import knowledge
+from knowledge.backends.parsers.child import ERRORS, REQUEST, RESULT
 from knowledge.backends.parsers.errors import ParseError, parse_error, readable_size
+from knowledge.backends.parsers.host_pool import hosts
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.serialize import load_outcome
 from knowledge.types import ParsedDocument
 
 logger = logging.getLogger(__name__)
 
-_CHILD = "knowledge.backends.parsers.child"
-_PROJECT_ROOT = Path(knowledge.__path__[0]).parent
-_POLL_S = 1.0
+# A host that was about to end for want of work can't be asked; the next one is new.
+_TRIES = 2
 _STDERR_TAIL_BYTES = 4000
 
 
@@ -37,7 +33,7 @@ def parse_isolated(
     heartbeat: Callable[[], None] | None = None,
     scratch: Path | None = None,
 ) -> ParsedDocument:
-    """Parse a file in a child process with its own session, an empty environment and a private folder.
+    """Parse a file in a child process without our environment, in a session apart and a private folder.
 
     ``heartbeat`` is called about once a second while the child works; what it raises ends the child and reaches the
     caller. The private folder is made in ``scratch`` (default: the system's) and removed afterwards.
@@ -46,66 +42,24 @@ def parse_isolated(
         ``parser_crashed``.
     """
     with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=scratch) as folder:
-        request, result = Path(folder, "request.json"), Path(folder, "result.json")
-        request.write_text(
+        Path(folder, REQUEST).write_text(
             json.dumps({"path": str(path.resolve()), "filename": filename, "limits": dataclasses.asdict(limits)}),
             encoding="utf-8",
         )
-        stderr = Path(folder, "stderr.txt")
-        exit_code = _run(request, result, stderr, limits, heartbeat)
+        exit_code = _run(Path(folder), filename, limits, heartbeat)
         if exit_code != 0:
-            raise _failure(exit_code, stderr, limits)
-        return _read(result, limits)
+            raise _failure(exit_code, Path(folder, ERRORS), limits)
+        return _read(Path(folder, RESULT), limits)
 
 
-def _run(request: Path, result: Path, stderr: Path, limits: ParseLimits, heartbeat: Callable[[], None] | None) -> int:
+def _run(folder: Path, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None) -> int:
     """Run the child to its end and return its exit code, negative for a signal."""
-    with stderr.open("wb") as errors:
-        child = subprocess.Popen(
-            [sys.executable, "-P", "-s", "-m", _CHILD, str(request), str(result)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            cwd=request.parent,
-            env=_environment(request.parent),
-            start_new_session=True,
-        )
-    deadline = time.monotonic() + limits.wall_s
-    try:
-        while True:
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                raise parse_error("timeout", limit=f"{limits.wall_s:.0f}")
-            try:
-                return child.wait(timeout=min(_POLL_S, remaining))
-            except subprocess.TimeoutExpired:
-                if heartbeat is not None:
-                    heartbeat()
-    finally:
-        _end_group(child)
-
-
-def _end_group(child: subprocess.Popen[bytes]) -> None:
-    """Kill a child that still runs, with whatever it may have started itself."""
-    if child.poll() is None:
-        # Not reaped yet, so its id can't belong to another group; it may be a zombie by now, hence the suppression.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """Give the child what Python needs and nothing of ours: no secrets, no proxies, no user configuration."""
-    return {
-        "PYTHONPATH": str(_PROJECT_ROOT),
-        "PYTHONUTF8": "1",
-        "PYTHONWARNINGS": "ignore",
-        "LANG": "C.UTF-8",
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
+    for _try in range(_TRIES):
+        with hosts.get().lend() as host:
+            exit_code = host.run(folder, filename=filename, limits=limits, heartbeat=heartbeat)
+        if exit_code is not None:
+            return exit_code
+    raise parse_error("parser_crashed", detail="host")
 
 
 def _failure(exit_code: int, stderr: Path, limits: ParseLimits) -> ParseError:

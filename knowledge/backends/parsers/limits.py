@@ -34,12 +34,15 @@ class ParseLimits:
     max_figures_bytes: int = 64 * _MB
 
 
-def bind_process(limits: ParseLimits) -> None:
-    """Lower this process's resource limits for good, and set an alarm that ends it even when orphaned."""
+def bind_process(limits: ParseLimits, *, inherited_bytes: int = 0) -> None:
+    """Lower this process's resource limits for good, and set an alarm that ends it even when orphaned.
+
+    ``memory_bytes`` come on top of the address space that the process had already.
+    """
     cpu_s = math.ceil(limits.cpu_s)
     # The soft limit ends it with SIGXCPU, which tells the reason; at the hard one it would be SIGKILL.
     _lower(resource.RLIMIT_CPU, cpu_s, hard=cpu_s + 5)
-    _lower(resource.RLIMIT_AS, limits.memory_bytes)
+    _lower(resource.RLIMIT_AS, limits.memory_bytes + inherited_bytes)
     _lower(resource.RLIMIT_FSIZE, limits.max_output_bytes)
     _lower(resource.RLIMIT_CORE, 0)
     # The parent kills at wall_s; the alarm is for a parent that died.

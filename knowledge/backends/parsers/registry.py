@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import cast
 
 from knowledge.backends.parsers.archive import check_archive
@@ -34,6 +34,17 @@ def load_parser(format_name: str, limits: ParseLimits) -> Parser:
     module_name, class_name = _PARSERS[format_name]
     parser_class = getattr(import_module(f"{_PACKAGE}.{module_name}"), class_name)
     return cast(Parser, parser_class(limits))
+
+
+def preload(filename: str) -> None:
+    """Import the parser that a file's name promises, without looking at the file; the rare ones are left out.
+
+    Which parser reads the file is decided by its content, later.
+    """
+    suffix = PurePath(filename).suffix.lower().removeprefix(".")
+    module_name, _class_name = _PARSERS.get({"htm": "html", "markdown": "md"}.get(suffix, suffix), ("other", ""))
+    if module_name != "other":
+        import_module(f"{_PACKAGE}.{module_name}")
 
 
 def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,8 +13,10 @@ from pathlib import Path
 import docx
 import pytest
 
-from knowledge.backends.parsers import ParseError, ParseLimits, isolation, parse_isolated
+import knowledge
+from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.backends.parsers.errors import parse_error
+from knowledge.backends.parsers.host_pool import Host, HostPool, host_environment
 from knowledge.backends.parsers.registry import parse_file
 from knowledge.backends.parsers.serialize import dump_document, dump_error, load_outcome
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -123,15 +126,70 @@ def test_the_heartbeat_beats_while_the_child_works_and_can_stop_it(tmp_path: Pat
         parse_isolated(path, filename="a.md", limits=ParseLimits(wall_s=60), heartbeat=beat)
 
 
-def test_the_child_sees_no_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_child_sees_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "not for parsers")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example.jp")
 
-    environment = isolation._environment(tmp_path)
+    environment = host_environment()
 
     assert "SECRET_KEY" not in environment
     assert "HTTPS_PROXY" not in environment
-    assert environment["HOME"] == str(tmp_path)
+
+
+def _asked(host: Host, folder: Path, source: Path) -> int | None:
+    request = {"path": str(source), "filename": source.name, "limits": {}}
+    (folder / "request.json").write_text(json.dumps(request))
+    return host.run(folder, filename=source.name, limits=ParseLimits(), heartbeat=None)
+
+
+def test_one_host_reads_one_document_after_another_each_in_a_child_of_its_own(samples: Path, tmp_path: Path) -> None:
+    host = Host()
+    try:
+        for name in ("minutes.txt", "library_design.md"):
+            folder = tmp_path / name
+            folder.mkdir()
+            assert _asked(host, folder, samples / name) == 0
+            document = load_outcome((folder / "result.json").read_text(), folder, ParseLimits())
+            assert document == parse_file(samples / name, filename=name, limits=ParseLimits())
+        assert host.is_alive()
+    finally:
+        host.kill()
+
+
+def test_a_child_that_dies_leaves_its_host_able_to_read_the_next(samples: Path, tmp_path: Path) -> None:
+    (tmp_path / "endless.md").write_bytes(("> - 項目\n\n" * 400_000).encode())
+    pool = HostPool()
+    with pool.lend() as host:
+        (tmp_path / "request.json").write_text(
+            json.dumps({"path": str(tmp_path / "endless.md"), "filename": "endless.md", "limits": {"cpu_s": 1}})
+        )
+        assert host.run(tmp_path, filename="endless.md", limits=ParseLimits(), heartbeat=None) == -signal.SIGXCPU
+    with pool.lend() as again:
+        assert again is host
+        assert _asked(again, tmp_path, samples / "minutes.txt") == 0
+    pool.close()
+    assert not host.is_alive()
+
+
+def test_a_host_that_was_killed_is_replaced(samples: Path, tmp_path: Path) -> None:
+    pool = HostPool()
+    with pool.lend() as first:
+        first.kill()
+    with pool.lend() as second:
+        assert second is not first
+        assert _asked(second, tmp_path, samples / "minutes.txt") == 0
+    pool.close()
+
+
+def test_a_host_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "knowledge.backends.parsers.host"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        cwd=Path(knowledge.__path__[0]).parent,
+    )
+    process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 def test_the_child_loads_neither_django_nor_the_parsers_it_does_not_need(samples: Path, tmp_path: Path) -> None:

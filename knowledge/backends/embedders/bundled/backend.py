@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from hub.core.per_process import PerProcess
 from knowledge.backends.embedders.base import EmbeddingInputTooLong, Vectors
 from knowledge.backends.embedders.bundled.cache import GraphCache
 from knowledge.backends.embedders.bundled.tokenizer import Tokenizer
 from knowledge.backends.embedders.bundled.weights import Weights, find_weights
 from knowledge.backends.embedders.fingerprint import digest_of, hash_file
-from knowledge.backends.embedders.per_process import PerProcess
 from knowledge.backends.embedders.text import prepare_text
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from knowledge.backends.embedders.per_process import PerProcess
+from hub.core.per_process import PerProcess
 
 
 def in_a_fork(answer: Callable[[], int]) -> int:
