@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 POLL_S = 0.25
 STOP_PATIENTLY_S = 3.0
 STOP_AT_ALL_S = 6.0
-LONGEST_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 10.0
 STABLE_AFTER_S = 60.0
 PR_SET_PDEATHSIG = 1
 
