@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
 _BLANKS = re.compile(r"\s+")
@@ -87,6 +88,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (_WORD.match(after) and _WORD.match(text[end - 1]) and after not in _MAY_FOLLOW)
 
 
+@lru_cache(maxsize=16_384)
 def _fold(character: str) -> str:
     """Fold one code point to one code point, so that offsets hold."""
     folded = unicodedata.normalize("NFKC", character).casefold()

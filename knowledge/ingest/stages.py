@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -41,6 +42,9 @@ from knowledge.structure import figures_without_picture
 from knowledge.types import BlockKind, ChunkSpan, ParsedDocument
 
 EMBED_BATCH = 16
+# Writing has a price for each transaction and each segment of the lexical index; people watch the progress it notes.
+WRITE_BATCH = 64
+WRITE_AFTER_S = 4.0
 EMBED_SLICE_S = 20.0
 
 
@@ -176,17 +180,30 @@ def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     embedder = embedder_of(embedding_set)
     waiting = Chunk.objects.filter(version=version, policy_id=version.policy_id).order_by("index")
     deadline = time.monotonic() + EMBED_SLICE_S
-    while batch := list(waiting.exclude(vectors__embedding_set=embedding_set)[:EMBED_BATCH]):
-        vectors = embedder.embed_passages([row.context_prefix + row.content for row in batch])
-        lease.renew()
+    while batch := list(waiting.exclude(vectors__embedding_set=embedding_set)[:WRITE_BATCH]):
+        done, vectors = _embed_some(batch, embedder, lease)
         with transaction.atomic():
             lease.lock()
-            write_vectors(embedding_set, [row.pk for row in batch], vectors)
-            write_postings(batch, title=version.document.title)
-            _note_progress(version, done=batch[-1].index + 1)
+            write_vectors(embedding_set, [row.pk for row in done], vectors)
+            write_postings(done, title=version.document.title)
+            _note_progress(version, done=done[-1].index + 1)
         if time.monotonic() > deadline:
             return DocumentStatus.EMBEDDING
     return _publish(version, lease, embedding_set)
+
+
+def _embed_some(batch: Sequence[Chunk], embedder: Embedder, lease: Lease) -> tuple[Sequence[Chunk], Vectors]:
+    """Embed the first chunks of a batch, as many as a slow model does in a few seconds: what a crash may lose."""
+    deadline = time.monotonic() + WRITE_AFTER_S
+    vectors: list[Vectors] = []
+    for start in range(0, len(batch), EMBED_BATCH):
+        texts = [row.context_prefix + row.content for row in batch[start : start + EMBED_BATCH]]
+        vectors.append(embedder.embed_passages(texts))
+        lease.renew()
+        if time.monotonic() > deadline:
+            break
+    stacked = np.concatenate(vectors)
+    return batch[: len(stacked)], stacked
 
 
 def _note_progress(version: DocumentVersion, *, done: int) -> None:

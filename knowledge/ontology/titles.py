@@ -33,6 +33,7 @@ _LONGEST_LINE = 25
 _SENTENCE = re.compile(r"[。、，：:|]|(?:する|します|ます|です|である|した|ない|ること)$")
 
 
+@lru_cache(maxsize=2048)
 def bare_title(title: str) -> str:
     """Return a heading's wording without its number and without what stands in brackets.
 

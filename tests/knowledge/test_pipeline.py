@@ -72,7 +72,7 @@ def test_a_crash_in_the_middle_of_embedding_leaves_the_same_rows_as_one_clean_ru
     work_through(version.document)
     clean = rows()
     pipeline.reset(version.pk)
-    monkeypatch.setattr(stages, "EMBED_BATCH", 4)
+    monkeypatch.setattr(stages, "WRITE_BATCH", 4)
     while DocumentVersion.objects.get(pk=version.pk).status != DocumentStatus.EMBEDDING:
         pipeline.advance(version.pk)
     _crash_after_two_batches(version, monkeypatch)

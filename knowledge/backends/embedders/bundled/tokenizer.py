@@ -37,11 +37,11 @@ class Tokenizer:
         self._eos = vocabulary.eos
         self._unknown = vocabulary.unknown
         self._unknown_score = min(vocabulary.scores) - UNKNOWN_PENALTY
-        # Most ideographs begin only short pieces, so this bounds the inner loop far better than one maximum.
+        # Few pairs of characters begin a piece at all, so this bounds the inner loop far better than one maximum.
         self._longest_from: dict[str, int] = {}
         for piece in self._ids:
-            first = piece[0]
-            self._longest_from[first] = max(self._longest_from.get(first, 0), len(piece))
+            if len(piece) > 1:
+                self._longest_from[piece[:2]] = max(self._longest_from.get(piece[:2], 1), len(piece))
         self._cached_pieces = lru_cache(maxsize=8192)(self._best_pieces)
 
     def encode(self, text: str, *, max_tokens: int | None = None) -> list[int]:
@@ -90,17 +90,16 @@ class Tokenizer:
         find, scores, longest_from = self._ids.get, self._scores, self._longest_from
         for start in range(length):
             so_far = best[start]
-            known_alone = False
-            longest = longest_from.get(word[start], 0)
-            for end in range(start + 1, min(start + longest, length) + 1):
+            alone = find(word[start], self._unknown)
+            score = so_far + (self._unknown_score if alone == self._unknown else scores[alone])
+            if score > best[start + 1]:
+                best[start + 1], starts[start + 1], ids[start + 1] = score, start, alone
+            longest = longest_from.get(word[start : start + 2], 1)
+            for end in range(start + 2, min(start + longest, length) + 1):
                 piece = find(word[start:end])
                 if piece is None:
                     continue
-                known_alone = known_alone or end == start + 1
                 score = so_far + scores[piece]
                 if score > best[end]:
                     best[end], starts[end], ids[end] = score, start, piece
-            if not known_alone and so_far + self._unknown_score > best[start + 1]:
-                best[start + 1] = so_far + self._unknown_score
-                starts[start + 1], ids[start + 1] = start, self._unknown
         return starts, ids
