@@ -72,12 +72,12 @@ def _ticks(host: Path) -> int:
 
 def _hosts() -> list[Path]:
     """The processes of ours that parser children are forked from."""
-    return [folder for folder in _children(os.getpid()) if HOST in _read(folder / "cmdline")]
+    return [folder for folder in _children_of({os.getpid()}) if HOST in _read(folder / "cmdline")]
 
 
-def _children(parent: int) -> list[Path]:
+def _children_of(parents: set[int]) -> list[Path]:
     found = ((folder, _read(folder / "stat").rpartition(b")")[2].split()) for folder in Path("/proc").glob("[0-9]*"))
-    return [folder for folder, fields in found if fields and int(fields[1]) == parent]
+    return [folder for folder, fields in found if fields and int(fields[1]) in parents]
 
 
 def _read(path: Path) -> bytes:
@@ -97,10 +97,10 @@ class ParserMemory(threading.Thread):
 
     def run(self) -> None:
         while True:
-            for host in _hosts():
-                for child in _children(int(host.name)):
-                    self.peak_kib = max(self.peak_kib, _peak_kib(child))
-            time.sleep(0.02)
+            hosts = {int(folder.name) for folder in _hosts()}
+            for child in _children_of(hosts):
+                self.peak_kib = max(self.peak_kib, _peak_kib(child))
+            time.sleep(0.2)
 
 
 def _peak_kib(folder: Path) -> int:

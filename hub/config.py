@@ -118,6 +118,9 @@ class Configuration(BaseSettings):
     hub_llm_cost_budget: Decimal | None = Field(
         None, ge=0, description="US$ that one review may spend, where prices are set; empty = no limit"
     )
+    hub_describe_figures: bool = Field(
+        False, description="have pictures of documents described by LLM_MODEL, which must be one that sees"
+    )
     hub_evaluation_gate: Literal["off", "warn", "refuse"] = Field(
         "warn", description="publishing what does worse on the datasets that guard it: not measured, told, refused"
     )

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from hub.core.queue import enqueue
 from knowledge.graph.masters import sync_masters
-from knowledge.ingest import graph, lexical_upkeep, pipeline, set_builds, set_removal
+from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal
 from knowledge.ontology import shape_checks
 
 
@@ -44,6 +44,12 @@ def sync_graph_masters() -> int:
     return sync_masters()
 
 
+@shared_task(name="knowledge.describe_figure", acks_late=True, expires=60)
+def describe_figure(*, figure_pk: int) -> None:
+    """Have a picture described by a language model."""
+    figure_descriptions.describe_figure(figure_pk)
+
+
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number."""
@@ -57,7 +63,10 @@ def sweep() -> int:
     checks = shape_checks.lost_checks()
     for ontology_id in checks:
         enqueue(validate_shapes, ontology_id=ontology_id)
-    return len(versions) + len(sets) + len(documents) + len(checks)
+    figures = figure_descriptions.take_due_figures()
+    for figure_pk in figures:
+        enqueue(describe_figure, figure_pk=figure_pk)
+    return len(versions) + len(sets) + len(documents) + len(checks) + len(figures)
 
 
 # Shapes of an imported ontology are somebody else's: an expensive one is stopped, and the report says so.

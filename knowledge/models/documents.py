@@ -291,6 +291,10 @@ class Figure(models.Model):
     end_offset = models.PositiveIntegerField(null=True)
     description = models.TextField(blank=True)
     description_model = models.CharField(max_length=200, blank=True)
+    description_attempts = models.PositiveSmallIntegerField(default=0)
+    # Null when asking again would not help; description_error then says why there is no description.
+    description_not_before = models.DateTimeField(null=True, default=timezone.now)
+    description_error = models.CharField(max_length=60, blank=True)
 
     class Meta:
         verbose_name = _("figure")

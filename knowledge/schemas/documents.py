@@ -109,7 +109,10 @@ class FigureOut(BlockOut):
     caption: str | None
     alt_text: str | None = Field(description="what its author wrote for those who can't see it")
     media_type: str | None
-    description: str | None = Field(description="what a model saw in it")
+    description: str | None = Field(
+        description="what the model named in description_model saw in it; not the document's words, and not searched"
+    )
+    description_model: str | None = Field(description="the model that wrote the description")
 
 
 class StructureOut(BaseModel):
@@ -316,4 +319,5 @@ def _figure_out(block: Block, row: Figure | None, *, caption: str | None = None)
         alt_text=(row.alt_text or None) if row else None,
         media_type=row.media_type if row else None,
         description=(row.description or None) if row else None,
+        description_model=(row.description_model or None) if row else None,
     )
