@@ -43,7 +43,7 @@ from knowledge.types import BlockKind, ChunkSpan, ParsedDocument
 
 EMBED_BATCH = 16
 # Writing has a price for each transaction and each segment of the lexical index; people watch the progress it notes.
-WRITE_BATCH = 64
+WRITE_BATCH = 32
 WRITE_AFTER_S = 4.0
 EMBED_SLICE_S = 20.0
 
