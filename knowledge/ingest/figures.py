@@ -1,19 +1,16 @@
-"""Storing the pictures that a parser found, and removing bytes that nobody uses any more."""
+"""Storing the pictures that a parser found."""
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Collection, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-
-from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from hub.rest.uploads import temp_dir
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
+from knowledge.ingest.blobs import remove_unused_blobs
 from knowledge.models import Blob, DocumentVersion, Figure
 from knowledge.types import ParsedFigure
 
@@ -34,7 +31,7 @@ def store_figures(version: DocumentVersion, figures: Sequence[ParsedFigure]) -> 
         _row(version, index, figure, sha256, before.get(sha256))
         for index, (figure, sha256) in enumerate(zip(figures, hashes, strict=True))
     )
-    _remove_unused(before.keys() - set(hashes))
+    remove_unused_blobs(before.keys() - set(hashes))
 
 
 def _store_bytes(figures: dict[str, ParsedFigure]) -> None:
@@ -66,22 +63,3 @@ def _row(version: DocumentVersion, index: int, figure: ParsedFigure, sha256: str
         description=before.description if before else "",
         description_model=before.description_model if before else "",
     )
-
-
-def _remove_unused(hashes: Collection[str]) -> None:
-    """Remove blobs that no version and no figure uses; their files go after the commit. Their bytes are locked."""
-    used_by_version = Exists(DocumentVersion.objects.filter(blob=OuterRef("pk")))
-    used_by_figure = Exists(Figure.objects.filter(blob=OuterRef("pk")))
-    unused = Blob.objects.filter(~used_by_version, ~used_by_figure, pk__in=hashes)
-    names = list(unused.values_list("pk", flat=True))
-    Blob.objects.filter(pk__in=names).delete()
-    for sha256 in names:
-        transaction.on_commit(partial(_delete_bytes, sha256))
-
-
-def _delete_bytes(sha256: str) -> None:
-    """Remove bytes from the store unless somebody stored them again meanwhile."""
-    with transaction.atomic():
-        lock_bytes(sha256)
-        if not Blob.objects.filter(pk=sha256).exists():
-            get_blob_store().delete(sha256)

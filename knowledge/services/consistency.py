@@ -14,11 +14,11 @@ from knowledge.backends.active_embedder import active_embedding_set, chunks_of
 from knowledge.backends.postings import lost_entries, recount_statistics
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest import pipeline
+from knowledge.ingest.blobs import delete_bytes
 from knowledge.ingest.lexical_upkeep import reindex_chunks
 from knowledge.ingest.stages import unindex
 from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalEntry
 from knowledge.models.documents import IN_WORK
-from knowledge.services.deletion import delete_bytes
 from knowledge.tasks import advance_version
 
 SEARCHABLE = (DocumentStatus.READY, DocumentStatus.NEEDS_OCR)

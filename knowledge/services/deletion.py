@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
 
-from django.db import transaction
-from django.db.models import Exists, F, Func, IntegerField, OuterRef, QuerySet, Value
+from django.db.models import F, Func, IntegerField, Value
 from django.db.models.functions import Now
 
 from hub.access.models import IdempotencyRecord
@@ -17,9 +15,10 @@ from hub.core.lease import lease_duration
 from hub.llm.recordings import forget_answers
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import StorageUnavailable, get_blob_store
+from knowledge.ingest.blobs import delete_bytes, remove_unused_blobs
 from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import remove_chunks
-from knowledge.models import Blob, DeletionReceipt, Document, DocumentVersion, Figure
+from knowledge.models import Blob, DeletionReceipt, Document, Figure
 from knowledge.models.documents import IN_WORK
 
 logger = logging.getLogger(__name__)
@@ -69,28 +68,13 @@ def remove_document(principal: Principal, document: Document) -> DeletionReceipt
     forget_answers(document.public_id)
     document_id, collection_slug = document.public_id, document.collection.slug
     document.delete()
-    blobs = _remove_unused_blobs(hashes)
+    blobs = remove_unused_blobs(hashes, delete=_delete_bytes_or_log)
     return DeletionReceipt.objects.create(
         document_id=document_id,
         collection_slug=collection_slug,
         counts={"versions": len(versions), "chunks": chunks, "blobs": blobs, **+counts},
         principal=principal.name,
     )
-
-
-def unused_blobs() -> QuerySet[Blob]:
-    """Blobs that are neither a version's file nor a figure."""
-    files = DocumentVersion.objects.filter(blob=OuterRef("pk"))
-    return Blob.objects.filter(~Exists(files), ~Exists(Figure.objects.filter(blob=OuterRef("pk"))))
-
-
-def _remove_unused_blobs(hashes: list[str]) -> int:
-    unused = unused_blobs().filter(pk__in=hashes)
-    orphans = list(unused.values_list("pk", flat=True))
-    unused.delete()
-    for sha256 in orphans:
-        transaction.on_commit(partial(_delete_bytes_or_log, sha256))
-    return len(orphans)
 
 
 def _forget_answers(document_id: str) -> None:
@@ -111,16 +95,6 @@ def _delete_bytes_or_log(sha256: str) -> None:
         delete_bytes(sha256)
     except StorageUnavailable as error:
         logger.warning("bytes %s stay until the store answers: %s", sha256, error)
-
-
-def delete_bytes(sha256: str) -> bool:
-    """Remove bytes from the store unless somebody has a row for them, or is storing them now."""
-    with transaction.atomic():
-        lock_bytes(sha256)
-        if Blob.objects.filter(pk=sha256).exists():
-            return False
-        get_blob_store().delete(sha256)
-    return True
 
 
 def remove_stray_bytes() -> int:

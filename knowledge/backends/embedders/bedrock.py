@@ -7,7 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hub.core.per_process import PerProcess
 from knowledge.backends.embedders.base import (
     EmbedderUnavailable,
-    EmbeddingInputEmpty,
-    EmbeddingInputTooLong,
     EmbeddingRequestRefused,
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
@@ -26,7 +24,14 @@ from knowledge.backends.embedders.base import (
     Vectors,
 )
 from knowledge.backends.embedders.fingerprint import digest_of
-from knowledge.backends.embedders.openai_compatible import estimate_tokens
+from knowledge.backends.embedders.remote import (
+    BYTES_PER_TOKEN,
+    check_lengths,
+    embed_in_batches,
+    estimate_tokens,
+    prepare_input,
+    unit_vectors,
+)
 from knowledge.backends.embedders.text import prepare_text
 
 DEFAULT_MODEL = "amazon.titan-embed-text-v2:0"
@@ -157,20 +162,16 @@ class BedrockEmbedder:
         :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; nothing is sent then.
         :raises EmbeddingError: EmbeddingInputEmpty, or what the service says.
         """
-        prepared = [self._prepare(text) for text in texts]
-        for index, text in enumerate(prepared):
-            if (tokens := estimate_tokens(text)) > self.max_tokens:
-                raise EmbeddingInputTooLong.at(index, tokens=tokens, max_tokens=self.max_tokens)
+        prepared = [prepare_input(text, prefix="", model=self.model) for text in texts]
+        check_lengths(prepared, count=estimate_tokens, max_tokens=self.max_tokens)
         if not prepared:
             return np.empty((0, self.dimension), np.float32)
-        size = self._family.batch_size
-        starts = range(0, len(prepared), size)
-        return np.concatenate([self._embed(prepared[start : start + size], as_query=False) for start in starts])
+        return embed_in_batches(prepared, size=self._family.batch_size, embed=partial(self._embed, as_query=False))
 
     def embed_query(self, text: str) -> Vectors:
         """Embed the beginning of a query that fits `max_tokens`: (dimension,) float32 of norm 1."""
-        limit_bytes = self.max_tokens * 2  # estimate_tokens: one token per two bytes
-        prepared = self._prepare(text).encode()[:limit_bytes].decode(errors="ignore")
+        limit_bytes = self.max_tokens * BYTES_PER_TOKEN
+        prepared = prepare_input(text, prefix="", model=self.model).encode()[:limit_bytes].decode(errors="ignore")
         vector: Vectors = self._embed([prepared], as_query=True)[0]
         return vector
 
@@ -195,16 +196,6 @@ class BedrockEmbedder:
             session = boto3.Session(profile_name=self._profile, region_name=self._region)
             return session.client("bedrock-runtime", endpoint_url=self._endpoint_url, config=config)
 
-    def _prepare(self, text: str) -> str:
-        prepared = prepare_text(text, prefix="")
-        if not prepared:
-            raise EmbeddingInputEmpty(
-                f"The text is empty, and the model {self.model} has no prefix to embed instead.",
-                f"文章が空です。モデル {self.model} には代わりに埋め込む接頭辞もありません。",
-                model=self.model,
-            )
-        return prepared
-
     def _embed(self, texts: Sequence[str], *, as_query: bool) -> Vectors:
         answer = self._invoke(self._family.body(texts, as_query=as_query))
         try:
@@ -213,11 +204,7 @@ class BedrockEmbedder:
             raise _invalid(f"no list of embeddings ({type(error).__name__})") from error
         if vectors.shape != (len(texts), self.dimension):
             raise _invalid(f"{len(texts)} × {self.dimension} numbers were asked for, {vectors.shape} came")
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not np.isfinite(norms).all() or not norms.all():
-            raise _invalid("a vector that is zero or not finite")
-        normalised: Vectors = vectors / norms
-        return normalised
+        return unit_vectors(vectors, invalid=_invalid)
 
     def _invoke(self, body: dict[str, Any]) -> dict[str, Any]:
         failure = ""

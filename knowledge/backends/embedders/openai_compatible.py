@@ -15,8 +15,6 @@ import numpy as np
 from hub.core.per_process import PerProcess
 from knowledge.backends.embedders.base import (
     EmbedderUnavailable,
-    EmbeddingInputEmpty,
-    EmbeddingInputTooLong,
     EmbeddingRequestRefused,
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
@@ -24,6 +22,13 @@ from knowledge.backends.embedders.base import (
     Vectors,
 )
 from knowledge.backends.embedders.fingerprint import digest_of
+from knowledge.backends.embedders.remote import (
+    check_lengths,
+    embed_in_batches,
+    estimate_tokens,
+    prepare_input,
+    unit_vectors,
+)
 from knowledge.backends.embedders.text import default_prefixes, prepare_text
 
 RECIPE = "openai-compatible nfkc 1"
@@ -37,16 +42,6 @@ DEFAULT_MAX_TOKENS = 8192
 # A query is cut to this many characters per token before its exact length is searched for.
 MOST_CHARACTERS_PER_TOKEN = 16
 REFUSED_KEY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-BYTES_PER_TOKEN = 2
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimate tokens for an unknown tokenizer: one per two bytes of UTF-8, rounded up.
-
-    Above what byte-level BPE vocabularies need for ordinary text (Japanese about 1.1 tokens per character, here
-    1.5; English 0.25, here 0.5), but no bound: rare ideographs or random bytes may need more.
-    """
-    return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
 class OpenAICompatibleEmbedder:
@@ -114,21 +109,18 @@ class OpenAICompatibleEmbedder:
         :raises EmbeddingRequestRefused: if it refused the request or the key.
         :raises EmbeddingResponseInvalid: if its answer is not what was asked for.
         """
-        prepared = [self._prepare(text, prefix=self.passage_prefix) for text in texts]
-        for index, text in enumerate(prepared):
-            if (tokens := self._count(text)) > self.max_tokens:
-                raise EmbeddingInputTooLong.at(index, tokens=tokens, max_tokens=self.max_tokens)
+        prepared = [prepare_input(text, prefix=self.passage_prefix, model=self.model) for text in texts]
+        check_lengths(prepared, count=self._count, max_tokens=self.max_tokens)
         if not prepared:
             return np.empty((0, self.dimension), np.float32)
-        starts = range(0, len(prepared), self._batch_size)
-        return np.concatenate([self._request(prepared[start : start + self._batch_size]) for start in starts])
+        return embed_in_batches(prepared, size=self._batch_size, embed=self._request)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed the beginning of a query that fits `max_tokens`: (dimension,) float32 of norm 1.
 
         :raises EmbeddingError: as `embed_passages`, except that no query is too long.
         """
-        prepared = self._prepare(text, prefix=self.query_prefix)
+        prepared = prepare_input(text, prefix=self.query_prefix, model=self.model)
         prepared = prepared[: self.max_tokens * MOST_CHARACTERS_PER_TOKEN]
         if self._count(prepared) > self.max_tokens:
             lengths = range(1, len(prepared))
@@ -154,19 +146,9 @@ class OpenAICompatibleEmbedder:
         headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
         return httpx2.Client(headers=headers, timeout=httpx2.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S))
 
-    def _prepare(self, text: str, *, prefix: str) -> str:
-        prepared = prepare_text(text, prefix=prefix)
-        if not prepared:
-            raise EmbeddingInputEmpty(
-                f"The text is empty, and the model {self.model} has no prefix to embed instead.",
-                f"文章が空です。モデル {self.model} には代わりに埋め込む接頭辞もありません。",
-                model=self.model,
-            )
-        return prepared
-
-    def _request(self, texts: list[str]) -> Vectors:
+    def _request(self, texts: Sequence[str]) -> Vectors:
         """Ask for the vectors of one batch, (n, dimension), checked and brought to norm 1."""
-        body: dict[str, object] = {"model": self.model, "input": texts, "encoding_format": "float"}
+        body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self._requested_dimension is not None:
             body["dimensions"] = self._requested_dimension
         vectors = _read_vectors(self._post(body), count=len(texts))
@@ -257,11 +239,7 @@ def _read_vectors(response: httpx2.Response, *, count: int) -> Vectors:
         raise _invalid(f"no list of embeddings ({type(error).__name__})") from error
     if indexes != list(range(count)) or vectors.ndim != 2:
         raise _invalid(f"{count} embeddings were asked for, {len(indexes)} came")
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not np.isfinite(norms).all() or not norms.all():
-        raise _invalid("a vector that is zero or not finite")
-    normalised: Vectors = vectors / norms
-    return normalised
+    return unit_vectors(vectors, invalid=_invalid)
 
 
 def _invalid(what: str) -> EmbeddingResponseInvalid:

@@ -9,8 +9,8 @@ from knowledge.backends.embedders.bundled import backend as bundled
 from knowledge.backends.embedders.openai_compatible import (
     DEFAULT_MAX_TOKENS,
     OpenAICompatibleEmbedder,
-    estimate_tokens,
 )
+from knowledge.backends.embedders.remote import estimate_tokens
 from knowledge.backends.embedders.sentence_transformers import DEFAULT_MODEL, SentenceTransformersEmbedder
 
 BUNDLED_PRECISIONS: dict[str, bundled.Precision] = {"bundled": "int8", "bundled-fp32": "fp32"}

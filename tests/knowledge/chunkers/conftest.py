@@ -1,21 +1,6 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import pytest
-
 from knowledge.types import Block, ChunkOptions, ChunkSpan, SizeUnit
-
-REPOSITORY = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    folder = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY / ".." / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"shared test data are not at {folder} (HUB_TEST_DATA)")
-    return folder
 
 
 def count_tokens(text: str) -> int:

@@ -35,8 +35,8 @@ def pages_of(path: Path) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_chunks_start_on_the_page_that_they_name(shared_data: Path, name: str) -> None:
-    path = shared_data / name
+def test_chunks_start_on_the_page_that_they_name(test_data: Path, name: str) -> None:
+    path = test_data / name
     document = parse_file(path, filename=path.name, limits=ParseLimits())
     sections = build_sections(document.markdown, document.blocks)
     options = ChunkOptions(size=200, overlap=20)

@@ -35,11 +35,11 @@ def check(folder: Path, extension: str) -> None:
 
 
 @pytest.mark.parametrize("extension", [".pdf", ".pptx", ".md"])
-def test_chunks_of_real_documents_hold_the_invariants(shared_data: Path, extension: str) -> None:
-    check(shared_data / "documents", extension)
+def test_chunks_of_real_documents_hold_the_invariants(test_data: Path, extension: str) -> None:
+    check(test_data / "documents", extension)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("extension", [".docx", ".xlsx"])
-def test_chunks_of_more_real_documents_hold_the_invariants(shared_data: Path, extension: str) -> None:
-    check(shared_data / "documents", extension)
+def test_chunks_of_more_real_documents_hold_the_invariants(test_data: Path, extension: str) -> None:
+    check(test_data / "documents", extension)

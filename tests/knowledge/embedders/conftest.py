@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -7,29 +6,19 @@ import pytest
 from knowledge.backends.embedders.bundled.backend import BundledEmbedder, load_tokenizer
 from knowledge.backends.embedders.bundled.tokenizer import Tokenizer
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
-    folder = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no evaluation data at {folder}; set HUB_TEST_DATA")
-    return folder
-
-
-@pytest.fixture(scope="session")
-def japanese_passages(shared_data: Path) -> list[str]:
-    lines = (shared_data / "retrieval" / "jsquad_ja" / "corpus.jsonl").read_text().splitlines()
+def japanese_passages(test_data: Path) -> list[str]:
+    lines = (test_data / "retrieval" / "jsquad_ja" / "corpus.jsonl").read_text().splitlines()
     return [json.loads(line)["text"] for line in lines]
 
 
 @pytest.fixture(scope="session")
-def real_texts(shared_data: Path, japanese_passages: list[str]) -> list[str]:
+def real_texts(test_data: Path, japanese_passages: list[str]) -> list[str]:
     """About 500 passages, questions and Markdown blocks, blocks of tables and code among them."""
-    lines = (shared_data / "retrieval" / "jaquad_ja" / "queries.jsonl").read_text().splitlines()
+    lines = (test_data / "retrieval" / "jaquad_ja" / "queries.jsonl").read_text().splitlines()
     queries = [json.loads(line)["text"] for line in lines]
-    documents = sorted((shared_data / "review" / "documents").glob("*.md"))
+    documents = sorted((test_data / "review" / "documents").glob("*.md"))
     blocks = [block for path in documents for block in path.read_text().split("\n\n") if block.strip()]
     return japanese_passages[::8] + queries[::18] + blocks[:: max(1, len(blocks) // 200)]
 

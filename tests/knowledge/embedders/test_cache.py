@@ -9,8 +9,7 @@ import pytest
 from knowledge.backends.embedders.base import EmbedderUnavailable
 from knowledge.backends.embedders.bundled.backend import BundledEmbedder
 from knowledge.backends.embedders.bundled.cache import GraphCache
-
-from .conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 EMBED = """
 import logging, sys

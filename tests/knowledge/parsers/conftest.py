@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,14 +17,6 @@ Parse = Callable[..., ParsedDocument]
 @pytest.fixture
 def samples() -> Path:
     return REPOSITORY / "tests" / "data"
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    folder = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY / ".." / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"shared test data are not at {folder} (HUB_TEST_DATA)")
-    return folder
 
 
 @pytest.fixture

@@ -119,8 +119,8 @@ def test_the_words_of_a_smart_art_part_are_joined() -> None:
     assert drawing_text(b"<broken") == ""
 
 
-def test_a_diagram_in_a_placeholder_is_read(shared_data: Path, parse: Parse) -> None:
-    (path,) = (shared_data / "documents").glob("GIF研修*.pptx")
+def test_a_diagram_in_a_placeholder_is_read(test_data: Path, parse: Parse) -> None:
+    (path,) = (test_data / "documents").glob("GIF研修*.pptx")
 
     document = parse(path)
 

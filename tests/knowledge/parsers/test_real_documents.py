@@ -48,8 +48,8 @@ def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name != "manifest.jsonl")
 
 
-def test_hostile_files_end_in_a_document_or_in_a_clear_reason(shared_data: Path) -> None:
-    results = outcomes(files(shared_data / "awkward"))
+def test_hostile_files_end_in_a_document_or_in_a_clear_reason(test_data: Path) -> None:
+    results = outcomes(files(test_data / "awkward"))
 
     codes = {name: result.code for name, result in results.items() if isinstance(result, ParseError)}
     assert {name: codes.get(name) for name in EXPECTED_CODES} == EXPECTED_CODES
@@ -59,16 +59,16 @@ def test_hostile_files_end_in_a_document_or_in_a_clear_reason(shared_data: Path)
             assert_valid(result)
 
 
-def test_pages_without_a_text_layer_are_reported(shared_data: Path) -> None:
+def test_pages_without_a_text_layer_are_reported(test_data: Path) -> None:
     names = ["MEDRPT-2024-PAT-3847_medical_report_scan.pdf", "imagemagick-CCITTFaxDecode.pdf"]
 
-    results = outcomes([shared_data / "awkward" / name for name in names])
+    results = outcomes([test_data / "awkward" / name for name in names])
 
     needing = [result.pages_needing_ocr for result in results.values() if isinstance(result, ParsedDocument)]
     assert needing == [(1, 2, 3), (1,)]
 
 
-def test_legacy_encodings_of_real_files_are_recognised(shared_data: Path) -> None:
+def test_legacy_encodings_of_real_files_are_recognised(test_data: Path) -> None:
     names = {
         "gif_433_address.cp932.txt": "cp932",
         "gif_Building.euc_jp.csv": "euc_jp",
@@ -77,7 +77,7 @@ def test_legacy_encodings_of_real_files_are_recognised(shared_data: Path) -> Non
         "test_mskanji.csv": "cp932",
     }
 
-    results = outcomes([shared_data / "awkward" / name for name in names])
+    results = outcomes([test_data / "awkward" / name for name in names])
 
     found = {
         name: result.metadata["encoding"] for name, result in results.items() if isinstance(result, ParsedDocument)
@@ -86,14 +86,14 @@ def test_legacy_encodings_of_real_files_are_recognised(shared_data: Path) -> Non
 
 
 @pytest.mark.parametrize("extension", [".docx", ".pdf", ".pptx"])
-def test_real_documents_have_valid_blocks_and_sections(shared_data: Path, extension: str) -> None:
-    check_documents([path for path in files(shared_data / "documents") if path.suffix == extension])
+def test_real_documents_have_valid_blocks_and_sections(test_data: Path, extension: str) -> None:
+    check_documents([path for path in files(test_data / "documents") if path.suffix == extension])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("extension", [".md", ".xlsx"])
-def test_more_real_documents_have_valid_blocks_and_sections(shared_data: Path, extension: str) -> None:
-    check_documents([path for path in files(shared_data / "documents") if path.suffix == extension])
+def test_more_real_documents_have_valid_blocks_and_sections(test_data: Path, extension: str) -> None:
+    check_documents([path for path in files(test_data / "documents") if path.suffix == extension])
 
 
 def check_documents(paths: list[Path]) -> None:
