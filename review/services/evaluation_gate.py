@@ -1,7 +1,7 @@
 """The gate: what is about to go live is measured on the datasets that guard it, and may be refused.
 
 HUB_EVALUATION_GATE is off (nothing is measured), warn (measured, told, let through) or refuse. A subject is a check
-list's version, or anything else that a measure is registered for.
+list's version, or whatever else its caller can measure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from review.services.evaluation_runs import get_run, start_run, wait_for_run
 OFF, WARN, REFUSE = "off", "warn", "refuse"
 FLIPS_SHOWN = 10
 
-Measure = Callable[[EvaluationDataset, object], EvaluationRun]
+Measure = Callable[[EvaluationDataset], EvaluationRun]
+"""Runs a dataset over what is in force and over the candidate, and gives the candidate's run, compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +40,6 @@ class GateOutcome:
         return tuple(run for run in self.runs if run.metrics.get("regression"))
 
 
-_measures: dict[str, Measure] = {}
-
-
-def measured_by(guard: str) -> Callable[[Measure], Measure]:
-    """Register how a subject that ``guard`` names is measured on a dataset (``embedding_set``, ``prompt``)."""
-
-    def register(measure: Measure) -> Measure:
-        _measures[guard] = measure
-        return measure
-
-    return register
-
-
 def check_publish(checklist_version: CheckListVersion, *, principal: Principal | None = None) -> GateOutcome:
     """Measure a check list's version against the one in force, on the datasets that guard the list.
 
@@ -59,13 +47,11 @@ def check_publish(checklist_version: CheckListVersion, *, principal: Principal |
     cases when a dataset's F1 would fall and the gate refuses.
     """
     guard = f"{GUARD_CHECKLIST}{checklist_version.checklist.code}"
-    return gate(guard, checklist_version, measure=_measure_checklist, principal=principal)
+    return gate(guard, lambda dataset: _measure_checklist(dataset, checklist_version), principal=principal)
 
 
-def gate(
-    guard: str, subject: object, *, measure: Measure | None = None, principal: Principal | None = None
-) -> GateOutcome:
-    """Measure ``subject`` on every dataset that has ``guard``; the registered measure unless one is given.
+def gate(guard: str, measure: Measure, *, principal: Principal | None = None) -> GateOutcome:
+    """Measure what is about to go live on every dataset that has ``guard``, by the caller's ``measure``.
 
     Raises Conflict when something got worse and the gate refuses, or a run could not be completed.
     """
@@ -73,10 +59,7 @@ def gate(
     if mode == OFF:
         return GateOutcome(mode=mode)
     datasets = EvaluationDataset.objects.filter(guards__contains=[guard]).order_by("code")
-    chosen = measure or _measures.get(guard)
-    if chosen is None:
-        return GateOutcome(mode=mode)
-    outcome = GateOutcome(mode=mode, runs=tuple(chosen(dataset, subject) for dataset in datasets))
+    outcome = GateOutcome(mode=mode, runs=tuple(measure(dataset) for dataset in datasets))
     unfinished = [run for run in outcome.runs if run.status != RunStatus.COMPLETED]
     if outcome.runs:
         record_event(
@@ -92,10 +75,8 @@ def gate(
     return outcome
 
 
-def _measure_checklist(dataset: EvaluationDataset, subject: object) -> EvaluationRun:
+def _measure_checklist(dataset: EvaluationDataset, subject: CheckListVersion) -> EvaluationRun:
     """Run the dataset over what is in force and over the candidate, and compare the two."""
-    if not isinstance(subject, CheckListVersion):
-        raise TypeError(f"expected a check list version, not {subject!r}")
     principal = system_principal("evaluation")
     before = start_run(principal=principal, dataset=dataset.code, kind=REVIEW, rounds=1)
     wait_for_run(before, timeout_s=None, work_here=True)
