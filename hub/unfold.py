@@ -82,6 +82,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page(_("Overview"), "dashboard", "index"),
                     _page(_("Search"), "search", "hub_search"),
+                    _model(_("Scenarios"), "route", "review", "scenario"),
                 ]
             },
             _group(

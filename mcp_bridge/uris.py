@@ -4,6 +4,7 @@ from __future__ import annotations
 
 DOCUMENTS = "smartreviewer://documents/"
 RESULTS = "smartreviewer://results/"
+SCENARIOS = "smartreviewer://scenarios/"
 CHECK_ITEMS = "smartreviewer://check-items"
 CONFIG = "smartreviewer://config"
 GRAPH_SCHEMA = "smartreviewer-knowledge://graph/schema"

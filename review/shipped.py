@@ -22,12 +22,16 @@ from review.models import (
     CheckListVersion,
     GuidelineMapping,
     MasterStatus,
+    Scenario,
+    ScenarioStatus,
+    ScenarioStep,
 )
 from review.shipped_editions import edition_of, offer_edition
 
 logger = logging.getLogger(__name__)
 
 CHECKLIST_FILES = Path(__file__).resolve().parent / "data" / "checklists"
+SCENARIO_FILES = Path(__file__).resolve().parent / "data" / "scenarios"
 MAPPING_FILES = Path(__file__).resolve().parent / "data" / "mappings"
 CRITERIA_KEYS = (
     "rules",
@@ -43,7 +47,7 @@ CRITERIA_KEYS = (
 
 @transaction.atomic
 def load_shipped_content() -> None:
-    """Load the check lists and prompts that are missing; a newer edition of a list in use becomes a draft."""
+    """Load the check lists, prompts and scenarios that are missing; a newer edition of a list in use becomes a draft."""
     load_shipped_prompts()
     for path in sorted(CHECKLIST_FILES.glob("*.json")):
         source = json.loads(path.read_text(encoding="utf-8"))
@@ -54,6 +58,10 @@ def load_shipped_content() -> None:
             _load(source, edition)
     for path in sorted(MAPPING_FILES.glob("*.json")):
         _load_mappings(json.loads(path.read_text(encoding="utf-8")))
+    for path in sorted(SCENARIO_FILES.glob("*.json")):
+        source = json.loads(path.read_text(encoding="utf-8"))
+        if not Scenario.objects.filter(code=source["code"]).exists():
+            _load_scenario(source)
 
 
 def _load_mappings(source: dict[str, Any]) -> None:
@@ -107,3 +115,28 @@ def _content(entry: dict[str, Any]) -> ItemContent:
         priority=entry["priority"],
         criteria={key: entry[key] for key in CRITERIA_KEYS if key in entry},
     )
+
+
+def _load_scenario(source: dict[str, Any]) -> None:
+    scenario = Scenario.objects.create(
+        code=source["code"],
+        status=ScenarioStatus.PUBLISHED,
+        published_at=timezone.now(),
+        role=source["role"],
+        document_types=source["document_types"],
+        **_in_both(source, "name", "description"),
+    )
+    ScenarioStep.objects.bulk_create(
+        ScenarioStep(
+            scenario=scenario,
+            position=position,
+            action=step["action"],
+            page=step["page"],
+            **_in_both(step, "title", "description", "expected"),
+        )
+        for position, step in enumerate(source["steps"], 1)
+    )
+
+
+def _in_both(source: dict[str, Any], *names: str) -> dict[str, str]:
+    return {f"{name}_{language}": source[name][language] for name in names for language in ("ja", "en")}

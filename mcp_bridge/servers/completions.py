@@ -20,6 +20,7 @@ from mcp_bridge.servers.ontology_prompts import BOOLEANS, DEPTHS
 from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES
 from mcp_bridge.threads import in_thread
 from review import services
+from review.services.scenarios import published_scenarios
 
 MAX_VALUES = 100  # the protocol's limit
 Values = Callable[[Principal, str], Iterable[str]]
@@ -55,6 +56,10 @@ def _domains(principal: Principal, _typed: str) -> Iterable[str]:
     return published_domains(principal)
 
 
+def _scenarios(principal: Principal, _typed: str) -> Iterable[str]:
+    return published_scenarios(principal).values_list("code", flat=True)
+
+
 OF_ARGUMENTS: dict[str, Values] = {
     "document_type": _document_types,
     "document_id": _document_ids,
@@ -72,6 +77,7 @@ OF_ARGUMENTS: dict[str, Values] = {
 OF_TEMPLATES: dict[str, Values] = {
     uris.DOCUMENTS: _document_ids,
     uris.RESULTS: _review_ids,
+    uris.SCENARIOS: _scenarios,
     uris.CHUNKS: _document_ids,
     uris.EMBEDDINGS: _document_ids,
     uris.GUIDELINES: _articles,

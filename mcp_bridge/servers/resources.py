@@ -29,6 +29,7 @@ from mcp_bridge.servers.core import get_check_items
 from mcp_bridge.servers.embeddings import read_embeddings
 from mcp_bridge.threads import in_thread
 from review import services
+from review.services import scenarios
 
 JSON = "application/json"
 
@@ -62,6 +63,11 @@ def read_check_items() -> dict[str, Any]:
         "categories": sorted({item["category"] for item in items}),
         "last_updated": max(approved).isoformat() if approved else None,
     }
+
+
+def read_scenario(id: str) -> dict[str, Any]:
+    """A scenario (利用シナリオ): whose work it is, its steps in order, and what each leads to."""
+    return scenarios.show_scenario(current_caller().principal, id).model_dump(mode="json")
 
 
 def read_config() -> dict[str, Any]:
@@ -149,6 +155,7 @@ def add_core_resources(server: HubServer) -> None:
     add_resource(server, uris.CONFIG, read_config, title="Configuration (設定)")
     add_resource(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)")
     add_resource(server, uris.RESULTS + "{id}", read_result, title="Review result (レビュー結果)")
+    add_resource(server, uris.SCENARIOS + "{id}", read_scenario, title="Scenario (利用シナリオ)")
 
 
 def add_rag_resources(server: HubServer) -> None:
@@ -205,6 +212,7 @@ def _find_chunks(principal: Principal, public_id: str) -> object:
 FINDERS: dict[str, Callable[[Principal, str], object]] = {
     uris.DOCUMENTS: get_document,
     uris.RESULTS: services.get_review,
+    uris.SCENARIOS: scenarios.get_scenario,
     uris.CHUNKS: _find_chunks,
     uris.EMBEDDINGS: get_document,
     uris.GUIDELINES: get_article,

@@ -1,5 +1,5 @@
 """The review app in the admin: check masters and reviews."""
 
-from review.admin import checkitems, checklists, evaluation, mappings, prompts, reviews
+from review.admin import checkitems, checklists, evaluation, mappings, prompts, reviews, scenarios
 
-__all__ = ["checkitems", "checklists", "evaluation", "mappings", "prompts", "reviews"]
+__all__ = ["checkitems", "checklists", "evaluation", "mappings", "prompts", "reviews", "scenarios"]

@@ -27,6 +27,14 @@ from review.models.reviews import (
     Suggestion,
     Triage,
 )
+from review.models.scenarios import (
+    Scenario,
+    ScenarioProgress,
+    ScenarioRole,
+    ScenarioStatus,
+    ScenarioStep,
+    StepPage,
+)
 from review.models.triage import EventKind, FindingAnswer, FindingEvent, ResultDecision, Signature
 
 __all__ = [
@@ -58,7 +66,13 @@ __all__ = [
     "ReviewEdition",
     "ReviewQuerySet",
     "ReviewStatus",
+    "Scenario",
+    "ScenarioProgress",
+    "ScenarioRole",
+    "ScenarioStatus",
+    "ScenarioStep",
     "Signature",
+    "StepPage",
     "Strategy",
     "Suggestion",
     "SuspectMark",

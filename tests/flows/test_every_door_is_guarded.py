@@ -32,6 +32,7 @@ OPEN_TO_ALL = {
     ("get", "/evaluation/datasets"): "an empty list",
     ("get", "/evaluation/runs"): "an empty list",
     ("get", "/sources"): "an empty list",
+    ("get", "/scenarios"): "published scenarios are for everyone who signs in",
     ("get", "/ontologies"): "ontologies are for everyone who signs in",
     ("get", "/audit"): "lists only lines about what the caller audits",
 }

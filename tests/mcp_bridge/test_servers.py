@@ -106,6 +106,7 @@ async def test_resources_and_templates_of_the_hub_server():
     assert [item.uri_template for item in templates.resource_templates] == [
         "smartreviewer://documents/{id}",
         "smartreviewer://results/{id}",
+        "smartreviewer://scenarios/{id}",
         "smartreviewer-rag://chunks/{id}",
         "smartreviewer-rag://embeddings/{id}",
         "smartreviewer-knowledge://ontology/{domain}",

@@ -1,0 +1,198 @@
+"""Scenarios in the admin: choosing one, walking through it, curating its versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+from unfold.admin import StackedInline
+
+from hub.access.principals import Principal
+from hub.admin_site.callers import errors_as_messages, is_staff, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.errors import NotFound
+from knowledge.models import Document
+from knowledge.services.collections import may_curate
+from knowledge.services.reading import list_documents
+from review.admin.masters import MasterAdmin
+from review.admin.scenario_links import link_of
+from review.models import Review, Scenario, ScenarioRole, ScenarioStatus, ScenarioStep
+from review.services import list_reviews, scenarios
+
+DOCUMENTS_OFFERED = 100
+
+
+class StepInline(StackedInline):  # type: ignore[misc]  # Unfold has no types
+    """The steps of a version; they change with it, while it is a draft."""
+
+    model = ScenarioStep
+    fields = (
+        ("position", "action", "page"),
+        ("title_ja", "title_en"),
+        ("description_ja", "description_en"),
+        ("expected_ja", "expected_en"),
+    )
+    extra = 0
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Show them to everybody who may enter."""
+        return is_staff(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Let curators edit those of a draft."""
+        is_draft = getattr(obj, "status", ScenarioStatus.DRAFT) == ScenarioStatus.DRAFT
+        return is_staff(request) and is_draft and may_curate(principal_of(request))
+
+    has_delete_permission = has_change_permission
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Let curators add some to a draft."""
+        return self.has_change_permission(request, obj)
+
+
+@admin.register(Scenario)
+class ScenarioAdmin(MasterAdmin):
+    """A page to choose a scenario on, a page to walk through it, and Django's form for drafts."""
+
+    fields = ("code", "role", "name_ja", "name_en", "description_ja", "description_en", "document_types", "reason")
+    inlines = (StepInline,)
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return getattr(obj, "status", ScenarioStatus.DRAFT) == ScenarioStatus.DRAFT and may_curate(principal)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Scenario | None = None) -> tuple[str, ...]:
+        """The code holds the versions together: it stays."""
+        return ("code",) if obj else ()
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the walkthrough, and what curators do with versions."""
+        view = self.admin_site.admin_view
+        own = [
+            path("walk/<slug:code>/", view(walk), name="review_scenario_walk"),
+            path("walk/<slug:code>/step/", view(tick), name="review_scenario_tick"),
+            path("walk/<slug:code>/document/", view(choose_document), name="review_scenario_document"),
+            path("walk/<slug:code>/over/", view(start_over), name="review_scenario_start_over"),
+            path("<int:pk>/copy/", view(copy), name="review_scenario_copy"),
+            path("<int:pk>/publish/", view(publish), name="review_scenario_publish"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Show the scenarios in force with how far the person is, and to curators all versions."""
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        principal = principal_of(request)
+        return render_page(
+            request,
+            "admin/review/scenario/list.html",
+            title=_("Scenarios"),
+            scenarios=scenarios.list_scenarios(principal),
+            roles=dict(ScenarioRole.choices),
+            versions=Scenario.objects.select_related("author") if may_curate(principal) else (),
+        )
+
+    def save_model(self, request: HttpRequest, obj: Scenario, form: Any, change: bool) -> None:  # noqa: ANN401
+        """Store the draft in the name of the person."""
+        scenarios.save_scenario_draft(principal=principal_of(request), scenario=obj)
+
+
+@never_cache
+def walk(request: HttpRequest, code: str) -> HttpResponseBase:
+    """Show the steps with links to where they are done, and what the person has ticked off."""
+    principal = principal_of(request)
+    try:
+        found = scenarios.walkthrough(principal, code)
+    except NotFound as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect(reverse("admin:review_scenario_changelist"))
+    review = _latest_review(principal, found.document)
+    steps = list(found.scenario.steps.all())
+    done = sum(step.action in found.done for step in steps)
+    return render_page(
+        request,
+        "admin/review/scenario/walk.html",
+        title=found.scenario.name,
+        scenario=found.scenario,
+        role=found.scenario.get_role_display(),
+        steps=[(step, step.action in found.done, link_of(step, found.document, review)) for step in steps],
+        next_step=found.next_step,
+        done=done,
+        percent=100 * done // len(steps) if steps else 0,
+        document=found.document,
+        documents=_offered(principal, found.scenario, found.document),
+        review=review,
+        may_curate=may_curate(principal),
+    )
+
+
+def _latest_review(principal: Principal, document: Document | None) -> Review | None:
+    return list_reviews(principal, document_id=document.public_id).first() if document else None
+
+
+def _offered(principal: Principal, scenario: Scenario, chosen: Document | None) -> list[Document]:
+    """The newest documents of the scenario's types that the person may read, and the chosen one."""
+    found = list_documents(principal).filter(retired_at__isnull=True)
+    if scenario.document_types:
+        found = found.filter(document_type__in=scenario.document_types)
+    newest = list(found.order_by("-pk")[:DOCUMENTS_OFFERED])
+    return newest if chosen is None or chosen in newest else [chosen, *newest]
+
+
+@require_POST
+def tick(request: HttpRequest, code: str) -> HttpResponseRedirect:
+    """Tick a step off, or take the tick away."""
+    action = request.POST.get("action", "")
+    with errors_as_messages(request):
+        scenarios.tick_step(
+            principal=principal_of(request), code=code, action=action, done=request.POST.get("done") == "1"
+        )
+    return _back(code, f"step-{action}")
+
+
+@require_POST
+def choose_document(request: HttpRequest, code: str) -> HttpResponseRedirect:
+    """Walk through with another document."""
+    with errors_as_messages(request):
+        scenarios.walk_with(
+            principal=principal_of(request), code=code, document_id=request.POST.get("document", "").strip()
+        )
+    return _back(code)
+
+
+@require_POST
+def start_over(request: HttpRequest, code: str) -> HttpResponseRedirect:
+    """Forget what the person has ticked off."""
+    with errors_as_messages(request):
+        scenarios.start_over(principal=principal_of(request), code=code)
+    return _back(code)
+
+
+def _back(code: str, place: str = "") -> HttpResponseRedirect:
+    address = reverse("admin:review_scenario_walk", args=[code])
+    return HttpResponseRedirect(f"{address}#{place}" if place else address)
+
+
+@require_POST
+def copy(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Make a draft of a version, or go to the draft that there is."""
+    address = reverse("admin:review_scenario_changelist")
+    with errors_as_messages(request):
+        draft = scenarios.new_scenario_version(principal=principal_of(request), scenario_id=pk)
+        address = reverse("admin:review_scenario_change", args=[draft.pk])
+    return HttpResponseRedirect(address)
+
+
+@require_POST
+def publish(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Put a draft in force."""
+    with errors_as_messages(request):
+        published = scenarios.publish_scenario(principal=principal_of(request), scenario_id=pk)
+        messages.success(request, _("{scenario} is in force.").format(scenario=published))
+    return HttpResponseRedirect(reverse("admin:review_scenario_changelist"))

@@ -1,0 +1,152 @@
+"""Scenarios (利用シナリオ): how a role gets a piece of work done with the hub, step by step, and how far people are."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.languages import in_language
+from knowledge.models import Document
+
+
+class ScenarioRole(models.TextChoices):
+    PJMO = "pjmo", _("project office (PJMO)")
+    QUALITY_SUPPORT = "quality_support", _("quality support")
+    ADMIN = "admin", _("administrator")
+
+
+class ScenarioStatus(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    PUBLISHED = "published", _("published")
+    RETIRED = "retired", _("retired")
+
+
+class StepPage(models.TextChoices):
+    """The page of the admin on which a step is done; some are about the document that the person walks through with."""
+
+    NONE = "", _("no page")
+    OVERVIEW = "overview", _("Overview")
+    SEARCH = "search", _("Search")
+    UPLOAD = "upload", _("Upload documents")
+    DOCUMENT = "document", _("The document")
+    START_REVIEW = "start_review", _("Start a review")
+    REVIEW = "review", _("The document's latest review")
+    TRIAGE = "triage", _("Triage of the latest review")
+    CHANGES = "changes", _("Changes since the review before")
+    ANSWERS = "answers", _("Read answers in")
+    CHECKLISTS = "checklists", _("Check lists")
+    CHECK_ITEMS = "check_items", _("Check items")
+    GUIDELINES = "guidelines", _("Guidelines")
+    ONTOLOGIES = "ontologies", _("Ontologies")
+    PROMPTS = "prompts", _("Prompts")
+    EVALUATION = "evaluation", _("Evaluation")
+    AUDIT = "audit", _("Audit events")
+
+
+class Scenario(models.Model):
+    """One version of a scenario; of those with one code at most one is published.
+
+    Once published neither it nor its steps change: a new version is made of it.
+    """
+
+    code = models.SlugField(_("code"), max_length=60)
+    number = models.PositiveIntegerField(_("version"), default=1, editable=False)
+    status = models.CharField(
+        _("state"), max_length=10, choices=ScenarioStatus.choices, default=ScenarioStatus.DRAFT, editable=False
+    )
+    role = models.CharField(_("role"), max_length=20, choices=ScenarioRole.choices)
+    name_ja = models.CharField(_("name (ja)"), max_length=200)
+    name_en = models.CharField(_("name (en)"), max_length=200, blank=True)
+    description_ja = models.TextField(_("description (ja)"), blank=True)
+    description_en = models.TextField(_("description (en)"), blank=True)
+    document_types = ArrayField(
+        models.CharField(max_length=40), default=list, blank=True, verbose_name=_("document types")
+    )
+    reason = models.CharField(_("reason for the change"), max_length=300, blank=True)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("author"),
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    published_at = models.DateTimeField(_("published"), null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("scenario")
+        verbose_name_plural = _("scenarios")
+        ordering = ["code", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["code", "number"], name="one_scenario_per_number"),
+            models.UniqueConstraint(fields=["code"], condition=Q(status="published"), name="one_published_scenario"),
+            models.UniqueConstraint(fields=["code"], condition=Q(status="draft"), name="one_scenario_draft"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} v{self.number}"
+
+    @property
+    def name(self) -> str:
+        return in_language(self.name_ja, self.name_en or self.name_ja)
+
+    @property
+    def description(self) -> str:
+        return in_language(self.description_ja, self.description_en or self.description_ja)
+
+
+class ScenarioStep(models.Model):
+    """One step: what to do, and what there is afterwards. ``action`` names it in all versions of its scenario."""
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="steps")
+    position = models.PositiveIntegerField(_("order"), default=0)
+    action = models.SlugField(_("action"), max_length=60)
+    page = models.CharField(_("page"), max_length=20, choices=StepPage.choices, default=StepPage.NONE, blank=True)
+    title_ja = models.CharField(_("title (ja)"), max_length=200)
+    title_en = models.CharField(_("title (en)"), max_length=200, blank=True)
+    description_ja = models.TextField(_("description (ja)"), blank=True)
+    description_en = models.TextField(_("description (en)"), blank=True)
+    expected_ja = models.TextField(_("expected output (ja)"), blank=True)
+    expected_en = models.TextField(_("expected output (en)"), blank=True)
+
+    class Meta:
+        verbose_name = _("step")
+        verbose_name_plural = _("steps")
+        ordering = ["position", "pk"]
+        constraints = [models.UniqueConstraint(fields=["scenario", "action"], name="one_step_per_action")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def title(self) -> str:
+        return in_language(self.title_ja, self.title_en or self.title_ja)
+
+    @property
+    def description(self) -> str:
+        return in_language(self.description_ja, self.description_en or self.description_ja)
+
+    @property
+    def expected(self) -> str:
+        return in_language(self.expected_ja, self.expected_en or self.expected_ja)
+
+
+class ScenarioProgress(models.Model):
+    """How far a person is in a scenario, whichever version is in force: the actions ticked off, in that order."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    code = models.SlugField(max_length=60)
+    done = ArrayField(models.CharField(max_length=60), default=list)
+    document = models.ForeignKey(Document, on_delete=models.SET_NULL, null=True, related_name="+")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "code"], name="one_progress_per_person")]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {len(self.done)}"
