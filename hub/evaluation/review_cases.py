@@ -2,8 +2,9 @@
 
 A case is ``{"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item": "FR-001〜FR-014 の欠番",
 "expected_verdict": "pass", "identifiers": ["FR-001〜FR-014"]}``. Which document: ``document_id`` or ``path`` (with
-``collection`` where a path is in several). What decides: ``check_item_id``, ``rule_id`` (one, or several), ``topic`` or
-``check_type``. What the finding must be about: ``identifiers``, ``variants``, ``location`` (a text of the document).
+``collection`` where a path is in several), and ``version``, a number; the current version without it. What decides:
+``check_item_id``, ``rule_id`` (one, or several), ``topic`` or ``check_type``. What the finding must be about:
+``identifiers``, ``variants``, ``location`` (a text of the document).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SELECTORS = ("check_item_id", "rule_id", "topic", "check_type")
 TEXTS = ("id", "item", "check_item_id", "topic", "check_type", "collection", "note")
 LISTS = ("identifiers", "variants", "related_documents")
 KNOWN_FIELDS = frozenset(
-    {*TEXTS, *LISTS, "document_id", "path", "rule_id", "expected_verdict", "location", "weight"},
+    {*TEXTS, *LISTS, "document_id", "path", "version", "rule_id", "expected_verdict", "location", "weight"},
 )
 MOST_IDENTIFIERS = 2000
 SEPARATORS = re.compile(r"[,，、;；\n]")
@@ -38,6 +39,8 @@ def review_case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON or a she
     asked: dict[str, Any] = {"document": _document(given)}
     asked |= {name: text_of(given, name) for name in TEXTS if name in given}
     asked |= {name: _texts(given[name], name) for name in LISTS if name in given}
+    if "version" in given:
+        asked["version"] = _version(given["version"])
     if "rule_id" in given:
         asked["rule_ids"] = _texts(given["rule_id"], "rule_id")
     if "location" in given:
@@ -83,6 +86,13 @@ def _texts(value: object, field: str) -> list[str]:
     if not isinstance(value, list) or not value:
         raise ValueError(f"{field}: expected a text, or a list of texts")
     return [text_of({field: item}, field) for item in value]
+
+
+def _version(value: object) -> int:
+    number = _number(value)
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number) or number < 1:
+        raise ValueError(f"version: expected a version's number, not {value!r}")
+    return int(number)
 
 
 def _number(value: object) -> object:

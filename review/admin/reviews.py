@@ -18,7 +18,7 @@ from hub.admin_site.badges import badge, progress_bar, two_lines
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection
-from review.admin import answer_pages, review_pages, triage_pages
+from review.admin import answer_pages, people_pages, review_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.services import list_reviews
 
@@ -68,8 +68,10 @@ class ReviewAdmin(KeysetModelAdmin):
             path("<int:pk>/triage/", view(triage_pages.triage), name="review_review_triage"),
             path("<int:pk>/triage/save/", view(triage_pages.save), name="review_review_triage_save"),
             path("<int:pk>/triage/<str:finding_id>/", view(triage_pages.finding), name="review_review_triage_finding"),
-            path("<int:pk>/verdict/<str:check_item_id>/", view(triage_pages.decide), name="review_review_verdict"),
-            path("<int:pk>/sign-off/", view(triage_pages.sign), name="review_review_sign_off"),
+            path("<int:pk>/verdict/<str:check_item_id>/", view(people_pages.decide), name="review_review_verdict"),
+            path("<int:pk>/sign-off/", view(people_pages.sign), name="review_review_sign_off"),
+            path("<int:pk>/carry/", view(people_pages.carry), name="review_review_carry"),
+            path("<int:pk>/keep/", view(people_pages.keep), name="review_review_keep"),
             path("<int:pk>/answers/", view(answer_pages.answers), name="review_review_answers"),
             path("<int:pk>/diff/", view(answer_pages.diff), name="review_review_diff"),
         ]

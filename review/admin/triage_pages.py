@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy as _
@@ -23,13 +21,14 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import Scope
 from hub.admin_site.badges import KINDS
-from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
 from review import services
-from review.models import SEVERITIES, VERDICTS, EventKind, Review, Triage
+from review.admin.case_datasets import datasets_for, may_keep_cases
+from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
 from review.passages import render_passage
 from review.report.facts import label, place_of
 from review.schemas import FindingOut, ReviewOut
@@ -65,6 +64,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     review = find_review(request, pk)
     facts = services.show_review(review, everything=True)
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
+    may_act = _may_act(request, review)
     rows = [_row(one) for one in facts.findings if _is_wanted(one, asked)]
     return render_page(
         request,
@@ -81,8 +81,11 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         verdicts=dict(VERDICTS),
         items=sorted({one.check_item_id for one in facts.findings}),
         people=_people(review),
+        offer=services.carry_offer(principal, review) if may_act else None,
+        marks=dict(CarryMark.choices),
+        datasets=datasets_for(request) if may_act else [],
         left=sum(one.triage == Triage.OPEN for one in facts.findings),
-        may_act=_may_act(request, review),
+        may_act=may_act,
     )
 
 
@@ -154,13 +157,15 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
         ],
         "states": Triage.choices,
         "people": _people(review),
+        "carried_state": label(Triage.choices, found.carried.triage) if found.carried else "",
+        "may_keep": may_keep_cases(principal),
         "may_act": _may_act(request, review),
     }
     return render(request, "admin/review/review/triage_finding.html", context)
 
 
 def _event_text(kind: str, value: str) -> str:
-    return label(Triage.choices, value) if kind in (EventKind.TRIAGE, EventKind.REOPEN) else value
+    return label(Triage.choices, value) if kind in (EventKind.TRIAGE, EventKind.REOPEN, EventKind.CARRY) else value
 
 
 def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
@@ -193,9 +198,9 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     """
     review = find_review(request, pk)
     try:
-        asked = _body(request)
+        asked = body_of(request)
         changed = services.triage_findings(
-            principal=principal_of(request), finding_ids=_ids_of(review, asked), change=_change(asked)
+            principal=principal_of(request), finding_ids=ids_of(review, asked), change=_change(asked)
         )
         shown = services.show_findings(principal_of(request), changed)
         sign_off = services.show_sign_off(services.sign_off_state(principal_of(request), review.public_id))
@@ -215,7 +220,8 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     return JsonResponse({"findings": rows, "blocking": len(sign_off.blocking)})
 
 
-def _body(request: HttpRequest) -> dict[str, Any]:
+def body_of(request: HttpRequest) -> dict[str, Any]:
+    """Read the JSON object that the page's script sent. Raises InvalidInput."""
     try:
         asked = json.loads(request.body)
     except ValueError as error:
@@ -225,8 +231,8 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     return asked
 
 
-def _ids_of(review: Review, asked: Mapping[str, Any]) -> list[str]:
-    """The findings asked for, which must be of the review that the page is about."""
+def ids_of(review: Review, asked: Mapping[str, Any]) -> list[str]:
+    """Read which findings are asked for; they must be of the review that the page is about. Raises InvalidInput."""
     known = {one.public_id for result in review.results.all() for one in result.findings.all()}
     ids = asked.get("finding_ids")
     if not isinstance(ids, list) or not ids or not set(map(str, ids)) <= known:
@@ -254,41 +260,3 @@ def _end_of(text: str) -> datetime:
     if day is None:
         raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field="expires_at")
     return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
-
-
-@require_POST
-def decide(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponseRedirect:
-    """Record the person's verdict on a check."""
-    review = find_review(request, pk)
-    with errors_as_messages(request):
-        services.decide_result(
-            principal=principal_of(request),
-            review_id=review.public_id,
-            check_item_id=check_item_id,
-            verdict=request.POST.get("verdict", ""),
-            reason=request.POST.get("reason", ""),
-            revision=_number(request.POST.get("revision", "")),
-        )
-        messages.success(request, _("Your verdict on {item} is recorded.").format(item=check_item_id))
-    return _back(pk, "hub-checks")
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
-
-
-@require_POST
-def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Sign the review off, or tell what is in the way."""
-    review = find_review(request, pk)
-    with errors_as_messages(request):
-        state = services.sign_off(
-            principal=principal_of(request), review_id=review.public_id, comment=request.POST.get("comment", "")
-        )
-        done = _("The review is signed off.") if state.is_signed else _("You have signed. One more person must sign.")
-        messages.success(request, str(done))
-    return _back(pk, "hub-sign-off")
-
-
-def _back(pk: int, place: str) -> HttpResponseRedirect:
-    return HttpResponseRedirect(f"{reverse('admin:review_review_triage', args=[pk])}#{place}")

@@ -17,7 +17,7 @@ from hub.rest.responses import accepted, created
 from hub.rest.schemas import Page, PageQuery
 from hub.rest.uploads import received_file
 from review.schemas import evaluation as shapes
-from review.services import evaluation, evaluation_imports, evaluation_runs
+from review.services import evaluation, evaluation_cases, evaluation_imports, evaluation_runs
 
 router = Router(tags=["evaluation"])
 
@@ -66,7 +66,14 @@ class ImportQuery(Schema):
 
 class FromFindingIn(Schema):
     finding_id: str
-    expected_verdict: Literal["pass", "fail"] = Field(description="fail: a true finding; pass: a false alarm")
+    expected_verdict: Literal["", "pass", "fail"] = Field(
+        "", description="fail: a true finding; pass: a false alarm; default: as the finding was decided"
+    )
+
+
+class FromResultIn(Schema):
+    review_id: str
+    check_item_id: str
 
 
 class RunIn(Schema):
@@ -171,7 +178,14 @@ def _rows(request: HttpRequest) -> list[Row]:
 @router.post("/evaluation/datasets/{code}/cases/from-finding", response={201: shapes.CaseOut})
 def case_from_finding(request: HubRequest, code: str, fields: FromFindingIn) -> Status[shapes.CaseOut]:
     """Keep a person's verdict on a finding as a case; the same finding again replaces it."""
-    case, _is_new = evaluation.case_from_finding(principal=request.principal, dataset=code, **fields.model_dump())
+    case, _is_new = evaluation_cases.case_from_finding(principal=request.principal, dataset=code, **fields.model_dump())
+    return Status(201, shapes.case_out(case))
+
+
+@router.post("/evaluation/datasets/{code}/cases/from-result", response={201: shapes.CaseOut})
+def case_from_result(request: HubRequest, code: str, fields: FromResultIn) -> Status[shapes.CaseOut]:
+    """Keep a person's verdict on a check as a case of its item; the same check again replaces it."""
+    case, _is_new = evaluation_cases.case_from_result(principal=request.principal, dataset=code, **fields.model_dump())
     return Status(201, shapes.case_out(case))
 
 
@@ -214,6 +228,12 @@ def get_run(request: HubRequest, run_id: str, filters: Annotated[MetricsQuery, Q
     """A run: figures overall, by check type, document and item, and the comparison with its baseline."""
     run = evaluation_runs.get_run(request.principal, run_id)
     return shapes.evaluation_out(run, evaluation_runs.chosen_metrics(filters.metrics))
+
+
+@router.get("/evaluation/runs/{run_id}/compare", response=shapes.ComparisonOut)
+def compare_runs(request: HubRequest, run_id: str, base: str) -> shapes.ComparisonOut:
+    """A run held against any other (`base`) of its dataset: what is better, worse, and which cases flipped."""
+    return evaluation_runs.compare_runs(request.principal, run_id, base_id=base)
 
 
 @router.post("/evaluation/runs/{run_id}/baseline", response=shapes.EvaluationRowOut)

@@ -129,6 +129,19 @@ def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> schemas.S
     )
 
 
+class CarryIn(Schema):
+    base: str = Field("", description="the earlier review; default: the newest completed one of the document")
+
+
+@router.post("/reviews/{review_id}/carry-triage", response=schemas.CarryOut)
+def carry_triage(request: HubRequest, review_id: str, asked: CarryIn) -> schemas.CarryOut:
+    """Carry what people decided over from an earlier review: states, assignees, comments; close what is gone there.
+
+    Other evidence than was decided about stays open and is marked. Doing it twice changes nothing.
+    """
+    return services.carry_triage(principal=request.principal, review_id=review_id, base_id=asked.base)
+
+
 @router.get("/reviews/{review_id}/diff", response=schemas.DiffOut)
 def get_diff(request: HubRequest, review_id: str, base: str) -> schemas.DiffOut:
     """What became of the findings of an earlier review (`base`) of the same document."""

@@ -16,8 +16,12 @@ Summary = dict[str, Any]
 
 
 def document_key(case: Mapping[str, Any]) -> str:
-    """Name a case's document among those that a run pins: its id or path, with the collection where it is named."""
-    return f"{case['collection']}:{case['document']}" if case.get("collection") else str(case["document"])
+    """Name a case's document among those that a run pins.
+
+    Its id or path, with the collection before and the version behind it where the case names them.
+    """
+    name = f"{case['collection']}:{case['document']}" if case.get("collection") else str(case["document"])
+    return f"{name}#v{case['version']}" if case.get("version") else name
 
 
 def related_keys(case: Mapping[str, Any]) -> list[str]:

@@ -65,6 +65,14 @@ class Triage(models.TextChoices):
 STANDING = (Triage.OPEN, Triage.ACCEPTED)
 
 
+class CarryMark(models.TextChoices):
+    """How a finding that was carried over differs from the earlier review's: place, or what it quotes and names."""
+
+    SAME = "same", _("unchanged")
+    MOVED = "moved", _("moved")
+    CHANGED = "changed", _("changed")
+
+
 class Review(models.Model):
     """One run of a check list's version over a document's version. Its results are kept as they come.
 
@@ -176,6 +184,8 @@ class Finding(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     revision = models.PositiveIntegerField(default=0)
+    carried = models.JSONField(default=dict)
+    """Where its decision came from: {review_id, finding_id, version, triage, mark}; empty before. See CarryMark."""
 
     class Meta:
         verbose_name = _("finding")

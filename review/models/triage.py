@@ -16,16 +16,22 @@ class EventKind(models.TextChoices):
     ASSIGN = "assign", _("assignment")
     ANSWER = "answer", _("answer")
     REOPEN = "reopen", _("waiver expired")
+    CARRY = "carry", _("carried over")
 
 
 class FindingEvent(models.Model):
-    """One line of a finding's history. ``before`` and ``after`` are states, names or empty, by ``kind``."""
+    """One line of a finding's history. ``before`` and ``after`` are states, names or empty, by ``kind``.
+
+    ``origin`` is the finding of an earlier review that the line came from, or, when a later review closed the finding,
+    that review; empty for what was said here.
+    """
 
     finding = models.ForeignKey(Finding, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=10, choices=EventKind.choices)
     before = models.CharField(max_length=150, blank=True)
     after = models.CharField(max_length=150, blank=True)
     text = models.TextField(blank=True)
+    origin = models.CharField(max_length=40, blank=True)
     expires_at = models.DateTimeField(null=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     actor_name = models.CharField(max_length=150)

@@ -30,11 +30,12 @@ from review.schemas.reviews import (
     review_out,
     review_row_out,
 )
-from review.schemas.triage import BlockerOut, HistoryLineOut, SignOffOut, history_line_out
+from review.schemas.triage import BlockerOut, CarryOut, HistoryLineOut, SignOffOut, history_line_out
 
 __all__ = [
     "AnswerOut",
     "BlockerOut",
+    "CarryOut",
     "CheckItemOut",
     "ChecklistOut",
     "ChecklistRef",

@@ -206,8 +206,11 @@ def _measures(run: EvaluationRun, names: Sequence[str]) -> dict[str, dict[str, f
 
 
 def _comparison(run: EvaluationRun) -> ComparisonOut | None:
-    if "delta" not in run.metrics:
-        return None
+    return comparison_out(run) if "delta" in run.metrics else None
+
+
+def comparison_out(run: EvaluationRun) -> ComparisonOut:
+    """Show how a run differs from its baseline; expects that to be selected, and a delta among the measures."""
     delta = {
         name: change["value"] if isinstance(change, dict) else change for name, change in run.metrics["delta"].items()
     }

@@ -39,6 +39,16 @@ class AnswerOut(BaseModel):
     answered_on: date | None
 
 
+class CarriedOut(BaseModel):
+    """Where a finding's decision came from. With the mark `changed`, rejecting and waiving are left to decide anew."""
+
+    review_id: str
+    finding_id: str
+    version: int
+    triage: str = Field(description="the state in that review")
+    mark: str = Field(description="same, moved, or changed: the evidence is not what was decided about")
+
+
 class FindingOut(BaseModel):
     id: str
     number: int = Field(description="counts the review's findings in the order of the document, from 1")
@@ -61,6 +71,7 @@ class FindingOut(BaseModel):
     expires_at: datetime | None = Field(description="when a waiver ends and the finding is open again")
     assignee: str | None
     answer: AnswerOut | None
+    carried: CarriedOut | None = Field(description="the earlier review that the decision was carried over from")
     revision: int = Field(description="give it back when changing the finding; another one by then is a conflict")
 
 
@@ -99,6 +110,7 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
         expires_at=finding.expires_at,
         assignee=finding.assignee.get_username() if finding.assignee else None,
         answer=_answer_out(getattr(finding, "answer", None)),
+        carried=CarriedOut(**finding.carried) if finding.carried else None,
         revision=finding.revision,
     )
 

@@ -11,12 +11,16 @@ from review.schemas.reviews import SignatureOut
 
 
 class HistoryLineOut(BaseModel):
-    """Who changed what of a finding. ``kind`` is triage, comment, assign, answer or reopen (a waiver has ended)."""
+    """Who changed what of a finding.
+
+    ``kind`` is triage, comment, assign, answer, carry (from an earlier review) or reopen (a waiver has ended).
+    """
 
     kind: str
     before: str | None
     after: str | None
     text: str | None
+    origin: str | None = Field(description="the earlier review's finding that the line was carried over from")
     expires_at: datetime | None
     by: str
     changed_at: datetime
@@ -41,6 +45,20 @@ class SignOffOut(BaseModel):
     blocking: list[BlockerOut]
 
 
+class CarryOut(BaseModel):
+    """What carrying over did to the findings of a review, and of the earlier one."""
+
+    review_id: str
+    base_review_id: str
+    carried: int = Field(description="findings that took over something: a decision, an assignee, comments")
+    moved: int = Field(description="of these, found in another section: decided as before, and marked")
+    changed: int = Field(description="of these, with other evidence: rejecting and waiving are left to decide anew")
+    reopened: int = Field(
+        description="of these, open although they were decided: fixed, a waiver that ended, other evidence"
+    )
+    closed: int = Field(description="findings of the earlier review that are gone now, and were set to fixed there")
+
+
 def history_line_out(event: FindingEvent) -> HistoryLineOut:
     """Show one line of a finding's history."""
     return HistoryLineOut(
@@ -48,6 +66,7 @@ def history_line_out(event: FindingEvent) -> HistoryLineOut:
         before=event.before or None,
         after=event.after or None,
         text=event.text or None,
+        origin=event.origin or None,
         expires_at=event.expires_at,
         by=event.actor_name,
         changed_at=event.at,

@@ -1,5 +1,6 @@
 """What may be done with check masters and reviews."""
 
+from review.services.carrying import CarryOffer, carry_offer, carry_triage
 from review.services.comparing import Comparison, compare_reviews, difference
 from review.services.estimates import ReviewEstimate, estimate_review
 from review.services.lint import MAX_CHARACTERS, TextFormat, lint_text
@@ -40,6 +41,7 @@ __all__ = [
     "MAX_CHARACTERS",
     "SUGGESTION_LEVELS",
     "Answer",
+    "CarryOffer",
     "Comparison",
     "ReviewEstimate",
     "ReviewOptions",
@@ -48,6 +50,8 @@ __all__ = [
     "TriageChange",
     "Trial",
     "cancel_review",
+    "carry_offer",
+    "carry_triage",
     "compare_reviews",
     "decide_result",
     "describe_rules",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -17,15 +16,14 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, ParsedCase
 from hub.evaluation.models import READING_SCOPES, EvaluationCase, EvaluationDataset
-from hub.evaluation.review_cases import REVIEW, review_case
+from hub.evaluation.review_cases import REVIEW
 from knowledge.services.collections import may_curate
 from knowledge.services.retrieval_evaluation import get_dataset
-from review.models import CheckList, Finding, Review
+from review.models import CheckList
 
 CODE = re.compile(r"^[A-Za-z0-9_-]{1,63}$")
 GUARD_CHECKLIST = "checklist:"
 GUARDS = ("embedding_set", "prompt")
-LOCATION_CHARS = 200
 LONGEST_NAME = 200
 
 
@@ -79,7 +77,7 @@ def create_dataset(*, principal: Principal, code: str, name: str = "") -> Evalua
             made = EvaluationDataset.objects.create(code=code, name=name.strip() or code)
             if principal.user_id is not None:
                 made.readers.add(principal.user_id)
-            _record(principal, "CREATE", code)
+            record(principal, "CREATE", code)
     except IntegrityError as error:
         raise Conflict(_('The code "{given}" is taken.'), code="dataset_exists", given=code) from error
     return read_dataset(principal, code)
@@ -100,7 +98,7 @@ def change_dataset(*, principal: Principal, code: str, change: DatasetChange) ->
         if change.readers is not None:
             found.readers.set(_users(change.readers))
         told = {name: getattr(change, name) for name in change.__slots__ if getattr(change, name) is not None}
-        _record(principal, "CHANGE", code, **told)
+        record(principal, "CHANGE", code, **told)
     return list_datasets(principal).filter(pk=found.pk).first() or found
 
 
@@ -126,7 +124,7 @@ def delete_dataset(*, principal: Principal, code: str) -> None:
     require_curator(principal)
     found = get_dataset(principal, code)
     with transaction.atomic():
-        _record(principal, "DELETE", code, cases=found.cases.count(), runs=found.runs.count())
+        record(principal, "DELETE", code, cases=found.cases.count(), runs=found.runs.count())
         found.delete()
 
 
@@ -143,7 +141,7 @@ def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
     found = get_dataset(principal, code)
     if not found.cases.filter(pk=case_id).delete()[0]:
         raise NotFound(_('The dataset "{dataset}" has no case {case_id}.'), dataset=code, case_id=case_id)
-    _record(principal, "CASE_DELETE", code, case=case_id)
+    record(principal, "CASE_DELETE", code, case=case_id)
 
 
 def save_case(dataset: EvaluationDataset, case: ParsedCase) -> tuple[EvaluationCase, bool]:
@@ -156,56 +154,6 @@ def save_case(dataset: EvaluationDataset, case: ParsedCase) -> tuple[EvaluationC
     )
 
 
-def case_from_finding(
-    *, principal: Principal, finding_id: str, expected_verdict: str, dataset: str
-) -> tuple[EvaluationCase, bool]:
-    """Keep what a person decided about a finding as a case: *fail* for a true one, *pass* for a false alarm.
-
-    The second value tells whether the case is new. Raises NotFound for a dataset or finding that is not there for the
-    caller, InvalidInput for another verdict.
-    """
-    principal.require(Scope.TRIAGE)
-    require_reader(principal)
-    found = get_dataset(principal, dataset)
-    visible = Review.objects.visible_to(principal, Scope.TRIAGE).values("pk")
-    finding = (
-        Finding.objects.select_related("result__item_version__item", "result__review")
-        .filter(public_id=finding_id, result__review__in=visible)
-        .first()
-    )
-    if finding is None:
-        raise NotFound(_('There is no finding "{finding_id}".'), code="finding_not_found", finding_id=finding_id)
-    try:
-        case = review_case(_fields_of(finding) | {"expected_verdict": expected_verdict})
-    except ValueError as error:
-        raise InvalidInput(_("This makes no case: {reason}"), reason=str(error)) from error
-    with transaction.atomic():
-        row, is_new = save_case(found, case)
-        _record(principal, "CASE_FROM_FINDING", dataset, finding=finding_id, expected=expected_verdict)
-    return row, is_new
-
-
-def _fields_of(finding: Finding) -> dict[str, Any]:
-    """A finding as a case: its item and rule, and what it is about."""
-    fields: dict[str, Any] = {
-        "document_id": finding.result.review.document_id_text,
-        "check_item_id": finding.result.item_version.item.code,
-        "rule_id": finding.rule_id,
-        "item": finding.message_ja,
-        "note": f"{finding.result.review.public_id} {finding.public_id}",
-    }
-    data = finding.data
-    if data.get("topic"):
-        return fields | {"topic": data["topic"]}
-    if data.get("identifiers"):
-        fields["identifiers"] = list(data["identifiers"])
-    if data.get("variants") or data.get("expressions"):
-        fields["variants"] = list(data.get("variants") or data["expressions"])
-    quotes = [quote["quote"] for quote in finding.evidence if quote["quote"].strip()]
-    if quotes:
-        fields["location"] = quotes[0].strip().split("\n")[0][:LOCATION_CHARS]
-    return fields
-
-
-def _record(principal: Principal, action: str, code: str, **details: object) -> None:
+def record(principal: Principal, action: str, code: str, **details: object) -> None:
+    """Write to the audit trail what was done to a dataset."""
     record_event(principal=principal, action=f"EVALUATION_{action}", resource=f"dataset:{code}", **details)

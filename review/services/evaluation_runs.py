@@ -16,18 +16,20 @@ from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.classification import MEASURES, REPRODUCIBILITY
-from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
 from hub.evaluation.review_cases import REVIEW
 from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.models import Document
+from knowledge.models import Document, VersionContent
 from knowledge.services import retrieval_evaluation
 from knowledge.services.retrieval_evaluation import get_dataset
 from knowledge.services.workers import POLL_S, worker_is_alive
 from knowledge.types import SearchMode
 from review.evaluation import execution
 from review.evaluation.judging import versions_in_force
-from review.evaluation.summary import document_key, related_keys
+from review.evaluation.summary import document_key, related_keys, retrieval_summary, review_summary
+from review.judging.prompts import numbers_in_force
 from review.models import CheckListVersion
+from review.schemas.evaluation import ComparisonOut, comparison_out
 from review.services.evaluation import require_curator, require_reader
 from review.tasks import execute_evaluation
 
@@ -123,6 +125,7 @@ def _review_pins(
         "checklists": checklists,
         "documents": documents,
         "rounds": rounds,
+        "prompts": numbers_in_force(),
         "notices": notices,
     }
 
@@ -135,13 +138,29 @@ def _pinned_documents(principal: Principal, asked: Sequence[Mapping[str, Any]]) 
         .live()
         .filter(Q(public_id__in=names) | Q(path__in=names), current_version__isnull=False)
         .order_by("-pk")
-        .values_list("public_id", "path", "collection__slug", "current_version_id")
+        .values_list("pk", "public_id", "path", "collection__slug", "current_version_id")
     )
     known: dict[str, int] = {}
-    for public_id, path, collection, version_id in rows:
-        known |= dict.fromkeys((public_id, path, f"{collection}:{path}", f"{collection}:{public_id}"), version_id)
+    documents: dict[str, int] = {}
+    for pk, public_id, path, collection, version_id in rows:
+        names_of = (public_id, path, f"{collection}:{path}", f"{collection}:{public_id}")
+        known |= dict.fromkeys(names_of, version_id)
+        documents |= dict.fromkeys(names_of, pk)
+    known |= _named_versions(asked, documents)
     keys = {key for case in asked for key in (document_key(case), *related_keys(case))}
     return {key: known[key] for key in sorted(keys & known.keys())}, sorted(keys - known.keys())
+
+
+def _named_versions(asked: Sequence[Mapping[str, Any]], documents: Mapping[str, int]) -> dict[str, int]:
+    """Find the versions that cases name by number, as far as their text is still there."""
+    wanted = {}
+    for case in asked:
+        document = documents.get(document_key({**case, "version": None}))
+        if case.get("version") and document is not None:
+            wanted[document_key(case)] = (document, case["version"])
+    rows = VersionContent.objects.filter(version__document__in={document for document, _number in wanted.values()})
+    there = {(row[0], row[1]): row[2] for row in rows.values_list("version__document", "version__number", "version")}
+    return {key: there[named] for key, named in wanted.items() if named in there}
 
 
 def _retrieval_pins() -> dict[str, Any]:
@@ -178,6 +197,37 @@ def list_runs(principal: Principal, *, dataset: str = "") -> QuerySet[Evaluation
     runs = EvaluationRun.objects.select_related("dataset", "baseline").filter(dataset__in=visible.values("pk"))
     runs = runs.defer("scores", "baseline__scores", "baseline__details").order_by("-pk")
     return runs.filter(dataset=get_dataset(principal, dataset)) if dataset else runs
+
+
+def comparable_runs(principal: Principal, run: EvaluationRun) -> QuerySet[EvaluationRun]:
+    """The other completed runs of a run's dataset and kind, newest first."""
+    return (
+        list_runs(principal)
+        .filter(dataset=run.dataset_id, kind=run.kind, status=RunStatus.COMPLETED)
+        .exclude(pk=run.pk)
+    )
+
+
+def compare_runs(principal: Principal, run_id: str, *, base_id: str) -> ComparisonOut:
+    """Hold a completed run against any other of its dataset and kind: masters, prompts, sets, chunking side by side.
+
+    Raises NotFound, InvalidInput (another dataset or kind), Conflict (not completed).
+    """
+    run, base = get_run(principal, run_id), get_run(principal, base_id)
+    if (run.dataset_id, run.kind) != (base.dataset_id, base.kind) or run.pk == base.pk:
+        raise InvalidInput(
+            _("base: {base_id} is no other run of this dataset and kind."), base_id=base_id, field="base"
+        )
+    if run.status != RunStatus.COMPLETED or base.status != RunStatus.COMPLETED:
+        raise Conflict(_("Only completed runs can be compared."), code="run_not_completed")
+    run.baseline = base  # for this answer only: nothing is saved
+    summary = (retrieval_summary if run.kind == RETRIEVAL else review_summary)(run, _judged_cases(run))
+    run.metrics, run.details, run.flips = summary["metrics"], summary["details"], summary["flips"]
+    return comparison_out(run)
+
+
+def _judged_cases(run: EvaluationRun) -> list[EvaluationCase]:
+    return list(run.dataset.cases.filter(pk__in=[int(name) for name in run.scores]))
 
 
 def mark_baseline(*, principal: Principal, run_id: str) -> EvaluationRun:

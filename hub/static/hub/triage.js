@@ -97,6 +97,27 @@
     if (targets.includes(current)) await show(current, { scroll: false });
   }
 
+  async function keep(what) {
+    const dataset = document.getElementById("hub-triage-dataset");
+    if (!mayAct || !dataset) return;
+    const response = await fetch(page.dataset.keep, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value,
+      },
+      body: JSON.stringify({ dataset: dataset.value, ...what }),
+    });
+    if (response.redirected || !(response.headers.get("Content-Type") || "").includes("json")) {
+      say(page.dataset.failed, true);
+      return;
+    }
+    const answer = await response.json();
+    say(answer.error || answer.message, Boolean(answer.error));
+  }
+
+  const keepFindings = (targets) => targets.length && keep({ finding_ids: targets.map((row) => row.dataset.findingId) });
+
   function askFor(kind, targets) {
     const text = document.getElementById("hub-ask-text");
     const day = document.getElementById("hub-ask-day");
@@ -123,6 +144,7 @@
     if (key in STATES) save(targets, { triage: STATES[key] });
     else if (key === "w") askFor("waive", targets);
     else if (key === "c") askFor("comment", targets);
+    else if (key === "e") keepFindings(targets);
   }
 
   document.addEventListener("keydown", (event) => {
@@ -140,7 +162,7 @@
       keys.showModal();
     } else if (event.key === "x" && current && mayAct) {
       current.querySelector("input").click();
-    } else if ("arfowc".includes(event.key) && current) {
+    } else if ("arfowce".includes(event.key) && current) {
       event.preventDefault();
       act(event.key, [current]);
     }
@@ -156,6 +178,7 @@
     }
     const button = event.target.closest("[data-triage-key]");
     if (button && current) act(button.dataset.triageKey, [current]);
+    if (event.target.closest("[data-triage-keep]")) keepFindings(chosen());
     const bulk = event.target.closest("[data-triage-bulk]");
     if (bulk && bulk.dataset.triageBulk === "waived") act("w", chosen());
     else if (bulk) save(chosen(), { triage: bulk.dataset.triageBulk });
@@ -172,6 +195,8 @@
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-triage-help]")) keys.showModal();
     if (event.target.closest("[data-dialog-close]")) ask.close();
+    const item = event.target.closest("[data-triage-keep-item]");
+    if (item) keep({ check_item_id: item.dataset.triageKeepItem });
     const open = event.target.closest("[data-triage-open]");
     if (open) {
       event.preventDefault();

@@ -20,7 +20,7 @@ from review import runs, services
 from review.evaluation import execution
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
 from review.schemas.evaluation import evaluation_out
-from review.services import evaluation, evaluation_gate, evaluation_imports, evaluation_runs
+from review.services import evaluation, evaluation_cases, evaluation_gate, evaluation_imports, evaluation_runs
 from review.services.evaluation_runs import KNOWN_METRICS, get_run, start_run
 from review.services.master_versions import approve_checklist_version
 from tests.factories import CollectionFactory, principal_with, upload_file, work_through
@@ -171,11 +171,11 @@ def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> 
     runs.execute(review.pk)
     evaluation.create_dataset(principal=ME, code="triage")
     for finding in Finding.objects.all():
-        _case, is_new = evaluation.case_from_finding(
+        _case, is_new = evaluation_cases.case_from_finding(
             principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
         assert is_new
-        _case, again = evaluation.case_from_finding(
+        _case, again = evaluation_cases.case_from_finding(
             principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
         assert not again
@@ -184,10 +184,10 @@ def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> 
     run.refresh_from_db()
     assert run.details["counts"]["true_positives"] == Finding.objects.count() > 5
     with pytest.raises(NotFound):
-        evaluation.case_from_finding(principal=ME, finding_id="fnd_x", expected_verdict="fail", dataset="triage")
+        evaluation_cases.case_from_finding(principal=ME, finding_id="fnd_x", expected_verdict="fail", dataset="triage")
     other = principal_with(Role.CURATOR, Collection.objects.get(slug="default"))
     with pytest.raises(NotFound):
-        evaluation.case_from_finding(
+        evaluation_cases.case_from_finding(
             principal=other, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
 
@@ -215,7 +215,7 @@ def guarded(document) -> EvaluationDataset:
     found = Finding.objects.filter(result__item_version__item__code="BD-B01")
     assert found.exists()
     for finding in found:
-        evaluation.case_from_finding(
+        evaluation_cases.case_from_finding(
             principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard"
         )
     change = evaluation.DatasetChange(guards=["checklist:basic-design"])
