@@ -1,8 +1,7 @@
-"""Evaluation in the admin: datasets and their trend, imports with a preview, runs, the choice of the baseline."""
+"""Evaluation in the admin: datasets, imports with a preview, runs, the choice of the baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -18,16 +17,17 @@ from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
-from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
-from hub.evaluation.review_cases import REVIEW
+from hub.evaluation.models import EvaluationDataset, RunStatus
 from hub.rest.uploads import received_file
 from knowledge.services.collections import may_curate
+from review.admin.evaluation_trend import LABELS, trend_page
+from review.models import CheckListVersion, MasterStatus
 from review.schemas.evaluation import CaseImportOut, evaluation_out, import_out
 from review.services import evaluation, evaluation_imports, evaluation_runs
 
 RUNS_SHOWN = 30
 CASES_SHOWN = 100
-CHART_WIDTH, CHART_HEIGHT = 640, 120
+DEFAULT_ROUNDS = 2
 
 
 @admin.register(EvaluationDataset)
@@ -40,7 +40,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         """Put our pages in the place of Django's list and form."""
         view = self.admin_site.admin_view
-        actions = {"import": _import, "run": _run, "change-dataset": _change}
+        actions = {"trend": trend_page, "import": _import, "run": _run, "change-dataset": _change}
         own = [
             path("create/", view(_create), name="evaluation_evaluationdataset_create"),
             path("run/<str:run_id>/", view(run_page), name="evaluation_evaluationrun_page"),
@@ -88,25 +88,11 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         readers=", ".join(user.get_username() for user in dataset.readers.all()),
         cases=evaluation.list_cases(principal, code)[:CASES_SHOWN],
         runs=runs,
-        trend=trend(runs),
+        measured=any(run.status == RunStatus.COMPLETED for run in runs),
+        candidates=_candidates() if may_curate(principal) else (),
         preview=preview,
         may_change=may_curate(principal),
     )
-
-
-def trend(runs: Sequence[EvaluationRun]) -> dict[str, Any]:
-    """Turn review runs (newest first) into points of F1 and agreement, oldest at the left; 0 is at the bottom."""
-    done = [run for run in reversed(runs) if run.kind == REVIEW and run.status == RunStatus.COMPLETED]
-    step = CHART_WIDTH / max(1, len(done) - 1)
-    lines = []
-    for name in ("f1_score", "agreement"):
-        points = [
-            (round(at * step, 1), round(CHART_HEIGHT * (1 - value), 1), value)
-            for at, run in enumerate(done)
-            if (value := run.metrics[name]["value"]) is not None
-        ]
-        lines.append({"name": name, "points": points, "path": " ".join(f"{x},{y}" for x, y, _value in points)})
-    return {"width": CHART_WIDTH, "height": CHART_HEIGHT, "lines": lines, "runs": len(done)}
 
 
 def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
@@ -117,15 +103,30 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
     facts = evaluation_out(run, evaluation_runs.KNOWN_METRICS)
+    if base := request.GET.get("base", ""):
+        with errors_as_messages(request):
+            found = evaluation_runs.compare_runs(principal_of(request), run_id, base_id=base)
+            facts = facts.model_copy(update={"comparison": found})
     return render_page(
         request,
         "admin/evaluation/run.html",
         title=run.public_id,
         run=run,
         facts=facts,
-        measures=[(name, entry) for name, entry in run.metrics.items() if isinstance(entry, dict) and "low" in entry],
+        measures=[
+            (name, LABELS.get(name, ""), entry)
+            for name, entry in run.metrics.items()
+            if isinstance(entry, dict) and "low" in entry
+        ],
+        others=evaluation_runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
         may_change=may_curate(principal_of(request)),
     )
+
+
+def _candidates() -> list[CheckListVersion]:
+    """Drafts of check lists that a run may measure in the place of what is in force."""
+    drafts = CheckListVersion.objects.filter(status=MasterStatus.DRAFT).select_related("checklist")
+    return list(drafts.order_by("checklist__code", "-number"))
 
 
 @require_POST
@@ -162,9 +163,29 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
 @require_POST
 def _run(request: HttpRequest, code: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        run = evaluation_runs.start_run(principal=principal_of(request), dataset=code, compare_baseline=True)
+        run = evaluation_runs.start_run(
+            principal=principal_of(request),
+            dataset=code,
+            compare_baseline=True,
+            rounds=_number(request.POST.get("rounds", "")) or DEFAULT_ROUNDS,
+            candidates=_chosen_candidate(request.POST.get("candidate", "")),
+        )
         messages.success(request, _("The run {run} was started.").format(run=run.public_id))
     return _back(request, code)
+
+
+def _chosen_candidate(given: str) -> dict[str, int]:
+    """Map the chosen draft's check list to its id; empty for what is in force. Raises NotFound."""
+    if not given:
+        return {}
+    draft = next((one for one in _candidates() if str(one.pk) == given), None)
+    if draft is None:
+        raise NotFound(_("There is no such draft."))
+    return {draft.checklist.code: draft.pk}
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else None
 
 
 @require_POST

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from hub.access.principals import local_operator
+from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from review.evaluation import execution
+from review.services import evaluation, evaluation_imports, evaluation_runs
 from tests.factories import upload_file, work_through
 from tests.hub.admin.support import client_of, make_user
 from tests.review.evaluation.test_evaluation import CASES, SAMPLE
@@ -38,7 +41,10 @@ def test_a_curator_makes_imports_runs_and_sees_the_trend(queue) -> None:
     for _time in range(2):
         client.post(reverse("admin:evaluation_evaluationdataset_run", args=["gold"]))
         execution.execute(EvaluationRun.objects.order_by("-pk")[0].pk)
-    assert "<polyline" in client.get(page).content.decode()
+    trend = reverse("admin:evaluation_evaluationdataset_trend", args=["gold"])
+    assert trend in client.get(page).content.decode()
+    lines = json.loads(client.get(trend).context["measures_chart"])["datasets"]
+    assert lines[-1]["data"] == [1.0, 1.0]  # reproducibility
     run = EvaluationRun.objects.order_by("-pk")[0]
     detail = reverse("admin:evaluation_evaluationrun_page", args=[run.public_id])
     assert "false_positive_rate" in client.get(detail).content.decode()
@@ -58,3 +64,65 @@ def test_who_reads_no_dataset_sees_neither_list_nor_run() -> None:
     assert client.get(reverse(LIST)).status_code == 403
     detail = client.get(reverse("admin:evaluation_evaluationrun_page", args=[run.public_id]), follow=True)
     assert "秘密の正解" not in detail.content.decode()
+
+
+def measured(dataset: EvaluationDataset, f1: float, **fields: Any) -> EvaluationRun:
+    """A completed run as it is stored."""
+    metrics = {name: {"value": f1, "low": f1, "high": f1} for name in ("f1_score", "agreement", "precision", "recall")}
+    return EvaluationRun.objects.create(
+        dataset=dataset, kind="review", principal="夜間", metrics=metrics, **{"subject": "basic-design v1", **fields}
+    )
+
+
+def test_the_trend_shows_baseline_flips_and_what_was_changed_in_between() -> None:
+    dataset = EvaluationDataset.objects.create(code="gold", name="正解")
+    client = client_of(make_user("品質", is_superuser=True), language="en")
+    door = reverse("admin:evaluation_evaluationdataset_trend", args=["gold"])
+    assert "Nothing was measured yet" in client.get(door).content.decode()
+    first = measured(dataset, 0.8, is_baseline=True, parameters={"documents": {"a.md": 1}, "last_case": 4})
+    second = measured(
+        dataset,
+        0.7,
+        subject="basic-design v2",
+        baseline=first,
+        parameters={"documents": {"a.md": 2}, "last_case": 5},
+        flips=[{"is_worse": True}, {"is_worse": True}, {"is_worse": False}],
+    )
+    second.metrics |= {"delta": {"f1_score": -0.1}, "regression": True, "improved": False}
+    second.save(update_fields=["metrics"])
+    shown = client.get(door)
+    newest, oldest = shown.context["rows"]
+    assert (newest.worse, newest.better, newest.delta, oldest.delta) == (2, 1, -0.1, None)
+    assert newest.changes == ["basic-design v1 → basic-design v2", "1 document", "cases"]
+    chart = json.loads(shown.context["measures_chart"])
+    assert chart["datasets"][0]["data"] == [0.8, 0.7]
+    assert chart["datasets"][0]["pointRadius"] == [7, 3]
+    assert "★" in chart["labels"][0]
+    assert [line["data"] for line in json.loads(shown.context["flips_chart"])["datasets"]] == [[0, 1], [0, -2]]
+    assert "unfold/js/chart/chart.js" in shown.content.decode()
+    stranger = client_of(make_user("他人")).get(door, follow=True)
+    assert "正解" not in stranger.content.decode()
+
+
+def test_any_two_runs_of_a_dataset_are_compared(queue) -> None:
+    work_through(upload_file(local_operator(), SAMPLE, document_type="basic_design").document)
+    evaluation.create_dataset(principal=local_operator(), code="gold")
+    rows = evaluation_imports.rows_of(CASES)
+    evaluation_imports.import_cases(principal=local_operator(), dataset="gold", rows=rows)
+    runs = [evaluation_runs.start_run(principal=local_operator(), dataset="gold", rounds=3) for _time in range(2)]
+    for run in runs:
+        execution.execute(run.pk)
+    first, second = (evaluation_runs.get_run(local_operator(), run.public_id) for run in runs)
+    flipped = next(iter(first.scores))
+    first.scores[flipped]["said"] = "pass" if first.scores[flipped]["said"] == "fail" else "fail"
+    first.save(update_fields=["scores"])
+    told = evaluation_runs.compare_runs(local_operator(), second.public_id, base_id=first.public_id)
+    assert (told.baseline_evaluation_id, told.compared_cases) == (first.public_id, len(CASES))
+    assert [flip["case"] for flip in told.flips] == [int(flipped)]
+    second.refresh_from_db()
+    assert (second.baseline, second.metrics["reproducibility"]["value"]) == (None, 1.0)
+    client = client_of(make_user("品質", is_superuser=True), language="en")
+    page = reverse("admin:evaluation_evaluationrun_page", args=[second.public_id])
+    assert f"Against {first.public_id}" in client.get(page, {"base": first.public_id}).content.decode()
+    with pytest.raises(InvalidInput):
+        evaluation_runs.compare_runs(local_operator(), first.public_id, base_id=first.public_id)
