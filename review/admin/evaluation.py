@@ -22,7 +22,7 @@ from hub.rest.uploads import received_file
 from knowledge.services.collections import may_curate
 from review.admin.evaluation_trend import LABELS, trend_page
 from review.models import CheckListVersion, MasterStatus
-from review.schemas.evaluation import CaseImportOut, evaluation_out, import_out
+from review.schemas.evaluation import CaseImportOut, EvaluationOut, evaluation_out, import_out
 from review.services import evaluation, evaluation_imports, evaluation_runs
 
 RUNS_SHOWN = 30
@@ -113,14 +113,15 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         title=run.public_id,
         run=run,
         facts=facts,
-        measures=[
-            (name, LABELS.get(name, ""), entry)
-            for name, entry in run.metrics.items()
-            if isinstance(entry, dict) and "low" in entry
-        ],
+        measures=[(name, label, run.metrics[name]) for name, label in LABELS.items() if name in run.metrics],
+        deltas=[(label, change) for name, label in LABELS.items() if (change := _delta(facts, name)) is not None],
         others=evaluation_runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
         may_change=may_curate(principal_of(request)),
     )
+
+
+def _delta(facts: EvaluationOut, name: str) -> float | None:
+    return facts.comparison.delta.get(name) if facts.comparison else None
 
 
 def _candidates() -> list[CheckListVersion]:

@@ -185,7 +185,13 @@ def _options(*, highest: int | None) -> dict[str, Any]:
         "animation": False,
         "responsive": True,
         "maintainAspectRatio": False,
-        "plugins": {"legend": {"display": True, "position": "bottom", "labels": {"color": "#9ca3af"}}},
+        "plugins": {
+            "legend": {
+                "display": True,
+                "position": "bottom",
+                "labels": {"color": "#9ca3af", "usePointStyle": True, "pointStyle": "line"},
+            }
+        },
         "scales": {
             "x": {"grid": grid, "ticks": {"color": "#9ca3af", "maxTicksLimit": 12}, "stacked": highest is None},
             "y": vertical,

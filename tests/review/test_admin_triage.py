@@ -11,7 +11,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from hub.access.principals import Role
+from hub.access.principals import Role, local_operator
+from review import services
 from review.models import Finding, Review
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.conftest import DESIGN, review_text
@@ -107,6 +108,37 @@ def test_a_person_s_verdict_and_the_sign_off_go_through_the_page(client, review)
     client.post(address, {"comment": "承認"})
     review.refresh_from_db()
     assert (review.signed_at is None) == ("hub-blocking" in page(client, review))
+
+
+def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, review, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+    critical = findings_of(review)[0]
+    Finding.objects.filter(pk=critical.pk).update(severity="critical")
+    shown = page(client, review)
+    assert f'data-triage-open="{critical.public_id}"' in shown
+    undecided = review.results.filter(verdict="skipped").first().item_version.item.code
+    assert f'href="#check-{undecided}"' in shown
+    assert f'<tr id="check-{undecided}">' in shown
+    services.triage_findings(
+        principal=local_operator(),
+        finding_ids=[one.public_id for one in findings_of(review)],
+        change=services.TriageChange(triage="accepted"),
+    )
+    for result in review.results.filter(verdict__in=["skipped", "error"]).select_related("item_version__item"):
+        services.decide_result(
+            principal=local_operator(),
+            review_id=review.public_id,
+            check_item_id=result.item_version.item.code,
+            verdict="pass",
+            reason="現物で確認した",
+        )
+    door = reverse("admin:review_review_sign_off", args=[review.pk])
+    assert door in page(client, review)
+    client.post(door, {"comment": "一人目"})
+    shown = page(client, review)
+    assert "一人目" in shown
+    assert door not in shown  # the same person can't sign twice
+    assert door in page(client_of(make_user("田中", is_superuser=True)), review)
 
 
 def test_a_reader_sees_the_page_without_buttons_and_a_stranger_nothing(review):

@@ -13,6 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+from hub.evaluation.models import EvaluationCase
 from review.models import Finding, Review
 from tests.hub.admin.test_browser import PATIENCE_S, chromium, page  # noqa: F401 (fixtures)
 from tests.review.conftest import review_text
@@ -87,6 +88,8 @@ def test_twenty_findings_are_triaged_with_the_keyboard_alone(page: Any, review: 
         if key in "wc":
             fill_dialog(browser, key)
         wait(browser, lambda one, row=finding_id, old=before: revision_of(one, row) == old + 1)
+    send(browser, "e")
+    wait(browser, lambda _one: EvaluationCase.objects.filter(input__version=1).count() == 1)
     send(browser, "k")
     assert wait(browser, shown_id) == list(decided)[-2]
     stored = dict(Finding.objects.filter(public_id__in=decided).values_list("public_id", "triage"))
