@@ -111,6 +111,8 @@ def _likeness(base: Reviewed, current: Reviewed, aligned: dict[str, str], one: P
         return 0.0
     if one.names & other.names:  # a group of which some went or came: what is left of it is still open
         return ALIKE_QUOTES + (1 - ALIKE_QUOTES) * likeness(one.names, other.names)
+    if one.names and other.names:  # FR-006 and FR-016 look alike, and are not the same defect
+        return 0.0
     if not one.places or not other.places:
         return 1.0 if one.subject and one.subject == other.subject else 0.0
     section, other_section = section_at(base.sections, one.places[0]), section_at(current.sections, other.places[0])

@@ -125,6 +125,12 @@ EDITS: dict[str, tuple[Edit, list[str], list[str], list[str]]] = {
     "版数と更新日を合わせる": (both(match_number, match_date), [VERSION, VERSION], [], []),
     "未定義の要件を定義する": (row("| FR-006 | 通知設定 | 方法を選ぶ |"), [UNDEFINED], [], []),
     "未定義の要件への参照を消す": (swap("、FR-006 の通知設定に従って", ""), [UNDEFINED], [], []),
+    "参照する要件の番号を変える": (swap("FR-006", "FR-016"), [UNDEFINED], [UNDEFINED], []),
+    "曖昧な文の誤字を直す": (swap("適切に窓口へ連絡", "適切に窓口に連絡"), [], [], []),
+    "節を欠陥ごと消す": (
+        lambda text: text[: text.index("### 3.4")] + text[text.index("## 4. ") :], [ORDER, VAGUE], [], [],
+    ),
+    "見出しの階層を下げる": (lambda text: text.replace("### ", "#### "), [], [], []),
     "表記を一つにする": (one_server, [TERM, TERM], [], []),
     "節の番号を直す": (swap("### 3.4 ", "### 3.3 "), [ORDER], [], []),
     "章の番号を直す": (both(swap("## 8. ", "## 7. "), swap("## 9. ", "## 8. ")), [ORDER], [], []),
