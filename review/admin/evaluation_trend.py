@@ -166,10 +166,15 @@ def _flips_chart(rows: Sequence[TrendRow]) -> dict[str, Any]:
     return {
         "labels": [_label_of(row.run) for row in rows],
         "datasets": [
-            {"label": gettext("better"), "data": [row.better for row in rows], "backgroundColor": BETTER},
-            {"label": gettext("worse"), "data": [-row.worse for row in rows], "backgroundColor": WORSE},
+            _bars(gettext("better"), [row.better for row in rows], BETTER),
+            _bars(gettext("worse"), [-row.worse for row in rows], WORSE),
         ],
     }
+
+
+def _bars(label: str, values: Sequence[int], colour: str) -> dict[str, Any]:
+    """A border as well: the legend draws each entry as a line of that colour."""
+    return {"label": label, "data": values, "backgroundColor": colour, "borderColor": colour}
 
 
 def _options(*, highest: int | None) -> dict[str, Any]:
