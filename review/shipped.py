@@ -47,7 +47,7 @@ CRITERIA_KEYS = (
 
 @transaction.atomic
 def load_shipped_content() -> None:
-    """Load the check lists, prompts and scenarios that are missing; a newer edition of a list in use becomes a draft."""
+    """Load the check lists, prompts and scenarios that are missing; a newer edition of a used list becomes a draft."""
     load_shipped_prompts()
     for path in sorted(CHECKLIST_FILES.glob("*.json")):
         source = json.loads(path.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('knowledge', '0009_graph'),
-        ('review', '0006_masters'),
+        ('review', '0007_shipped_editions'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
