@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.search`` prints nDCG@10, recall@10 and MRR@10 of the search service next to what one would take
 otherwise, and how well 0.7 separates answers from strangers. ``python -m benchmarks.search fit`` writes
-``knowledge/search/calibrations.json``. ``python -m benchmarks.search scale`` measures latency by leg, recall under
+``knowledge/search/calibrations.json``. ``python -m benchmarks.search cross`` chooses weights and calibration on each
+set and reports them on the others. ``python -m benchmarks.search scale`` measures latency by leg, recall under
 filters, build time and size with synthetic passages, by default a hundred thousand. All use an embedded PostgreSQL in
 a scratch folder; vectors are kept in ``--cache`` for the next time. ``EMBEDDING_BACKEND`` chooses the model.
 """
@@ -21,7 +22,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 def parse_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
-    parser.add_argument("command", nargs="?", choices=("measure", "fit", "scale"), default="measure")
+    parser.add_argument("command", nargs="?", choices=("measure", "fit", "cross", "scale"), default="measure")
     parser.add_argument("--queries", type=int, default=300, help="questions of each set (default 300)")
     parser.add_argument("--chunks", type=int, default=100_000, help="passages of `scale` (default 100,000)")
     default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
@@ -44,13 +45,14 @@ def main() -> None:
         django.setup()
         from django.core.management import call_command
 
-        from benchmarks.retrieval import fit, measure, scale
+        from benchmarks.retrieval import cross, fit, measure, scale
 
         call_command("migrate", verbosity=0)
         if arguments.command == "scale":
             scale.run(arguments.data, arguments.chunks)
             return
-        (fit if arguments.command == "fit" else measure).run(arguments.data, arguments.queries, arguments.cache)
+        chosen = {"fit": fit, "cross": cross, "measure": measure}[arguments.command]
+        chosen.run(arguments.data, arguments.queries, arguments.cache)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from knowledge.backends.active_embedder import active_embedding_set, get_embedde
 from knowledge.backends.analysis import analyse_query
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
-from knowledge.search.fusion import CosineRange, Evidence, Fused, fuse
+from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Fused, Weights, fuse
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.scope import permitted_chunks
 from knowledge.types import SearchFilter, SearchMode
@@ -40,25 +40,32 @@ class Sample:
 def run(folder: Path, count: int, cache: Path) -> None:
     """Fit on all sets, print what fitting on the other sets alone would give on each, and write the file."""
     sets = read_sets(folder)
-    collected = {s.name: _collect(s, [o for o in sets if o is not s], count, cache) for s in sets}
-    low = _cosine_low([cosines for _own, _strangers, cosines in collected.values()])
-    cosine_range = CosineRange(low=low, high=1.0)
-    samples = {name: _sample(own, strangers, cosine_range) for name, (own, strangers, _c) in collected.items()}
+    collected = {s.name: collect(s, [o for o in sets if o is not s], count, cache) for s in sets}
+    cosine_range = fit_range([one.cosines for one in collected.values()])
+    samples = {name: sample_values(one, cosine_range) for name, one in collected.items()}
     for name, sample in samples.items():
         _print_transfer(name, sample, [other for key, other in samples.items() if key != name])
-    lines = {mode: _fit(list(samples.values()), mode) for mode in SearchMode}
+    lines = {mode: fit_line(list(samples.values()), mode) for mode in SearchMode}
     _write(lines, cosine_range, sets, count)
 
 
 Asked = list[tuple[list[Evidence], frozenset[str], dict[int, str]]]
 
 
-def _collect(
-    question_set: QuestionSet, others: Sequence[QuestionSet], count: int, cache: Path
-) -> tuple[Asked, Asked, NDArray[np.float32]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What a set's questions and other sets' questions find in its corpus, and how near the latter's vectors lie."""
+
+    own: Asked
+    strangers: Asked
+    cosines: NDArray[np.float32]
+
+
+def collect(question_set: QuestionSet, others: Sequence[QuestionSet], count: int, cache: Path) -> Collected:
+    """Load a set, and ask it its own questions and those of others: ``count`` of each."""
     load_set(question_set, cache)
     strangers = [question for other in others for question in other.sample(count)]
-    return _ask(question_set.sample(count)), _ask(strangers), _cosines(strangers)
+    return Collected(own=_ask(question_set.sample(count)), strangers=_ask(strangers), cosines=_cosines(strangers))
 
 
 def _ask(questions: Sequence[Question]) -> Asked:
@@ -89,25 +96,27 @@ def _cosines(strangers: Sequence[Question]) -> NDArray[np.float32]:
     return cosines
 
 
-def _cosine_low(cosines: Sequence[NDArray[np.float32]]) -> float:
-    """Where texts without anything in common begin: three deviations below the strangers' mean cosine."""
+def fit_range(cosines: Sequence[NDArray[np.float32]]) -> CosineRange:
+    """Texts without anything in common begin three deviations below the strangers' mean cosine."""
     every = np.concatenate([one.ravel() for one in cosines])
-    return round(float(every.mean() - 3 * every.std()), 2)
+    return CosineRange(low=round(float(every.mean() - 3 * every.std()), 2), high=1.0)
 
 
-def _sample(own: Asked, strangers: Asked, cosine_range: CosineRange) -> Sample:
+def sample_values(collected: Collected, cosine_range: CosineRange, weights: Weights = WEIGHTS) -> Sample:
+    """Fuse what was found, and keep the values that a calibration is fitted on."""
     sample = Sample()
     for mode in SearchMode:
-        for evidence, gold, names in own:
-            ranked = fuse(_candidates(evidence, mode), mode=mode, cosine_range=cosine_range)[:GOLD_WITHIN]
-            sample.gold[mode] += [one.value for one in ranked if names[one.evidence.chunk_id] in gold]
-        for evidence, _gold, _names in strangers:
-            ranked = fuse(_candidates(evidence, mode), mode=mode, cosine_range=cosine_range)
+        for evidence, gold, names in collected.own:
+            ranked = fuse(candidates(evidence, mode), mode=mode, cosine_range=cosine_range, weights=weights)
+            sample.gold[mode] += [one.value for one in ranked[:GOLD_WITHIN] if names[one.evidence.chunk_id] in gold]
+        for evidence, _gold, _names in collected.strangers:
+            ranked = fuse(candidates(evidence, mode), mode=mode, cosine_range=cosine_range, weights=weights)
             sample.strangers[mode].append(_best(ranked))
     return sample
 
 
-def _candidates(evidence: Sequence[Evidence], mode: SearchMode) -> list[Evidence]:
+def candidates(evidence: Sequence[Evidence], mode: SearchMode) -> list[Evidence]:
+    """Leave out what a mode would not have found."""
     return [one for one in evidence if mode is not SearchMode.LEXICAL or one.lexical > 0]
 
 
@@ -115,7 +124,7 @@ def _best(ranked: Sequence[Fused]) -> float:
     return ranked[0].value if ranked else 0.0
 
 
-def _fit(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:
+def fit_line(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:
     """Fit a logistic line by Newton's method, then move it so that 0.7 errs equally often on both sides."""
     gold = np.array([value for sample in samples for value in sample.gold[mode]])
     strangers = np.array([value for sample in samples for value in sample.strangers[mode]])
@@ -133,6 +142,13 @@ def _fit(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:
     )
 
 
+def separation(line: LogisticLine, sample: Sample, mode: SearchMode) -> tuple[float, float]:
+    """Give the shares of gold passages that a line scores 0.7 or more, and of strangers' best that it scores less."""
+    gold = np.mean([line.score(value) >= GOOD_EVIDENCE for value in sample.gold[mode]])
+    strangers = np.mean([line.score(value) < GOOD_EVIDENCE for value in sample.strangers[mode]])
+    return float(gold), float(strangers)
+
+
 def _balanced_cut(gold: NDArray[np.float64], strangers: NDArray[np.float64]) -> float:
     cuts = np.linspace(strangers.min(), gold.max(), 2001)
     unbalance = [abs((gold >= cut).mean() - (strangers < cut).mean()) for cut in cuts]
@@ -141,9 +157,7 @@ def _balanced_cut(gold: NDArray[np.float64], strangers: NDArray[np.float64]) -> 
 
 def _print_transfer(name: str, sample: Sample, others: Sequence[Sample]) -> None:
     for mode in SearchMode:
-        line = _fit(others, mode)
-        gold = np.mean([line.score(value) >= GOOD_EVIDENCE for value in sample.gold[mode]])
-        strangers = np.mean([line.score(value) < GOOD_EVIDENCE for value in sample.strangers[mode]])
+        gold, strangers = separation(fit_line(others, mode), sample, mode)
         print(f"{name:12} {mode.value:8} fitted on the others: gold ≥ 0.7 {gold:.3f}, strangers < 0.7 {strangers:.3f}")
 
 

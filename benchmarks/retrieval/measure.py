@@ -44,11 +44,11 @@ def run(folder: Path, count: int, cache: Path) -> None:
         print(HEADER)
         answers = {mode: [_ask(q, mode) for q in questions] for mode in SearchMode}
         ranked = {f"hub {mode.value}": [_names(one) for one in found] for mode, found in answers.items()}
-        ranked |= {name: [rank(q.text) for q in questions] for name, rank in _alternatives(question_set).items()}
+        ranked |= {name: [rank(q.text) for q in questions] for name, rank in alternatives(question_set).items()}
         gains = {name: _gains(rankings, questions) for name, rankings in ranked.items()}
         for name, rankings in ranked.items():
             quality = evaluate([(r, q.gold) for r, q in zip(rankings, questions, strict=True)], k=TOP)
-            p = _chance(gains["hub hybrid"], gains[name])
+            p = chance(gains["hub hybrid"], gains[name])
             print(f"{name:22}{quality.ndcg:9.3f}{quality.recall:11.3f}{quality.mrr:9.3f}{p:8.3f}", end="")
             mode = SearchMode(name.removeprefix("hub ")) if name.startswith("hub ") else None
             print(_separation(mode, answers[mode], questions, strangers) if mode else "", flush=True)
@@ -60,7 +60,7 @@ def _gains(rankings: Sequence[list[str]], questions: Sequence[Question]) -> list
     return [ndcg_at(ranked, q.gold, TOP) for ranked, q in zip(rankings, questions, strict=True)]
 
 
-def _alternatives(question_set: QuestionSet) -> Mapping[str, Ranker]:
+def alternatives(question_set: QuestionSet) -> Mapping[str, Ranker]:
     """BM25 (bm25s on Sudachi's words), exact dense vectors, their fusion by rank, and a plain pgvector query."""
     ids = [paragraph.id for paragraph in question_set.corpus]
     index = bm25s.BM25()
@@ -108,7 +108,7 @@ def _plain_top(text: str) -> list[str]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def _chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
+def chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
     """Test paired differences by flipping signs at random, two-sided. Source: Smucker, Allan & Carterette 2007."""
     differences = np.array(ours) - np.array(theirs)
     signs = np.random.default_rng(0).choice([-1, 1], size=(SHUFFLES, len(differences)))

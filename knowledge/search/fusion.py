@@ -12,10 +12,18 @@ from dataclasses import dataclass, replace
 
 from knowledge.types import SearchMode
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What each kind of evidence counts in the mode hybrid; together 1."""
+
+    words: float
+    bigrams: float
+    cosine: float
+
+
 # Measured on two Japanese question sets; nDCG@10 is flat from a third to two thirds of lexical weight.
-WORDS_WEIGHT = 0.25
-BIGRAMS_WEIGHT = 0.25
-COSINE_WEIGHT = 0.5
+WEIGHTS = Weights(words=0.25, bigrams=0.25, cosine=0.5)
 # At one half, a passage with the only code that was asked for never stands below one without it.
 CODES_WEIGHT = 0.5
 
@@ -37,7 +45,7 @@ class Evidence:
     @property
     def lexical(self) -> float:
         """The lexical leg's own score, 0 to 1."""
-        return (WORDS_WEIGHT * self.words + BIGRAMS_WEIGHT * self.bigrams) / (WORDS_WEIGHT + BIGRAMS_WEIGHT)
+        return (WEIGHTS.words * self.words + WEIGHTS.bigrams * self.bigrams) / (WEIGHTS.words + WEIGHTS.bigrams)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +68,15 @@ class Fused:
     value: float
 
 
-def fuse(candidates: Iterable[Evidence], *, mode: SearchMode, cosine_range: CosineRange) -> list[Fused]:
+def fuse(
+    candidates: Iterable[Evidence], *, mode: SearchMode, cosine_range: CosineRange, weights: Weights = WEIGHTS
+) -> list[Fused]:
     """Rank candidates, the best first; of equals the smaller chunk id comes first.
 
-    In the modes vector and lexical the other leg's evidence does not count. Where a query names a code, passages that
-    have it come before all others, unless none has it.
+    In the modes vector and lexical the other leg's evidence does not count, nor do ``weights``. Where a query names
+    a code, passages that have it come before all others, unless none has it.
     """
-    fused = [Fused(evidence=one, value=_value(one, mode, cosine_range)) for one in candidates]
+    fused = [Fused(evidence=one, value=_value(one, mode, cosine_range, weights)) for one in candidates]
     if any(one.evidence.codes for one in fused):
         fused = [replace(one, value=_with_codes(one)) for one in fused]
     return sorted(fused, key=lambda one: (-one.value, one.evidence.chunk_id))
@@ -78,10 +88,10 @@ def _with_codes(one: Fused) -> float:
     return CODES_WEIGHT * one.evidence.codes + (1 - CODES_WEIGHT) * rest
 
 
-def _value(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange) -> float:
+def _value(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange, weights: Weights) -> float:
     if mode is SearchMode.LEXICAL:
         return evidence.lexical
     cosine = cosine_range.place(evidence.cosine)
     if mode is SearchMode.VECTOR:
         return cosine
-    return COSINE_WEIGHT * cosine + WORDS_WEIGHT * evidence.words + BIGRAMS_WEIGHT * evidence.bigrams
+    return weights.cosine * cosine + weights.words * evidence.words + weights.bigrams * evidence.bigrams

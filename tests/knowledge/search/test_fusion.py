@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.search.calibration import calibration_for
-from knowledge.search.fusion import CosineRange, Evidence, fuse
+from knowledge.search.fusion import CosineRange, Evidence, Weights, fuse
 from knowledge.types import SearchMode
 
 RANGE = CosineRange(low=0.7, high=1.0)
@@ -37,6 +37,19 @@ def test_a_mode_of_one_leg_ignores_the_other() -> None:
 def test_agreement_of_both_legs_beats_one_leg_alone() -> None:
     both = Evidence(chunk_id=3, cosine=0.9, words=0.6, bigrams=0.6)
     assert ids([Evidence(chunk_id=1, cosine=0.92), Evidence(chunk_id=2, words=0.7, bigrams=0.7), both])[0] == 3
+
+
+def test_other_weights_prefer_the_other_evidence_in_hybrid_alone() -> None:
+    near, worded = Evidence(chunk_id=1, cosine=0.97), Evidence(chunk_id=2, cosine=0.75, words=0.9, bigrams=0.9)
+    by_words = Weights(words=0.5, bigrams=0.5, cosine=0.0)
+    by_cosine = Weights(words=0.0, bigrams=0.0, cosine=1.0)
+    for mode, weights, first in (
+        (SearchMode.HYBRID, by_words, worded),
+        (SearchMode.HYBRID, by_cosine, near),
+        (SearchMode.LEXICAL, by_cosine, worded),
+        (SearchMode.VECTOR, by_words, near),
+    ):
+        assert fuse([near, worded], mode=mode, cosine_range=RANGE, weights=weights)[0].evidence is first
 
 
 def test_a_missing_cosine_counts_as_nothing_in_common() -> None:
