@@ -4,7 +4,7 @@ A case is ``{"path": "設計書.md", "rule_id": "traceability.numbering_gap", "i
 "expected_verdict": "pass", "identifiers": ["FR-001〜FR-014"]}``. Which document: ``document_id`` or ``path`` (with
 ``collection`` where a path is in several), and ``version``, a number; the current version without it. What decides:
 ``check_item_id``, ``rule_id`` (one, or several), ``topic`` or ``check_type``. What the finding must be about:
-``identifiers``, ``variants``, ``location`` (a text of the document).
+``identifiers``, ``variants``, ``field`` (version or date of an edition), ``location`` (a text of the document).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hub.evaluation.cases import ParsedCase, digest_of, text_of, weight_of
 REVIEW = "review"
 VERDICTS = ("pass", "fail")
 SELECTORS = ("check_item_id", "rule_id", "topic", "check_type")
-TEXTS = ("id", "item", "check_item_id", "topic", "check_type", "collection", "note")
+TEXTS = ("id", "item", "check_item_id", "topic", "check_type", "collection", "field", "note")
 LISTS = ("identifiers", "variants", "related_documents")
 KNOWN_FIELDS = frozenset(
     {*TEXTS, *LISTS, "document_id", "path", "version", "rule_id", "expected_verdict", "location", "weight"},

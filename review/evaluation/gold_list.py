@@ -59,13 +59,14 @@ PREFIX = (
 )
 IDENTIFIER = re.compile(rf"(?<![A-Za-z]){PREFIX}\d{{1,5}}(?:\s*[〜～]\s*(?:{PREFIX})?\d{{1,5}})?")
 QUOTED = re.compile(r"「([^」]+)」")
+EXPLAINED = re.compile(r"(?<![A-Za-z0-9])([A-Z][A-Z0-9]{1,9})\s*の(?:定義|説明)")
 DOCUMENT_NAME = re.compile(r"(?<![A-Za-z0-9])D\d+(?![A-Za-z0-9])")
 
 DEFINED_AND_USED = ["traceability.undefined_reference", "traceability.unreferenced_definition"]
 # What a row is about, by kind and the words of its item; the first that fits.
 RULES: tuple[tuple[str, str, list[str]], ...] = (
     ("terminology", r"[／/]", ["terminology.variant"]),
-    ("terminology", r"略語|略称", ["terminology.undefined_abbreviation"]),
+    ("terminology", r"略語|略称|[A-Z]{2}\s*の(?:定義|説明)", ["terminology.undefined_abbreviation"]),
     ("traceability", r"要件(?:ID)?への対応", ["traceability.no_upstream_reference"]),
     ("traceability", r"欠番|重複", ["traceability.duplicate_definition", "traceability.numbering_gap"]),
     ("traceability", r"一致|整合", ["traceability.inconsistent_mapping"]),
@@ -149,6 +150,10 @@ def _decided_by(check_type: str, item: str) -> dict[str, Any]:
     facts: dict[str, Any] = {"rule_id": rules} if rules else {}
     if check_type == "terminology" and rules == ["terminology.variant"]:
         return facts | {"variants": [form.strip() for form in re.split(r"[／/]", item) if form.strip()]}
+    if check_type == "coverage" and rules == ["document.version_mismatch"]:
+        return facts | {"field": "version"}
+    if check_type == "terminology" and (words := EXPLAINED.findall(item)):
+        return facts | {"variants": words}
     if identifiers := [match.group() for match in IDENTIFIER.finditer(item)]:
         return facts | {"identifiers": identifiers}
     if words := QUOTED.findall(item):

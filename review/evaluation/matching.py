@@ -1,7 +1,7 @@
 """Whether what a reviewer said of a document answers a case. Pure.
 
 An expected fail is met by a finding of what decides (item, rules, topic) that is about the case: the same identifier,
-spelling variants or place. An expected pass is met when it was decided and no finding is about it.
+spelling variants, field or place. An expected pass is met when it was decided and no finding is about it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,10 @@ def _is_about(case: Mapping[str, Any], defect: Defect, places: Sequence[tuple[in
         return shares_variants(case["variants"], data["variants"])
     if case.get("variants") and data.get("expressions"):
         return any(fold(word) in fold(form) for word in case["variants"] for form in data["expressions"])
+    if case.get("variants") and data.get("abbreviations"):
+        return any(fold(word) == fold(form) for word in case["variants"] for form in data["abbreviations"])
+    if case.get("field") and data.get("field"):
+        return bool(case["field"] == data["field"])
     if case.get("location"):
         return _overlaps(defect.spans, places) if places else None
     return not (case.get("identifiers") or case.get("variants"))

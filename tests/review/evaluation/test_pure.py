@@ -200,3 +200,18 @@ def test_a_readers_words_name_rules_identifiers_spellings_and_other_documents() 
     assert fourth["variants"] == ["十分"]
     assert "rule_id" not in fifth
     assert review_case(fifth).input["check_type"] == "structure"
+
+
+def test_rows_about_the_edition_ask_for_the_version_only_and_those_about_an_abbreviation_for_that_word() -> None:
+    rows = [
+        gold("設計.md", "coverage", "版数の整合（表紙と変更履歴の最新）"),
+        gold("設計.md", "terminology", "EOC の定義"),
+    ]
+    edition, abbreviation = (review_case(case).input for _number, case in to_cases(rows)[0])
+    day = Defect(rule_id="document.version_mismatch", data={"field": "date"})
+    version = Defect(rule_id="document.version_mismatch", data={"field": "version"})
+    unexplained = Defect(rule_id="terminology.undefined_abbreviation", data={"abbreviations": {"EOC": 1}})
+    other = Defect(rule_id="terminology.undefined_abbreviation", data={"abbreviations": {"EOCS": 1}})
+
+    assert (answer(edition, said(day), ""), answer(edition, said(version), "")) == ("pass", "fail")
+    assert (answer(abbreviation, said(other), ""), answer(abbreviation, said(unexplained), "")) == ("pass", "fail")
