@@ -64,7 +64,9 @@ def _groups(quantity: Quantity) -> Iterator[tuple[Group, Values]]:
         by_bound[amount.dimension, amount.bound].add(amount.value)
     for (dimension, bound), values in by_bound.items():
         if bound != "other":
-            yield (quantity.label, dimension, bound, quantity.sense), frozenset(values)
+            # What is bounded and not measured is demanded: 3秒以内 is a goal in a sentence as in a table of goals.
+            sense = quantity.sense or ("goal" if bound in ("max", "min") else "")
+            yield (quantity.label, dimension, bound, sense), frozenset(values)
 
 
 def _conflicts(quantities: list[Quantity], sections: tuple[Section, ...]) -> list[list[Quantity]]:

@@ -29,12 +29,17 @@ _INLINE = re.compile(
 # 写真は1枚当たり5MBまでとする: what is limited, per what, and the limit.
 _LIMIT = re.compile(
     r"(?P<label>[一-龯々ァ-ヴー]{2,16}(?:の[一-龯々ァ-ヴー]{2,10})?)は[、 \t]*"
-    r"(?P<per>[1一]\s*[^\s\d、。は]{1,3}(?:当たり|あたり|につき))"
+    r"(?:[1一][^。、\n|]{1,20}、)??(?P<per>[1一]\s*[^\s\d、。は]{1,3}(?:当たり|あたり|につき))"
     r"[、 \t]*(?P<value>[^。、\n|]{1,20}(?:まで|以内|以下|以上|とする|とします))"
+)
+# 市内の指定避難所62か所: a kind of place with its number.
+_PLACES = re.compile(
+    r"(?<![一-龯々ァ-ヴー])(?P<label>[一-龯々ァ-ヴー]{3,16})(?P<value>[0-9]{1,3}(?:,[0-9]{3})*(?:[かカヶヵ]所|箇所|施設|校|園|館))"
+    r"(?![一-龯々])"
 )
 _GENERAL = re.compile(r"^(?:本?システム|全体|本書|各[一-龯ァ-ヴー]+)の(?=.{2})")
 _RESULT = re.compile(r"^[ \t]*(?P<label>[A-Za-z][A-Za-z ]{2,20}):[ \t]+(?P<value>[0-9]+ passed)", re.MULTILINE)
-_VALUE_COLUMN = re.compile(r"値|目標|現状|実績|基準|要求|数|規模|性能|期間|target|value|actual", re.IGNORECASE)
+_VALUE_COLUMN = re.compile(r"値|目標|現状|実績|基準|要求|数|規模|性能|期間|期待|target|value|actual", re.IGNORECASE)
 _NAME_COLUMN = re.compile(r"指標|項目|要件|カテゴリ|名称|メトリク|特性|item|metric", re.IGNORECASE)
 _ID_CELL = re.compile(r"[A-Z]{1,6}(?:-[A-Z]{1,6})*-?\d+|\d+")
 _SENSE = {
@@ -95,7 +100,10 @@ def read_quantities(text: str, sections: tuple[Section, ...], blocks: tuple[Bloc
     """Return the quantities of labelled lines, table rows, sentences and printed test results, in document order."""
     reader = _Reader(text, sections, blocks)
     found = [*reader.lines(), *reader.rows(), *reader.results()]
-    taken = {position for each in found for position in range(each.start, each.end)}
+    generic = {fold(label) for label in conventions()["generic"]["labels"]}
+    # What a line headed 説明 says of a quantity is read as any sentence is.
+    named = [each for each in found if each.label not in generic]
+    taken = {position for each in named for position in range(each.start, each.end)}
     found += [each for each in reader.sentences() if each.start not in taken]
     return tuple(sorted(found, key=lambda each: (each.start, each.label)))
 
@@ -181,6 +189,8 @@ class _Reader:
             yield from self._quantity(match["label"], match, "")
         for match in _LIMIT.finditer(self._masked):
             yield from self._quantity(match["label"] + match["per"], match, "")
+        for match in _PLACES.finditer(self._masked):
+            yield from self._quantity(match["label"], match, "")
 
     def results(self) -> Iterator[Quantity]:
         for block in self._blocks:
