@@ -46,8 +46,9 @@ class Disorder:
     id="consistency.date_order",
     title=Text(ja="日付の前後の矛盾", en="Dates in the wrong order"),
     looks_at=Text(
-        ja="変更履歴の版と日付の順、開始日と終了日、最終更新日より後の「…時点」「…実施済み」などの日付",
-        en="versions against days in the change history, starts against ends, and days by which something had "
+        ja="変更履歴の版と日付の順、作成日と更新日、開始日と終了日、最終更新日より後の「…時点」「…実施済み」などの日付",
+        en="versions against days in the change history, the day of making against that of the last update, starts "
+        "against ends, and days by which something had "
         "happened (…時点, …実施済み) after the document's last update",
     ),
     tags=("consistency", "version_management"),
@@ -55,7 +56,7 @@ class Disorder:
 def date_order(target: RuleInput) -> RuleOutcome:
     """Report each pair of dates that cannot both be right; several statements after the last update are one."""
     checked, found = 0, []
-    for pairs in (_history(target), _periods(target), _columns(target), _after_update(target)):
+    for pairs in (_history(target), _cover_days(target), _periods(target), _columns(target), _after_update(target)):
         for disorder in pairs:
             checked += 1
             if disorder:
@@ -81,6 +82,17 @@ def _history(target: RuleInput) -> Iterator[Disorder | None]:
             en=f"version {new.written} is newer than {old.written} but dated earlier",
         )
         yield _disorder(what, old_day, new_day) if new_day.day < old_day.day else None
+
+
+def _cover_days(target: RuleInput) -> Iterator[Disorder | None]:
+    """A document was made before it was changed."""
+    edition = read_edition(target.text, target.sections, target.blocks)
+    if not (edition.created and edition.updated):
+        return
+    made, changed = edition.created[0], edition.updated[0]
+    if made.day and changed.day:
+        what = Text(ja="更新日が作成日より前です", en="the last update is before the day of making")
+        yield _disorder(what, made, changed) if changed.day < made.day else None
 
 
 def _disorder(what: Text, first: Stated, second: Stated) -> Disorder:

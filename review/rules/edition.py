@@ -19,8 +19,10 @@ _VERSION_LABEL = r"(?:文書)?(?:バージョン|版数|版番号|改版|版|リ
 _UPDATED_LABEL = (
     r"(?:最終)?(?:更新|改訂|改定|改版|修正)(?:年月)?日?|last\s*updated|updated(?:\s*at)?|revised|date\s*modified"
 )
+_CREATED_LABEL = r"(?:文書|初版)?(?:作成|制定)(?:年月)?日|created(?:\s*at)?|date\s*created"
 _FIELD = re.compile(
-    rf"(?:^[ \t>|*_+\-]*|(?<=[　\t])[*_]*|(?<=  )[*_]*)(?:(?P<version>{_VERSION_LABEL})|(?P<updated>{_UPDATED_LABEL}))"
+    r"(?:^[ \t>|*_+\-]*|(?<=[　\t])[*_]*|(?<=  )[*_]*)"
+    rf"(?:(?P<version>{_VERSION_LABEL})|(?P<updated>{_UPDATED_LABEL})|(?P<created>{_CREATED_LABEL}))"
     r"(?:番号)?(?:[ \t*_]*[:：|]|(?<=[.])?\*\*(?=[ \t]))[ \t*_|]*(?P<value>[^|\n　]*?)[ \t*_|]*(?=$|　| {2})",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -46,6 +48,11 @@ _DATE_COLUMN = re.compile(
 _CONTENT_COLUMN = re.compile(r"内容|概要|理由|事項|箇所|変更点|description|changes?|summary", re.IGNORECASE)
 _PARTICULARS = re.compile(r"文書(管理)?(情報|属性)|ドキュメント(管理)?情報|表紙|document information", re.IGNORECASE)
 _HORIZONTAL_RULE = re.compile(r"^(?:-{3,}|\*{3,})[ \t]*$", re.MULTILINE)
+# A row of a sheet of particulars, its cells parted by blanks: システム名 健診予約システム 版 1.2.
+_SHEET_VERSION = re.compile(
+    rf"(?:^|(?<=[ \t]))(?:{_VERSION_LABEL})[ \t]+(?P<value>第?\s*[0-9]+(?:\.[0-9]+)*\s*版?)(?=[ \t]|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _CHAPTER_LEVEL = 2
 _LISTED_VERSION = re.compile(
     r"[\W_]*(?:(?:第|v|ver\.?|version|rev\.?|版|バージョン)\s*[0-9０-９]+(?:[.．][0-9０-９]+)*|[0-9]+(?:\.[0-9]+)+(?=[^\w.]|$)(?!\s*[章節項の]))",
@@ -78,6 +85,7 @@ class Edition:
     """What the document says of itself. ``has_history`` is true for a history with at least one entry."""
 
     versions: tuple[Stated, ...]
+    created: tuple[Stated, ...]
     updated: tuple[Stated, ...]
     entries: tuple[HistoryEntry, ...]
     has_history: bool
@@ -93,6 +101,7 @@ def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, 
     fields = list(_cover_fields(text, sections, blocks, history))
     return Edition(
         versions=tuple(field for field in fields if field.version),
+        created=tuple(_created_days(text, sections, blocks)),
         updated=tuple(field for field in fields if field.day),
         entries=(*entries, *listed, *_dated_notes(text, sections)),
         has_history=bool(entries or listed),
@@ -147,11 +156,34 @@ def _cover_fields(
             yield Stated(written=written, span=span, version=version)
         elif match.group("updated") and (day := parse_day(written)):
             yield Stated(written=written, span=span, day=day)
+    yield from _sheet_versions(text, sections, blocks)
     opening = _cover_end(text, sections)
     for match in _BARE_VERSION.finditer(text, 0, opening):
         if not inside(skipped, match.start()) and (version := parse_version(match["value"])):
             span = Span(start=match.start("value"), end=match.end("value"))
             yield Stated(written=match["value"], span=span, version=version)
+
+
+def _sheet_versions(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Stated]:
+    """Yield the editions in the lines of a workbook's first sheet, the change history aside."""
+    history = {section.start for section in sections if is_history(section)}
+    first = next((block.sheet for block in blocks if block.level and block.start not in history), None)
+    for block in blocks:
+        if block.sheet and block.sheet == first and block.kind is BlockKind.PARAGRAPH:
+            for match in _SHEET_VERSION.finditer(text, block.start, block.end):
+                span = Span(start=match.start("value"), end=match.end("value"))
+                yield Stated(written=match["value"], span=span, version=parse_version(match["value"]))
+
+
+def _created_days(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Stated]:
+    cover = list(_cover(text, sections))
+    code = [(block.start, block.end) for block in blocks if block.kind is BlockKind.CODE]
+    for match in _FIELD.finditer(text):
+        if not match["created"] or inside(code, match.start()) or not inside(cover, match.start()):
+            continue
+        if day := parse_day(match["value"]):
+            span = Span(start=match.start("value"), end=match.end("value"))
+            yield Stated(written=match["value"], span=span, day=day)
 
 
 def _cover(text: str, sections: tuple[Section, ...]) -> Iterator[tuple[int, int]]:

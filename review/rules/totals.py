@@ -11,7 +11,7 @@ from itertools import pairwise
 from knowledge.types import BlockKind
 from review.rules.outline import apparatus, inside, place
 from review.rules.registry import rule
-from review.rules.tables import Cell, Row, Table, read_tables
+from review.rules.tables import Cell, Row, Table, read_table, read_tables
 from review.rules.width import narrow
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
@@ -26,6 +26,11 @@ _EMPTY = frozenset({"", "-", "－", "―", "—", "ー", "–", "なし"})
 _COUNT_WORD = r"つ|点|種類?|項目|個|件|段階|層|要素|機能|原則|観点|区分|分類|フェーズ|ステップ|レベル|工程|画面|条件"
 _ANNOUNCED = re.compile(
     rf"(?:次|以下|下記)(?:の|に示す|に挙げる)\s*([0-9]{{1,2}}|[二三四五六七八九])\s*(?:{_COUNT_WORD})(?!目|以上|以下|程度)[^。\n]{{0,40}}[。:]?\s*$"
+)
+# 機能は全部で8件である, beside a table of 機能.
+_COUNTED = re.compile(
+    r"(?P<what>[一-龯々ァ-ヴー]{2,12})(?:の(?:数|総数|件数))?は、?(?:全部で|合計で?|全て?で|全|計)\s*(?P<n>[0-9]{1,3})\s*"
+    r"(?:件|個|種類|項目|つ|機能|画面|本|表)(?=です|である|とする|とします|あり|ある|[。、\n]|$)"
 )
 _KANJI = {kanji: number for number, kanji in enumerate("一二三四五六七八九", 1)}
 _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]+[.)]|[①-⑳]|\([0-9]+\))[ \t]*\S", re.MULTILINE)
@@ -47,15 +52,16 @@ class Mismatch:
     id="consistency.total_mismatch",
     title=Text(ja="合わない合計", en="Totals that do not add up"),
     looks_at=Text(
-        ja="表の「合計」「計」の行・列と各行・各列の数の和、「次の 5 項目」のような予告と直後の箇条書きの数",
+        ja="表の「合計」「計」の行・列と各行・各列の数の和、「次の 5 項目」のような予告と直後の箇条書きの数、"
+        "「機能は全部で 8 件である」のような数と隣の表の行数",
         en="rows and columns 合計 or 計 against the sum of their parts, and announced counts (次の 5 項目) "
-        "against the list that follows",
+        "against the list that follows, and a stated number of things (機能は全部で 8 件) against the table beside it",
     ),
     tags=("consistency",),
 )
 def total_mismatch(target: RuleInput) -> RuleOutcome:
     """Report each total in a table, and each announced count, that differs from what is there."""
-    checked = [*_table_totals(target), *_announced(target)]
+    checked = [*_table_totals(target), *_announced(target), *_counted_rows(target)]
     if not checked:
         return RuleOutcome(
             skip_reason=Text(
@@ -155,6 +161,22 @@ def _announced(target: RuleInput) -> Iterator[Mismatch]:
         place_of = Span(start=match.start(), end=match.start() + len(match.group().rstrip()))
         name = target.text[place_of.start : place_of.end].rstrip("。:：")
         yield Mismatch(name=name, stated=str(stated), counted=str(counted), parts=counted, places=(place_of,))
+
+
+def _counted_rows(target: RuleInput) -> Iterator[Mismatch]:
+    """Hold a stated number of things against the rows of the table right before or after, if it names them so."""
+    plain = narrow(target.text)
+    for one, other in pairwise(target.blocks):
+        for said, listed in ((one, other), (other, one)):
+            if said.kind is not BlockKind.PARAGRAPH or listed.kind is not BlockKind.TABLE:
+                continue
+            match, table = _COUNTED.search(plain, said.start, said.end), read_table(target.text, listed)
+            if not (match and table) or not any(match["what"] in cell.text for cell in table.header.cells):
+                continue
+            rows = [row for row in table.rows if not _TOTAL.fullmatch(_label(row))]
+            span = Span(start=match.start(), end=match.end())
+            name, counted = target.text[span.start : span.end], str(len(rows))
+            yield Mismatch(name=name, stated=match["n"], counted=counted, parts=len(rows), places=(span,))
 
 
 def _finding(target: RuleInput, found: Mismatch) -> FindingDraft:

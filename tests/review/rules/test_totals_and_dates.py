@@ -115,3 +115,24 @@ def test_plans_and_deadlines_after_the_last_update_pass():
     text = UPDATED + "2026年1月7日に実施する。2026-03-31時点の予定は次のとおり。\n"
 
     assert outcome("consistency.date_order", text).findings == ()
+
+
+FUNCTIONS = "| 機能ID | 機能名 |\n|---|---|\n| F-1 | 登録 |\n| F-2 | 照会 |\n\n"
+
+
+def test_a_stated_number_of_things_is_held_against_the_table_beside_it():
+    (found,) = outcome("consistency.total_mismatch", f"{HEAD}{FUNCTIONS}機能は全部で3件である。\n").findings
+
+    assert (found.data["stated"], found.data["counted"]) == ("3", "2")
+    assert outcome("consistency.total_mismatch", f"{HEAD}機能は全部で2件である。\n\n{FUNCTIONS}").findings == ()
+    assert outcome("consistency.total_mismatch", f"{HEAD}{FUNCTIONS}端末は全部で3台ある。\n").skip_reason
+
+
+def test_a_document_is_made_before_it_is_changed():
+    cover = "# 設計書\n\n作成日: {}\n最終更新日: 2025年12月15日\n\n## 1. 目的\n\n文。\n"
+
+    (found,) = outcome("consistency.date_order", cover.format("2026年1月5日")).findings
+    same = outcome("consistency.date_order", cover.format("2025年9月1日"))
+
+    assert len(found.evidence) == 2
+    assert (same.findings, same.examined) == ((), 1)

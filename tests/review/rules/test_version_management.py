@@ -3,9 +3,13 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from openpyxl import Workbook
 
+from knowledge.backends.parsers import ParseLimits
+from knowledge.backends.parsers.registry import parse_file
+from knowledge.structure import build_sections
 from review.rules import run_rules
-from review.rules.edition import parse_day, parse_version
+from review.rules.edition import parse_day, parse_version, read_edition
 from tests.review.markdown import rule_input
 
 HISTORY = """
@@ -125,3 +129,20 @@ def test_numbers_of_sections_in_a_listed_history_are_no_editions():
     text = "# 設計書\n\n版数：1.1\n\n## 変更履歴\n\n- 第1.1版: 見直し\n- 3.2 節を直した\n\n## 1 目的\n\n文。\n"
 
     assert outcome("document.version_mismatch", text).findings == ()
+
+
+def test_the_edition_among_the_particulars_of_a_workbook_is_held_against_its_history(tmp_path):
+    book = Workbook()
+    history = book.active
+    history.title = "変更来歴"
+    for row in (("版", "変更日", "変更内容"), ("1.0", "2024-07-01", "新規"), ("1.2", "2024-09-11", "通知の文面を変更")):
+        history.append(row)
+    book.create_sheet("はじめに").append(["システム名", "健診予約システム", None, "版", "1.1"])
+    book.save(tmp_path / "設計書.xlsx")
+    parsed = parse_file(tmp_path / "設計書.xlsx", filename="設計書.xlsx", limits=ParseLimits())
+    sections = build_sections(parsed.markdown, parsed.blocks)
+
+    edition = read_edition(parsed.markdown, sections, parsed.blocks)
+
+    assert [stated.version for stated in edition.versions] == [(1, 1)]
+    assert [entry.version.written for entry in edition.entries if entry.version] == ["1.0", "1.2"]
