@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from knowledge.structure import section_at
 from knowledge.types import Section
@@ -12,20 +14,33 @@ from review.rules.identifier_places import listed, mention_spans
 from review.rules.identifiers import Family, Mention, Role, read_families
 from review.rules.outline import bare_title
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.rules.tables import read_tables
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _FIELD = re.compile(r"^[ \t]*[-*+][ \t]+\**(?P<label>[^\s:：*][^:：*\n]{0,15})\**[ \t]*[:：]", re.MULTILINE)
+# Columns in which an empty cell is something left out; an empty 備考 is not.
+_COLUMN = re.compile(r"受入|受け入れ|優先度|目標|指標|期待|完了条件|判定")
 _USUAL = 0.75
 _FEWEST_RECORDS = 4
 _THEIRS = re.compile(r"機能要件|要件一覧|要求一覧|非機能|機能一覧|functional requirements", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Where requirements are written with fields: their identifiers, and the labels of the fields that are there."""
+
+    names: tuple[str, ...]
+    title: str
+    span: Span
+    labels: frozenset[str]
 
 
 @rule(
     id="structure.scattered_requirements",
     title=Text(ja="章をまたいで散らばる要件", en="Requirements scattered over chapters"),
     looks_at=Text(
-        ja="要件定義書で、「機能要件」など要件の章があるのに、同じ系列の要件の一部が別の章で定義されている箇所",
-        en="requirements of one series that a requirements document defines outside the chapter that is theirs",
+        ja="「機能要件」など要件の章があるのに、同じ系列の要件の一部が別の章で定義されている箇所",
+        en="requirements of one series that are defined outside the chapter that is theirs",
     ),
     tags=("structure", "traceability"),
 )
@@ -36,20 +51,23 @@ def scattered_requirements(target: RuleInput) -> RuleOutcome:
         for family in read_families(target.text, target.sections, target.blocks)
         if family.role is Role.DOWNSTREAM and family.definitions
     ]
-    if target.document_type != "requirements" or not families:
-        return RuleOutcome(
-            skip_reason=Text(
-                ja="要件定義書の要件がありません。", en="There are no requirements of a requirements document."
-            )
-        )
+    homes_of = {family: _by_chapter(family, target) for family in families}
+    if target.document_type != "requirements":
+        # Only where a chapter of requirements holds a series does another kind of document define it.
+        homes_of = {family: homes for family, homes in homes_of.items() if _theirs(homes)}
+    if not homes_of:
+        return RuleOutcome(skip_reason=Text(ja="要件を定義した章がありません。", en="No chapter defines requirements."))
     findings = []
-    for family in families:
-        homes = _by_chapter(family, target)
-        theirs = [chapter for chapter in homes if _THEIRS.search(bare_title(chapter.title))]
+    for family, homes in homes_of.items():
+        theirs = _theirs(homes)
         if len(theirs) == 1 and len(homes) > 1:
             strays = [m for chapter, mentions in homes.items() if chapter is not theirs[0] for m in mentions]
             findings.append(_scattered_finding(family, theirs[0], list(homes), strays))
-    return RuleOutcome(findings=tuple(findings), examined=sum(len(family.defined) for family in families))
+    return RuleOutcome(findings=tuple(findings), examined=sum(len(family.defined) for family in homes_of))
+
+
+def _theirs(homes: dict[Section, list[Mention]]) -> list[Section]:
+    return [chapter for chapter in homes if _THEIRS.search(bare_title(chapter.title))]
 
 
 def _by_chapter(family: Family, target: RuleInput) -> dict[Section, list[Mention]]:
@@ -108,9 +126,10 @@ def _scattered_finding(family: Family, theirs: Section, homes: list[Section], st
     id="consistency.missing_field",
     title=Text(ja="他の要件にある項目の書き漏らし", en="Requirement without a field that the others have"),
     looks_at=Text(
-        ja="見出しで定義された要件のうち、大半（4 分の 3 以上）が持つ項目（受入基準、優先度など）を持たないもの",
-        en="requirements defined under headings that lack a field (acceptance criteria, priority) which at least three "
-        "quarters of them have",
+        ja="見出しまたは表の行で定義された要件のうち、大半（4 分の 3 以上）が持つ項目（受入基準、優先度など）を"
+        "持たないもの",
+        en="requirements defined under headings or in table rows that lack a field (acceptance criteria, priority) "
+        "which at least three quarters of them have",
     ),
     tags=("consistency", "coverage"),
 )
@@ -122,11 +141,11 @@ def missing_field(target: RuleInput) -> RuleOutcome:
         if len(records) < _FEWEST_RECORDS:
             continue
         examined += len(records)
-        counts = Counter(label for labels in records.values() for label in labels)
+        counts = Counter(label for record in records for label in record.labels)
         for label, count in counts.items():
             if _USUAL * len(records) <= count < len(records):
-                lacking = [section for section, labels in records.items() if label not in labels]
-                findings.append(_field_finding(target, family, label, lacking, len(records)))
+                lacking = [record for record in records if label not in record.labels]
+                findings.append(_field_finding(family, label, lacking, len(records)))
     if not examined:
         return RuleOutcome(
             skip_reason=Text(
@@ -137,25 +156,39 @@ def missing_field(target: RuleInput) -> RuleOutcome:
     return RuleOutcome(findings=tuple(findings), examined=examined)
 
 
-def _records(family: Family, target: RuleInput) -> dict[Section, frozenset[str]]:
-    """Return the sections whose headings define a family's identifiers, with the labels in each."""
-    starts = {mention.start for mention in family.definitions}
-    found = {}
+def _records(family: Family, target: RuleInput) -> list[Record]:
+    """Return the records that define a family's identifiers: under headings, else in the rows of tables."""
+    return [*_sections(family, target)] or [*_rows(family, target)]
+
+
+def _sections(family: Family, target: RuleInput) -> Iterator[Record]:
     for section in target.sections:
-        if any(section.start <= start < section.body_start for start in starts):
-            body = target.text[section.body_start : section.end]
-            labels = frozenset(match["label"].strip() for match in _FIELD.finditer(body))
-            if labels:
-                found[section] = labels
-    return found
+        names = _defined_within(family, section.start, section.body_start)
+        body = target.text[section.body_start : section.end]
+        labels = frozenset(match["label"].strip() for match in _FIELD.finditer(body))
+        if names and labels:
+            span = heading_span(target.text, section)
+            yield Record(names=names, title=section.title.strip(), span=span, labels=labels)
 
 
-def _field_finding(target: RuleInput, family: Family, label: str, lacking: list[Section], total: int) -> FindingDraft:
-    titles = [section.title.strip() for section in lacking]
-    starts = {m.start: m.id for m in family.definitions}
-    names = [
-        name for section in lacking for start, name in starts.items() if section.start <= start < section.body_start
-    ]
+def _rows(family: Family, target: RuleInput) -> Iterator[Record]:
+    for table in read_tables(target.text, target.blocks):
+        if not any(_COLUMN.search(cell.text) for cell in table.header.cells):
+            continue
+        for row in table.rows:
+            if names := _defined_within(family, row.start, row.end):
+                cells = zip(table.header.cells, row.cells, strict=False)
+                labels = frozenset(head.text for head, cell in cells if _COLUMN.search(head.text) and cell.text)
+                yield Record(names=names, title=names[0], span=Span(start=row.start, end=row.end), labels=labels)
+
+
+def _defined_within(family: Family, start: int, end: int) -> tuple[str, ...]:
+    return tuple(mention.id for mention in family.definitions if start <= mention.start < end)
+
+
+def _field_finding(family: Family, label: str, lacking: list[Record], total: int) -> FindingDraft:
+    titles = [record.title for record in lacking]
+    names = [name for record in lacking for name in record.names]
     return FindingDraft(
         rule_id="consistency.missing_field",
         severity=Severity.MINOR,
@@ -165,7 +198,7 @@ def _field_finding(target: RuleInput, family: Family, label: str, lacking: list[
             en=f"{listed(names)}: no “{label}”, which {total - len(lacking)} of the {total} of this series have.",
         ),
         key=f"{family.prefix}:{label}:{','.join(names)}",
-        evidence=tuple(heading_span(target.text, section) for section in lacking),
+        evidence=tuple(record.span for record in lacking),
         searched=tuple(titles),
         data={"family": family.prefix, "field": label, "identifiers": names},
         confidence=round(1 - len(lacking) / total, 3),

@@ -67,3 +67,24 @@ def test_a_table_of_other_things_is_no_mapping():
     text = "# 設計書\n\n## 1. 部品\n\n| 部品 | 対応要件 |\n|---|---|\n| 受付部 | FR-001 |\n"
 
     assert outcome(LINKS, text, "basic_design").skip_reason
+
+
+def test_a_design_with_a_chapter_of_requirements_is_judged_and_one_without_is_not():
+    text = "# 設計書\n\n## {}\n\n" + record(1, "説明") + record(2, "説明") + "## 5. 受付\n\n" + record(3, "説明")
+
+    (found,) = outcome(SCATTERED, text.format("3. 機能要件"), "basic_design").findings
+
+    assert found.data["identifiers"] == ["FR-003"]
+    assert outcome(SCATTERED, text.format("3. 画面"), "basic_design").skip_reason
+
+
+def test_an_empty_cell_of_acceptance_criteria_is_a_missing_field_and_one_of_remarks_is_not():
+    row = "| REQ-0{} | 要件 | {} | |\n"
+    table = "# 設計書\n\n## 5. 機能要件\n\n| 要件ID | 要件名 | 受入条件 | 備考 |\n|---|---|---|---|\n"
+    rows = [row.format(number, "表示されること") for number in (1, 2, 3, 4)]
+
+    (found,) = outcome(FIELDS, table + "".join(rows) + row.format(5, "")).findings
+    whole = outcome(FIELDS, table + "".join(rows))
+
+    assert found.data == {"family": "REQ", "field": "受入条件", "identifiers": ["REQ-05"]}
+    assert (whole.findings, whole.examined) == ((), 4)
