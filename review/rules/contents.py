@@ -6,10 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from knowledge.numbering import heading_number
 from knowledge.structure import heading_text, is_contents_title, is_table_of_contents
-from knowledge.types import Section
+from knowledge.types import BlockKind, Section
 from review.rules.headings import heading_span
 from review.rules.identifier_places import listed
 from review.rules.outline import bare_title, contents_ids, fold, is_history
@@ -68,16 +69,27 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
 
 
 def _entries(target: RuleInput) -> Iterator[Entry]:
-    for section in target.sections:
-        if not (is_contents_title(section.title) or is_table_of_contents(section, target.text)):
-            continue
-        if re.search(r"[図表]", section.title):
-            continue
-        position = section.body_start
-        for line in target.text[section.body_start : section.body_end].splitlines(keepends=True):
+    for start, end in [*_listings(target)] or [*_listings_under_a_line(target)]:
+        position = start
+        for line in target.text[start:end].splitlines(keepends=True):
             if entry := _entry(line.rstrip("\r\n"), position):
                 yield entry
             position += len(line)
+
+
+def _listings(target: RuleInput) -> Iterator[tuple[int, int]]:
+    for section in target.sections:
+        is_contents = is_contents_title(section.title) or is_table_of_contents(section, target.text)
+        if is_contents and not re.search(r"[図表]", section.title):
+            yield section.body_start, section.body_end
+
+
+def _listings_under_a_line(target: RuleInput) -> Iterator[tuple[int, int]]:
+    """Yield the lists under a line 「[目次]」 that is no heading."""
+    for line, listing in pairwise(target.blocks):
+        is_pair = line.kind is BlockKind.PARAGRAPH and listing.kind is BlockKind.LIST
+        if is_pair and is_contents_title(target.text[line.start : line.end]):
+            yield listing.start, listing.end
 
 
 def _entry(line: str, start: int) -> Entry | None:

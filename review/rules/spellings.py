@@ -34,6 +34,7 @@ _ONE_KANJI_SURU = re.compile(r"[一-龯]する")
 _FOLDED_KANA = str.maketrans("ァィゥェォヵヶッャュョヮヴ", "アイウエオカケツヤユヨワブ", "ー・")
 _SHORTEST_KATAKANA = 3
 _LONGEST_FRAGMENT = 2
+_NOUNS = frozenset({"名詞", "接尾辞", "形状詞"})
 # お問い合わせ is 問い合わせ, no compound of it.
 _HONORIFICS = frozenset({"お", "ご", "御"})
 
@@ -98,7 +99,19 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
 
 
 def _by_normal_form(words: list[Word]) -> Iterator[tuple[str, Occurrence]]:
-    """Key Japanese words by Sudachi's normalised form: spellings of one lexeme share it."""
+    """Key Japanese words by Sudachi's normalised form: spellings of one lexeme share it.
+
+    In official writing 申込番号 drops the last okurigana that 電子申込み keeps: a front is no other spelling then.
+    """
+    read = [(*keyed, _is_front(words, index)) for index, keyed in _keyed(words)]
+    ends = {(key, occurrence.form) for key, occurrence, front in read if not front}
+    whole = {(key, form[:-1]) for key, form in ends if _HIRAGANA.fullmatch(form[-1:])}
+    for key, occurrence, front in read:
+        if not (front and (key, occurrence.form) in whole):
+            yield key, occurrence
+
+
+def _keyed(words: list[Word]) -> Iterator[tuple[int, tuple[str, Occurrence]]]:
     for index, word in enumerate(words):
         if not _is_judged(word) or not _JAPANESE_WORD.fullmatch(word.surface):
             continue
@@ -107,7 +120,7 @@ def _by_normal_form(words: list[Word]) -> Iterator[tuple[str, Occurrence]]:
             key, form = f"名詞:{_noun_of(word.normal)}:compound", word.surface
         else:
             key, form = f"{word.word_class}:{word.normal}:{position}", _citation_form(word)
-        yield key, Occurrence(form=form, start=word.start, end=word.end)
+        yield index, (key, Occurrence(form=form, start=word.start, end=word.end))
 
 
 def _citation_form(word: Word) -> str:
@@ -170,6 +183,11 @@ def _is_in_compound(words: list[Word], index: int) -> bool:
     )
     joined_after = after is not None and after.start == word.end and after.word_class in ("名詞", "接尾辞")
     return joined_before or joined_after
+
+
+def _is_front(words: list[Word], index: int) -> bool:
+    after = words[index + 1] if index + 1 < len(words) else None
+    return after is not None and after.start == words[index].end and after.word_class in _NOUNS
 
 
 def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:

@@ -144,3 +144,12 @@ def test_names_of_a_related_documents_requirements_are_compared_and_not_quoted()
     assert [span.document for span in found.evidence] == ["", "doc_r"]
     assert "図書予約" not in found.message.ja
     assert found.suggestion.example is None
+
+
+def test_a_list_under_a_line_that_is_no_heading_is_a_table_of_contents():
+    text = "# 設計書\n\n[目次]\n\n- １．目的\n- ２．{}\n\n## １．目的\n\n文。\n\n## ２．構成\n\n文。\n"
+
+    same, other = (run_rules([CONTENTS], rule_input(text.format(title)))[CONTENTS] for title in ("構成", "運用"))
+
+    assert (same.findings, same.skip_reason) == ((), None)
+    assert len(other.findings) == 1

@@ -78,3 +78,8 @@ def test_a_polite_prefix_makes_no_other_word():
     (found,) = variants("問合せは画面から受け付ける。お問い合わせの窓口は市民課とする。")
 
     assert set(found) == {"問合せ", "問い合わせ"}
+
+
+def test_the_front_of_a_compound_may_drop_the_last_okurigana():
+    assert variants("電子申込みを受ける。申込番号を示す。") == []
+    assert variants("表示切り替えを行う。切替処理を行う。") == [{"切り替え": 1, "切替": 1}]
