@@ -57,7 +57,7 @@ _SINGLE: dict[str, tuple[Use, ...]] = {
     "sentence-length": (_use("style.sentence_length"),),
     "ja-hiragana-fukushi": (_use("style.kana_preferred"),),
     "ja-hiragana-hojodoushi": (_use("style.kana_preferred"),),
-    "ja-hiragana-keishikimeishi": (_use("style.kana_preferred"),),
+    "ja-hiragana-keishikimeishi": (_use("style.kana_preferred", times=True),),
 }
 # Published under an organisation's name, too.
 _SCOPED = ("no-filler", "no-synonyms", "no-dropping-i")

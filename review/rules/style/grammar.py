@@ -69,6 +69,9 @@ def ra_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(token.start, token.end, corrected if "れ" in token.surface else None)
         elif index and token.lemma == "れる" and token.is_a("助動詞") and _is_one_row(tokens[index - 1]):
             yield Mark(tokens[index - 1].start, token.end, f"{tokens[index - 1].surface}ら{token.surface}")
+        elif index and token.lemma == "ます" and _is_read_as_conditional(tokens[index - 1]):
+            before = tokens[index - 1]
+            yield Mark(before.start, before.end, f"{before.surface.removesuffix('れ')}られ")
 
 
 @unit_rule(
@@ -163,7 +166,12 @@ def _is_free(tokens: tuple[Token, ...], index: int) -> bool:
 
 
 def _is_one_row(token: Token) -> bool:
-    return token.pos[0] == "動詞" and token.pos[4].startswith(("上一段", "下一段")) and "未然形" not in token.pos[5]
+    return token.pos[0] == "動詞" and token.pos[4].startswith(("上一段", "下一段"))
+
+
+def _is_read_as_conditional(token: Token) -> bool:
+    """Before ます the analyser takes 覚えれ for the 覚えれ of 覚えれば; no conditional stands there."""
+    return _is_one_row(token) and token.pos[5].startswith("仮定形")
 
 
 @lru_cache(maxsize=4096)

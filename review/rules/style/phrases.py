@@ -99,14 +99,17 @@ def honorific(unit: Unit, params: Params) -> Iterator[Mark]:
         en="auxiliaries, formal nouns, adverbs and conjunctions in kanji (出来る, 下さい, 予め …)",
     ),
     message=Text(ja="「{found}」は仮名で「{to}」と書きます。", en="Write “{found}” in kana: “{to}”."),
-    defaults={"conjunctions": False},
+    defaults={"conjunctions": False, "times": False},
 )
 def kana_preferred(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark words that 公用文作成の考え方 and JTF write in kana.
 
-    Params: ``conjunctions`` (及び, 又は and the like too: JTF writes them in kana, official writing in kanji).
+    Params: ``conjunctions`` (及び, 又は and the like too: JTF writes them in kana, official writing in kanji),
+    ``times`` (登録した時に too: official writing has 時 for a point of time, とき for a case).
     """
     yield from _phrases(unit, "kana")
+    if params["times"]:
+        yield from _phrases(unit, "kana_times")
     if params["conjunctions"]:
         yield from _phrases(unit, "kana_conjunctions")
 
