@@ -22,7 +22,7 @@ from review.rules.base import RuleCrash
 from review.types import RuleInput
 from tests.factories import upload_file, work_through
 
-HELD_OUT = Path(__file__).resolve().parents[2] / "data" / "held_out"
+HELD_OUT = Path(__file__).resolve().parents[2] / "held_out"
 KINDS = {"設計書": "basic_design", "要件定義書": "requirements", "テスト計画書": "test_plan"}
 TOPIC_RULES = ["coverage.missing_topic", "coverage.empty_section"]
 LEAST_AGREEMENT, MOST_FALSE_ALARMS, MOST_MISSES = 0.95, 0.05, 0.05
