@@ -17,9 +17,10 @@ from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamil
 
 from hub.access.principals import Scope
 from hub.core.errors import Forbidden, HubError
+from hub.core.shared_measures import SharedMeasures
 from hub.rest.auth import BearerAuth
 from hub.rest.problems import problem_response
-from knowledge.models import DocumentVersion, WorkerHeartbeat
+from knowledge.models import DocumentStatus, DocumentVersion, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
 from knowledge.services.workers import ALIVE_WITHIN
 from review.models import Review
@@ -39,6 +40,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
             return problem_response(request, error)
     registry = CollectorRegistry()
     registry.register(DatabaseMetrics())
+    registry.register(SharedMeasures())
     return HttpResponse(generate_latest(REGISTRY) + generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -59,7 +61,7 @@ def _require_overseer(request: HttpRequest) -> None:
 
 
 class DatabaseMetrics:
-    """Queues, workers and durations, read when they are asked for: seven aggregates over indexed columns."""
+    """Queues, workers and durations, read when they are asked for: nine aggregates over indexed columns."""
 
     def collect(self) -> Iterator[Metric]:
         """Give the families in a fixed order."""
@@ -75,12 +77,23 @@ class DatabaseMetrics:
         oldest.add_metric(["documents"], _age(documents, "queued_at"))
         oldest.add_metric(["reviews"], _age(reviews, "created_at"))
         yield oldest
+        lag = "Age of the oldest document version that waits to become searchable, since it arrived."
+        yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, "created_at"))
+        yield _failures()
         alive = WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN).count()
         yield GaugeMetricFamily("hub_workers_alive", "Workers with a sign of life in the last 10 s.", value=alive)
         yield _durations(
             "hub_review", Review.objects.filter(status=ReviewStatus.COMPLETED), "started_at", "from start to completion"
         )
         yield _durations("hub_ingestion", DocumentVersion.objects.all(), "created_at", "from arrival to the end")
+
+
+def _failures() -> Metric:
+    gauge = GaugeMetricFamily("hub_documents_failed", "Document versions that failed, by reason.", labels=["code"])
+    failed = DocumentVersion.objects.filter(status=DocumentStatus.FAILED).order_by()
+    for code, number in failed.values_list("status_code").annotate(Count("pk")).order_by("status_code"):
+        gauge.add_metric([code], number)
+    return gauge
 
 
 def _age(rows: QuerySet[DocumentVersion] | QuerySet[Review], field: str) -> float:

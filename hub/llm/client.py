@@ -20,6 +20,7 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import HubError
 from hub.core.masking import split_before_name
+from hub.core.shared_measures import LLM_COST, LLM_SECONDS, LLM_TOKENS, Point, count
 from hub.llm.budget import Budget, Reservation
 from hub.llm.errors import (
     STREAM_CUT,
@@ -203,7 +204,9 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
             raise
         finally:
             if outcome != AnswerPending.code:  # nothing was sent: the request is made again, and told then
-                _tell(principal, sent, outcome, duration_ms=round((time.monotonic() - started) * 1000))
+                seconds = time.monotonic() - started
+                _tell(principal, sent, outcome, duration_ms=round(seconds * 1000))
+                _count(sent, outcome, seconds)
 
 
 def _tell(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int) -> None:
@@ -223,6 +226,17 @@ def _tell(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int) 
         documents=sorted(set(prepared.purpose.document_ids)),
         masked=prepared.masking.counts,
         **({"tokens_in": spent[0], "tokens_out": spent[1]} | sent.facts),
+    )
+
+
+def _count(sent: _Sent, outcome: str, seconds: float) -> None:
+    prepared, spent = sent.prepared, sent.reservation.taken or (0, 0)
+    which = (sent.provider.name, prepared.model)
+    count(
+        Point(family=LLM_SECONDS, labels=(*which, outcome), value=seconds),
+        Point(family=LLM_TOKENS, labels=(*which, "in"), value=spent[0]),
+        Point(family=LLM_TOKENS, labels=(*which, "out"), value=spent[1]),
+        *([Point(family=LLM_COST, labels=which, value=float(prepared.price.cost(*spent)))] if prepared.price else []),
     )
 
 

@@ -19,6 +19,7 @@ from django.utils import timezone
 from hub.core import bus
 from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
+from hub.core.shared_measures import STAGE_SECONDS, timed
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
@@ -68,7 +69,8 @@ def _run_stage(version: DocumentVersion, lease: Lease) -> bool:
         return False
     _tell(version, progress=PROGRESS_AT.get(DocumentStatus(version.status), version.progress))
     try:
-        following = STAGES[version.status](version, lease)
+        with timed(STAGE_SECONDS, version.status):
+            following = STAGES[version.status](version, lease)
     except ParseError as error:
         _fail(version, lease, code=error.code, ja=error.ja, en=error.en)
         return False

@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
+from hub.core.shared_measures import SEARCH_SECONDS, Point, count
 from knowledge.backends.active_embedder import find_active_set
 from knowledge.backends.analysis import Expand, analyse_query
 from knowledge.backends.rerankers import configured_reranker
@@ -59,6 +60,7 @@ def search(
         used = embedding_set or find_active_set()
         chosen = reranker or configured_reranker()
         result = _search(principal, query, used, watch, expand, chosen) if used else _NOTHING
+    count(*(Point(family=SEARCH_SECONDS, labels=(step,), value=ms / 1000) for step, ms in watch.timings_ms.items()))
     return replace(result, timings_ms=watch.timings_ms)
 
 

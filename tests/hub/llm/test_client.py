@@ -69,6 +69,16 @@ def test_an_answer_is_parsed_counted_and_audited_without_its_text(configured, co
     assert "応答時間" not in json.dumps(event.details, ensure_ascii=False)
 
 
+def test_time_tokens_and_cost_reach_the_metrics(configured, configure, shown):
+    configure(llm_price_in=Decimal(3), llm_price_out=Decimal(15))
+    answer = judge()
+    which = {"provider": "openai", "model": "strong"}
+    assert shown("hub_llm_request_seconds_count", **which, outcome="ok") == 1
+    assert shown("hub_llm_tokens_total", **which, direction="in") == answer.tokens_in
+    assert shown("hub_llm_tokens_total", **which, direction="out") == answer.tokens_out
+    assert shown("hub_llm_cost_usd_total", **which) == pytest.approx(float(answer.cost))
+
+
 def test_light_requests_go_to_the_light_model_where_there_is_one(configured, configure):
     ask(local_operator(), asking("甲", strength=Strength.LIGHT), purpose=JUDGING)
     configure(llm_light_model="light")

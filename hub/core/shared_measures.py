@@ -1,0 +1,171 @@
+"""What all processes count together: workers and stdio servers have no ``/metrics`` of their own.
+
+Kept as sums in one hash of Valkey/Redis, written with one round trip for each piece of work. They are for operators to
+look at: nothing rests on them, they start again from 0 with an emptied Valkey (as counters may), and work never fails
+or waits for them. Labels come from closed sets, as in :mod:`hub.core.measures`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+
+import redis
+from django.conf import settings
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+logger = logging.getLogger(__name__)
+
+KEY = "hub:measures"
+PAUSE_AFTER_FAILURE_S = 10.0  # a Valkey that hangs (its socket timeout is 1 s) must not slow every piece of work
+INFINITY = "+Inf"
+SUM = "sum"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """A counter, or with ``bounds`` (upper bounds, ascending) a histogram. ``name`` is without ``_total``."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...]
+    bounds: tuple[float, ...] = ()
+
+    def parts(self, value: float) -> Iterator[tuple[str, float]]:
+        """The sums that ``value`` goes into, and what to add to each."""
+        yield SUM, value
+        if self.bounds:
+            yield next((str(bound) for bound in self.bounds if value <= bound), INFINITY), 1
+
+    def metric(self, sums: Mapping[tuple[str, ...], Mapping[str, float]]) -> Metric:
+        """Write the family in Prometheus' form; ``sums`` by label values and part."""
+        if not self.bounds:
+            counter = CounterMetricFamily(self.name, self.text, labels=self.labels)
+            for values in sorted(sums):
+                counter.add_metric(values, sums[values].get(SUM, 0.0))
+            return counter
+        histogram = HistogramMetricFamily(self.name, self.text, labels=self.labels)
+        names = [*map(str, self.bounds), INFINITY]
+        for values in sorted(sums):
+            counts = accumulate(sums[values].get(name, 0.0) for name in names)
+            buckets = list(zip(names, counts, strict=True))
+            histogram.add_metric(values, buckets=buckets, sum_value=sums[values].get(SUM, 0.0))
+        return histogram
+
+
+STAGE_SECONDS = Family(
+    name="hub_ingestion_stage_seconds",
+    text="Runs of an ingestion stage; embedding runs in slices.",
+    labels=("stage", "outcome"),
+    bounds=(0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0),
+)
+SEARCH_SECONDS = Family(
+    name="hub_search_seconds",
+    text="Searches by step: total, the legs (embed, vector, lexical), fuse, rerank, load.",
+    labels=("step",),
+    bounds=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
+)
+LLM_SECONDS = Family(
+    name="hub_llm_request_seconds",
+    text="Requests to language models; outcome is ok or the error's code.",
+    labels=("provider", "model", "outcome"),
+    bounds=(0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0),
+)
+LLM_TOKENS = Family(name="hub_llm_tokens", text="Tokens of language models.", labels=("provider", "model", "direction"))
+LLM_COST = Family(
+    name="hub_llm_cost_usd", text="US dollars spent on models that have a price.", labels=("provider", "model")
+)
+FAMILIES = (STAGE_SECONDS, SEARCH_SECONDS, LLM_SECONDS, LLM_TOKENS, LLM_COST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A value to add; ``labels`` stand in the order of the family's."""
+
+    family: Family
+    labels: tuple[str, ...]
+    value: float
+
+
+class _Store:
+    """Writes sums, and leaves Valkey alone for a while after a failure."""
+
+    def __init__(self) -> None:
+        self._resume_at = 0.0
+
+    def add(self, points: Iterable[Point]) -> None:
+        if time.monotonic() < self._resume_at:
+            return
+        try:
+            with _client().pipeline(transaction=False) as pipeline:
+                for point in points:
+                    for part, value in point.family.parts(point.value):
+                        pipeline.hincrbyfloat(KEY, json.dumps([point.family.name, part, *point.labels]), value)
+                pipeline.execute()
+        except redis.RedisError as error:
+            self._resume_at = time.monotonic() + PAUSE_AFTER_FAILURE_S
+            logger.info("measures are not counted, Valkey does not answer: %s", error)
+
+
+_store = _Store()
+
+
+def count(*points: Point) -> None:
+    """Add to the sums of all processes; only a log line where Valkey is away."""
+    _store.add(points)
+
+
+@contextmanager
+def timed(family: Family, *labels: str) -> Iterator[None]:
+    """Count the seconds until the block ends; the family's last label tells how: ok or failed."""
+    started = time.perf_counter()
+    outcome = "failed"
+    try:
+        yield
+        outcome = "ok"
+    finally:
+        count(Point(family=family, labels=(*labels, outcome), value=time.perf_counter() - started))
+
+
+class SharedMeasures:
+    """The sums of all processes, for a registry of Prometheus."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the families, and whether they could be read: without Valkey they are left out."""
+        try:
+            stored = _client().hgetall(KEY)
+        except redis.RedisError as error:
+            logger.warning("the measures of all processes can not be read: %s", error)
+            yield _readable(0)
+            return
+        yield _readable(1)
+        sums: dict[str, dict[tuple[str, ...], dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+        for field, value in stored.items():
+            name, part, *labels = json.loads(field)
+            sums[name][tuple(labels)][part] = float(value)
+        for family in FAMILIES:
+            yield family.metric(sums[family.name])
+
+
+def _readable(value: int) -> Metric:
+    return GaugeMetricFamily("hub_shared_measures_up", "1 when the sums of all processes could be read.", value=value)
+
+
+def client_of(url: str) -> redis.Redis:
+    """A client that gives up at once: by default it would try again for seconds, with the work waiting."""
+    once = Retry(NoBackoff(), 0)
+    return redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1, retry=once)
+
+
+@cache
+def _client() -> redis.Redis:
+    return client_of(settings.REDIS_CLIENT_URL)

@@ -1,0 +1,24 @@
+"""What is counted in all processes, as /metrics shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from hub.core import shared_measures
+
+
+@pytest.fixture
+def shown(client, queue, monkeypatch) -> Callable[..., float | None]:
+    """Look up a sample of /metrics by name and labels, None where there is none; nothing was counted before."""
+    monkeypatch.setattr(shared_measures, "_store", type(shared_measures._store)())
+    shared_measures._client().delete(shared_measures.KEY)
+
+    def look(name: str, **labels: str) -> float | None:
+        families = text_string_to_metric_families(client.get("/metrics").content.decode())
+        found = [one for family in families for one in family.samples if (one.name, one.labels) == (name, labels)]
+        return found[0].value if found else None
+
+    return look
