@@ -63,6 +63,14 @@ print(json.dumps({
 }))
 """
 
+NO_RULES = """
+import django
+django.setup()
+from review.models import CheckItemVersion
+items = CheckItemVersion.objects.filter(item__code__in=["BD-C01", "BD-C02"])
+items.update(criteria={"prompt": "応答時間が定められているか。"})
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestHub:
@@ -138,6 +146,12 @@ def hub() -> Iterator[TestHub]:
         for server in servers:
             server.release()
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def model_items(hub: TestHub) -> None:
+    """Two shipped items that only a model can judge."""
+    subprocess.run([sys.executable, "-c", NO_RULES], env=hub.environment, cwd=REPOSITORY, check=True)
 
 
 @pytest.fixture(scope="session")

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from mcp import MCPError
 from mcp.types import CreateMessageResult, TextContent
 
-from tests.conftest import REPOSITORY
 from tests.mcp_bridge.conftest import DESIGN
 
 pytestmark = pytest.mark.anyio
 ERAS = ("auto", "legacy")
 GROUND = "利用者検索の応答時間は3秒以内とする。"
-NO_RULES = """
-import django
-django.setup()
-from review.models import CheckItemVersion
-items = CheckItemVersion.objects.filter(item__code__in=["BD-C01", "BD-C02"])
-items.update(criteria={"prompt": "応答時間が定められているか。"})
-"""
-
-
-@pytest.fixture(scope="module")
-def model_items(hub):
-    """Two shipped items that only a model can judge."""
-    subprocess.run([sys.executable, "-c", NO_RULES], env=hub.environment, cwd=REPOSITORY, check=True)
 
 
 def answering(quote: str, asked: list[str], *, verdict: str = "pass"):
