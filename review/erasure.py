@@ -21,6 +21,7 @@ from review.models import (
     Finding,
     FindingAnswer,
     FindingEvent,
+    ModelSuggestion,
     RelatedVersion,
     ResultDecision,
     Review,
@@ -61,6 +62,7 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
     Suggestion.objects.filter(finding__in=findings.values("pk")).update(
         content_ja=ERASED.ja, content_en=ERASED.en, rationale_ja="", rationale_en="", example=""
     )
+    ModelSuggestion.objects.filter(finding__in=findings.values("pk")).delete()
     _erase_what_people_wrote(reviews, findings)
     for batch in _batches(findings.order_by("pk").iterator(chunk_size=BATCH)):
         for finding in batch:

@@ -26,7 +26,9 @@ from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentStatus, VersionContent
 from knowledge.models.documents import IN_WORK
 from knowledge.ontology.queries import topics_for
+from knowledge.types import Notice
 from review.engine import CheckSpec, Judgement, judge, overall_verdict
+from review.judging.advising import advise
 from review.judging.sampling import SamplingProvider
 from review.judging.sitting import PENDING, Sitting, is_for_model, with_opinion
 from review.models import (
@@ -124,12 +126,13 @@ def _judge_all(
         pair for pair in left if not _judge_one(work, lease, *pair, insist=time.monotonic() > patience_ends)
     ]:
         time.sleep(HELPER_POLL_S)
+    said = () if sitting.is_waiting else advise(sitting)
     if sitting.is_waiting:
         Review.objects.filter(pk=review.pk).update(attempts=0)
         lease.release()
         return
     verdicts = [Verdict(verdict) for verdict in review.results.values_list("verdict", flat=True)]
-    _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts))
+    _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts), notices=said)
 
 
 def _judge_one(work: Work, lease: Lease, position: int, entry: CheckListEntry, *, insist: bool) -> bool:
@@ -253,13 +256,22 @@ def _spec(item_version: CheckItemVersion) -> CheckSpec:
     )
 
 
-def _finish(review: Review, lease: Lease, *, status: str, verdict: str = "", error: str = "") -> None:
+def _finish(
+    review: Review,
+    lease: Lease,
+    *,
+    status: str,
+    verdict: str = "",
+    error: str = "",
+    notices: Sequence[Notice] = (),
+) -> None:
     with transaction.atomic():
         lease.lock()
         Review.objects.filter(pk=review.pk).update(
             status=status,
             verdict=verdict or Verdict.ERROR,
             error=error,
+            notices=[notice.as_dict() for notice in notices],
             progress=100 if status == ReviewStatus.COMPLETED else F("progress"),
             finished_at=Now(),
             lease_token="",

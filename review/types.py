@@ -37,6 +37,10 @@ class Text:
     en: str
 
 
+JUDGED_BY_MODEL = "llm.judgement"
+"""The rule id of findings that a language model made."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """A stretch of text that a finding rests on: of the reviewed text, or of the related ``document`` (its id)."""

@@ -37,7 +37,7 @@ class ShownFinding:
 
     number: int
     finding: FindingOut
-    suggestion: SuggestionOut | None
+    suggestions: list[SuggestionOut]
     place: str
     link: str
     quotes: list[str]
@@ -74,9 +74,9 @@ def _number_of(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> i
 
 
 def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[ShownFinding]]]:
-    suggestions = {suggestion.finding_id: suggestion for suggestion in facts.suggestions}
+    suggestions = facts.suggestions_by_finding()
     shown = [
-        _shown(finding, suggestions.get(finding.id), facts)
+        _shown(finding, suggestions.get(finding.id, []), facts)
         for finding in facts.findings
         if severity in ("", finding.severity)
     ]
@@ -84,7 +84,7 @@ def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[ShownF
     return [group for group in groups if group[2]]
 
 
-def _shown(finding: FindingOut, suggestion: SuggestionOut | None, facts: ReviewOut) -> ShownFinding:
+def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut) -> ShownFinding:
     location = finding.location
     link = ""
     if location.start_offset is not None:
@@ -93,7 +93,7 @@ def _shown(finding: FindingOut, suggestion: SuggestionOut | None, facts: ReviewO
     return ShownFinding(
         number=finding.number,
         finding=finding,
-        suggestion=suggestion,
+        suggestions=suggestions,
         place=_place(finding),
         link=link,
         quotes=[" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],

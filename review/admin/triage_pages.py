@@ -147,11 +147,10 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
     found = next((one for one in facts.findings if one.id == finding_id), None)
     if found is None:
         raise Http404
-    suggestion = next((one for one in facts.suggestions if one.finding_id == finding_id), None)
     context = {
         "row": _row(found),
         "finding": found,
-        "suggestion": suggestion,
+        "suggestions": facts.suggestions_by_finding().get(finding_id, []),
         "passages": _passages(review, found),
         "history": [
             (event, _event_text(event.kind, event.before), _event_text(event.kind, event.after))

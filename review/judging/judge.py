@@ -220,7 +220,7 @@ class Judge:
     def _record(self, reading: Reading, passages: Sequence[Passage], *, repair: str) -> dict[str, Any]:
         return {
             "provider": self.provider.name,
-            "model": _model_of(self.provider),
+            "model": model_judging(self.provider),
             "is_private": self.provider.is_private,
             "prompts": dict(self.prompts.numbers),
             "passages": [[one.chunk_id, one.start, one.end, list(one.section_path)] for one in passages],
@@ -267,5 +267,6 @@ def _was_never_sent(error: HubError) -> bool:
     return isinstance(error, LlmRefused) and error.error_code == "llm_classification_too_high"
 
 
-def _model_of(provider: Provider) -> str:
+def model_judging(provider: Provider) -> str:
+    """The model that gives judgements: the configured one, or the provider's own."""
     return provider.model if isinstance(provider, NamesItsModel) else model_of(Strength.STRONG)

@@ -82,6 +82,34 @@ NOT_REPLAYED = Notice(
     ja="元のレビューで言語モデルの判定がないため、再現していません。",
     en="The original review has no judgement of a language model here to replay.",
 )
+SUGGESTIONS_NO_MODEL = Notice(
+    code="llm_suggestions_no_model",
+    ja="言語モデルを使わない設定または指定のため、是正提案は規則によるものだけです。",
+    en="No language model is configured or wanted, so there are only the suggestions that rules make.",
+)
+SUGGESTIONS_BUDGET = Notice(
+    code="llm_suggestions_budget",
+    ja="言語モデルの予算（HUB_LLM_TOKEN_BUDGET、HUB_LLM_COST_BUDGET）に達したため、言語モデルの是正提案は一部またはすべての"
+    "指摘にありません。規則による提案は有効です。",
+    en="The budget for language models (HUB_LLM_TOKEN_BUDGET, HUB_LLM_COST_BUDGET) is used up, so some or all findings "
+    "have no suggestion by a model. Those that rules make hold.",
+)
+SUGGESTIONS_REFUSED = Notice(
+    code="llm_suggestions_refused",
+    ja="言語モデルの是正提案のうち、根拠の引用が本文にないものは採用していません。",
+    en="Suggestions by the language model whose quotes do not stand in the document were not taken.",
+)
+SUGGESTIONS_LIMITED = Notice(
+    code="llm_suggestions_limited",
+    ja="指摘が多いため、重大な指摘にだけ言語モデルの是正提案を求めました。",
+    en="There are many findings: the language model was asked for suggestions for the most severe ones only.",
+)
+SUGGESTIONS_WITHHELD = Notice(
+    code="llm_suggestions_withheld",
+    ja="言語モデルへの指示と読める文の近くの指摘は、言語モデルに渡していません。提案は規則によるものだけです。",
+    en="Findings near text that reads like an instruction to a model were not shown to it; they have the suggestions "
+    "of rules only.",
+)
 COMPLAINTS = {
     "no_grounds": Notice(
         code="llm_no_grounds",
@@ -101,12 +129,26 @@ COMPLAINTS = {
 }
 
 
+def suggestions_failed(error: HubError) -> Notice:
+    """Say why a model gave no suggestions for some findings."""
+    ja, en = _in_both(error)
+    return Notice(
+        code="llm_suggestions_failed",
+        ja=f"一部の指摘で、言語モデルの是正提案を得られませんでした。{ja}",
+        en=f"The language model gave no suggestions for some findings. {en}",
+    )
+
+
 def failed(error: HubError, *, was_asked: bool) -> Notice:
     """Say why a model gave no usable judgement; ``was_asked`` tells a failure from a request that was never sent."""
-    with translation.override("ja"):
-        ja = str(error)
-    with translation.override("en"):
-        en = str(error)
+    ja, en = _in_both(error)
     before_ja = "言語モデルから使える判定を得られませんでした。" if was_asked else "言語モデルに渡していません。"
     before_en = "The language model gave no usable judgement." if was_asked else "The language model was not asked."
     return Notice(code=error.error_code, ja=f"{before_ja}{ja}", en=f"{before_en} {en}")
+
+
+def _in_both(error: HubError) -> tuple[str, str]:
+    with translation.override("ja"):
+        ja = str(error)
+    with translation.override("en"):
+        return ja, str(error)

@@ -155,7 +155,7 @@ def _judge_schema(labels: list[str]) -> AnswerSchema:
     passage = {"enum": labels}
     quote = {"type": "string", "maxLength": MAX_QUOTE}
     message = {"type": "string", "minLength": 1, "maxLength": MAX_MESSAGE}
-    finding = _closed(
+    finding = closed(
         severity={"enum": ["critical", "major", "minor"]},
         kind={"enum": ["wrong", "missing"]},
         passage=passage,
@@ -165,9 +165,9 @@ def _judge_schema(labels: list[str]) -> AnswerSchema:
     )
     return AnswerSchema(
         name="judgement",
-        schema=_closed(
+        schema=closed(
             reason=message,
-            grounds={"type": "array", "items": _closed(passage=passage, quote=quote), "maxItems": MAX_GROUNDS},
+            grounds={"type": "array", "items": closed(passage=passage, quote=quote), "maxItems": MAX_GROUNDS},
             findings={"type": "array", "items": finding, "maxItems": MAX_FINDINGS},
             score={"type": "integer", "minimum": 0, "maximum": 100},
             verdict={"enum": ["pass", "fail", "cannot_tell"]},
@@ -178,11 +178,12 @@ def _judge_schema(labels: list[str]) -> AnswerSchema:
 def _screen_schema(labels: list[str]) -> AnswerSchema:
     return AnswerSchema(
         name="relevant",
-        schema=_closed(relevant={"type": "array", "items": {"enum": labels}, "maxItems": len(labels)}),
+        schema=closed(relevant={"type": "array", "items": {"enum": labels}, "maxItems": len(labels)}),
     )
 
 
-def _closed(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON schemas
+def closed(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON schemas
+    """An object with these properties, all of them required, and no others."""
     return {
         "type": "object",
         "properties": properties,

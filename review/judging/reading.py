@@ -10,9 +10,7 @@ from hub.llm.material import label_of
 from review.engine import BLOCKING
 from review.judging.quotes import find_quote, fold_quote
 from review.judging.types import CheckTask, Passage, Reading
-from review.types import FindingDraft, Severity, Span, SuggestionDraft, Text, Verdict
-
-RULE_ID = "llm.judgement"
+from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Text, Verdict
 
 
 @dataclass(slots=True)
@@ -106,7 +104,7 @@ def _draft(
     is_missing = proposed["kind"] == "missing"
     message = proposed["message"].strip()
     return FindingDraft(
-        rule_id=RULE_ID,
+        rule_id=JUDGED_BY_MODEL,
         severity=Severity(proposed["severity"]),
         message=Text(ja=message, en=message),  # a model writes in one language
         key=f"missing|{fold_quote(message)}" if is_missing else f"quote|{fold_quote(proposed['quote'])}",

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from hub.access.principals import Classification, Principal, system_principal
 from hub.access.services import principal_for_user
@@ -26,7 +27,7 @@ from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
 from review.judging.types import CheckTask, Material, Opinion
-from review.models import CheckItemVersion, CheckResult, Review
+from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
 from review.rules.criteria import rules_of
 from review.types import RuleInput, Span, Verdict
 
@@ -68,6 +69,16 @@ class Sitting:
             self.is_waiting = True
             return PENDING
 
+    def adviser(self) -> Judge | None:
+        """Who is asked for suggestions, within the review's own budget; None where no model may be asked."""
+        if self.review.options.get("replay_of"):
+            made = suggestions_of(self.review.options["replay_of"]).first()
+            if made is None:
+                return None
+            provider = ReplayProvider(name=made.provider, model=made.model, is_private=made.is_private)
+            return self._make(provider, is_replay=True)
+        return None if self._why_not() else self._sit()
+
     def store(self, item_version: CheckItemVersion, opinion: Outcome) -> None:
         """Keep how a check was judged, and what the review has spent. Call it in the result's transaction."""
         if not isinstance(opinion, Opinion):
@@ -76,6 +87,10 @@ class Sitting:
             CheckResult.objects.filter(review=self.review, item_version=item_version).update(
                 method="llm", score=opinion.score, judgement=opinion.record
             )
+        self.store_usage()
+
+    def store_usage(self) -> None:
+        """Keep what the review has spent. Call it in a transaction that holds the lease."""
         if self._judge is not None:
             used = self._judge.budget.used
             Review.objects.filter(pk=self.review.pk).update(
@@ -118,7 +133,7 @@ class Sitting:
         self.lease.hold_for(2 * settings.CONFIG.llm_timeout_s)
 
     def _material(self, task: CheckTask) -> Material:
-        return find_material(self._version, self.target, task, self._planted_spans())
+        return find_material(self._version, self.target, task, self.planted_spans())
 
     @property
     def _version(self) -> DocumentVersion:
@@ -126,7 +141,8 @@ class Sitting:
             raise ValueError("a review without a version is not judged")
         return self.review.version
 
-    def _planted_spans(self) -> tuple[Span, ...]:
+    def planted_spans(self) -> tuple[Span, ...]:
+        """The stretches of the document that speak to a model."""
         if self._planted is None:
             self._planted = planted_in(self.target)
         return self._planted
@@ -147,7 +163,12 @@ class Sitting:
         task = task_of(item_version, self.target)
         judge = self._make(provider, is_replay=True)
         judge.prompts = texts_of(record["prompts"])
-        return judge.replay(task, Material(text=self.target.text, ranked=(), planted=self._planted_spans()), record)
+        return judge.replay(task, Material(text=self.target.text, ranked=(), planted=self.planted_spans()), record)
+
+
+def suggestions_of(review_id: str) -> QuerySet[ModelSuggestion]:
+    """What a model suggested in a review."""
+    return ModelSuggestion.objects.filter(finding__result__review__public_id=review_id).order_by("pk")
 
 
 def is_for_model(item_version: CheckItemVersion, judgement: Judgement) -> bool:

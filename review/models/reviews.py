@@ -105,6 +105,8 @@ class Review(models.Model):
     started_at = models.DateTimeField(_("started"), null=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
     signed_at = models.DateTimeField(_("signed off"), null=True)
+    notices = models.JSONField(default=list)
+    """What people should know of the review as a whole: {code, ja, en}; those of a check stand with its result."""
 
     objects = ReviewQuerySet.as_manager()
 
@@ -221,3 +223,24 @@ class Suggestion(models.Model):
 
     def __str__(self) -> str:
         return self.content_ja
+
+
+class ModelSuggestion(models.Model):
+    """What a language model suggests about a finding, beside what a rule does. ``evidence`` is what it rests on."""
+
+    public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "sug"), editable=False)
+    finding = models.OneToOneField(Finding, on_delete=models.CASCADE, related_name="model_suggestion")
+    content = models.TextField(_("suggestion"))
+    rationale = models.TextField()
+    example = models.TextField(blank=True)
+    evidence = models.JSONField(default=list)
+    provider = models.CharField(max_length=40)
+    model = models.CharField(max_length=200)
+    is_private = models.BooleanField()
+
+    class Meta:
+        verbose_name = _("suggestion by a language model")
+        verbose_name_plural = _("suggestions by a language model")
+
+    def __str__(self) -> str:
+        return self.content

@@ -52,7 +52,7 @@ class ReportedFinding:
     triage: str
     place: str
     check_name: str
-    suggestion: SuggestionOut | None
+    suggestions: Sequence[SuggestionOut]
     passages: Sequence[Passage]
 
     @property
@@ -104,6 +104,7 @@ class ReportFacts:
     day: date | None
     results: Sequence[ReportedResult]
     findings: Sequence[ReportedFinding]
+    notices: Sequence[str]
     by_severity: Sequence[tuple[str, str, int]]
     by_type: Sequence[tuple[str, str, int]]
     by_triage: Sequence[tuple[str, str, int]]
@@ -128,6 +129,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         day=local_day(review.finished_at),
         results=_results(shown, doubts_of(review)),
         findings=findings,
+        notices=[in_language(notice["ja"], notice["en"]) for notice in review.notices],
         by_severity=_counted(SEVERITIES, (one.finding.severity for one in findings)),
         by_type=_counted(CheckType.choices, (types[one.finding.check_item_id] for one in findings)),
         by_triage=_counted(Triage.choices, (one.finding.triage for one in findings)),
@@ -142,7 +144,7 @@ def _text_of(review: Review) -> str:
 
 
 def _findings(shown: ReviewOut, text: str, options: ReportOptions) -> list[ReportedFinding]:
-    suggestions = {one.finding_id: one for one in shown.suggestions}
+    suggestions = shown.suggestions_by_finding()
     names = {result.check_item_id: result.name for result in shown.results}
     return [
         ReportedFinding(
@@ -151,7 +153,7 @@ def _findings(shown: ReviewOut, text: str, options: ReportOptions) -> list[Repor
             triage=label(Triage.choices, one.triage),
             place=place_of(one),
             check_name=names[one.check_item_id],
-            suggestion=suggestions.get(one.id),
+            suggestions=suggestions.get(one.id, ()),
             passages=_passages(one, shown.document_id, text) if options.evidence else (),
         )
         for one in shown.findings

@@ -17,8 +17,8 @@ def render_json(facts: ReportFacts) -> bytes:
     if not facts.options.details:
         del body["findings"], body["suggestions"]
     elif not facts.options.evidence:
-        for finding in body["findings"]:
-            finding["evidence"] = []
+        for quoting in (*body["findings"], *body["suggestions"]):
+            quoting["evidence"] = []
     if facts.diff:
         body["diff"] = facts.diff.model_dump(mode="json")
     return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode()

@@ -20,6 +20,7 @@ from docx.text.paragraph import Paragraph
 
 from review.report.facts import ReportedFinding, ReportFacts
 from review.report.packing import EARLIEST, without_times, xml_text
+from review.schemas import suggestion_label
 
 FONT, LATIN_FONT = "Yu Gothic", "Yu Gothic"
 MUTED = RGBColor(0x5A, 0x68, 0x77)
@@ -146,12 +147,12 @@ def _finding(document: Document, item: ReportedFinding) -> None:
         document.add_paragraph(xml_text(f"「{passage.quote}」{unverified}"), style="Quote")
     if item.more_passages:
         document.add_paragraph(f"(+{item.more_passages})")
-    if item.suggestion:
+    for suggestion in item.suggestions:
         paragraph = document.add_paragraph()
-        paragraph.add_run(f"{_('Suggestion')}: ").bold = True
-        paragraph.add_run(xml_text(item.suggestion.content))
-        if item.suggestion.example:
-            example = document.add_paragraph(xml_text(f"{_('Example')}:\n{item.suggestion.example}"))
+        paragraph.add_run(xml_text(f"{suggestion_label(suggestion)}: ")).bold = True
+        paragraph.add_run(xml_text(suggestion.content))
+        if suggestion.example:
+            example = document.add_paragraph(xml_text(f"{_('Example')}:\n{suggestion.example}"))
             example.paragraph_format.left_indent = Mm(6)
     if finding.answer:
         paragraph = document.add_paragraph()

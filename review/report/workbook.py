@@ -23,6 +23,7 @@ from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
 from review.report.packing import EARLIEST, without_times
 from review.report.sheet import COLUMNS, FORMAT_NAME, HEADER_ROW, HIDDEN_SHEET, Column, safe_text
+from review.schemas import SuggestionOut, suggestion_label
 
 FONT = "Yu Gothic"
 _THIN = Side(style="thin", color="C3CBD4")
@@ -163,10 +164,13 @@ def _quotes(item: ReportedFinding) -> str:
 
 
 def _suggestion(item: ReportedFinding) -> str:
-    if item.suggestion is None:
-        return ""
-    example = f"\n{_('Example')}:\n{item.suggestion.example}" if item.suggestion.example else ""
-    return f"{item.suggestion.content}{example}"
+    return "\n\n".join(_one_suggestion(suggestion) for suggestion in item.suggestions)
+
+
+def _one_suggestion(suggestion: SuggestionOut) -> str:
+    source = f"[{suggestion_label(suggestion)}] " if suggestion.made_by == "model" else ""
+    example = f"\n{_('Example')}:\n{suggestion.example}" if suggestion.example else ""
+    return f"{source}{suggestion.content}{example}"
 
 
 def _validate(sheet: Worksheet, last: int) -> None:

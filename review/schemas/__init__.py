@@ -8,6 +8,7 @@ from review.schemas.findings import (
     LocationOut,
     SuggestionOut,
     finding_out,
+    suggestion_label,
 )
 from review.schemas.masters import (
     CheckItemOut,
@@ -64,4 +65,5 @@ __all__ = [
     "history_line_out",
     "review_out",
     "review_row_out",
+    "suggestion_label",
 ]

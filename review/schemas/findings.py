@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from review.models import CheckResult, Finding, FindingAnswer, Suggestion
+from review.models import CheckResult, Finding, FindingAnswer, ModelSuggestion, Suggestion
+from review.types import JUDGED_BY_MODEL
 
 
 class LocationOut(BaseModel):
@@ -83,6 +85,9 @@ class SuggestionOut(BaseModel):
     confidence: float | None
     example: str | None
     references: list[str]
+    made_by: str = Field("rules", description="rules, or model: written by a language model, to be read with care")
+    model: str | None = Field(None, description="the language model that wrote it")
+    evidence: list[EvidenceOut] = Field(default=[], description="what a model's suggestion rests on, located")
 
 
 def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
@@ -121,8 +126,24 @@ def _answer_out(answer: FindingAnswer | None) -> AnswerOut | None:
     return AnswerOut(plan=answer.plan, text=answer.text, answered_by=answer.answered_by, answered_on=answer.answered_on)
 
 
-def suggestion_out(suggestion: Suggestion) -> SuggestionOut:
-    """Show a suggestion in the active language."""
+def suggestion_label(suggestion: SuggestionOut) -> str:
+    """A suggestion's heading; one that a model wrote says so."""
+    if suggestion.made_by != "model":
+        return _("Suggestion")
+    return _("Suggestion by a language model ({model})").format(model=suggestion.model or "?")
+
+
+def suggestions_out(result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> list[SuggestionOut]:
+    """Show the suggestions for a finding: the rule's, then the model's. Expects both to be selected with it."""
+    own: Suggestion | None = getattr(finding, "suggestion", None)
+    model: ModelSuggestion | None = getattr(finding, "model_suggestion", None)
+    shown = [_suggestion_out(own, result)] if own else []
+    return [*shown, _model_suggestion_out(model, with_evidence=with_evidence)] if model else shown
+
+
+def _suggestion_out(suggestion: Suggestion, result: CheckResult) -> SuggestionOut:
+    """In the active language. What came with a model's judgement is the model's."""
+    judged_by = result.judgement.get("model") if suggestion.finding.rule_id == JUDGED_BY_MODEL else None
     return SuggestionOut(
         id=suggestion.public_id,
         finding_id=suggestion.finding.public_id,
@@ -131,4 +152,21 @@ def suggestion_out(suggestion: Suggestion) -> SuggestionOut:
         confidence=suggestion.confidence,
         example=suggestion.example or None,
         references=suggestion.references,
+        made_by="model" if suggestion.finding.rule_id == JUDGED_BY_MODEL else "rules",
+        model=judged_by,
+    )
+
+
+def _model_suggestion_out(suggestion: ModelSuggestion, *, with_evidence: bool) -> SuggestionOut:
+    return SuggestionOut(
+        id=suggestion.public_id,
+        finding_id=suggestion.finding.public_id,
+        content=suggestion.content,
+        rationale=suggestion.rationale,
+        confidence=None,
+        example=suggestion.example or None,
+        references=[],
+        made_by="model",
+        model=suggestion.model,
+        evidence=[EvidenceOut(**one) for one in suggestion.evidence] if with_evidence else [],
     )

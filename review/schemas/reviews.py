@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
 from review.models import CheckResult, Finding, Review, Signature
-from review.schemas.findings import FindingOut, SuggestionOut, finding_out, suggestion_out
+from review.schemas.findings import FindingOut, SuggestionOut, finding_out, suggestions_out
 from review.types import Verdict
 
 
@@ -104,6 +104,15 @@ class ReviewOut(BaseModel):
     findings: list[FindingOut]
     total_findings: int
     suggestions: list[SuggestionOut]
+    notices: list[dict[str, str]] = Field(description="of the review as a whole: {code, ja, en}")
+
+    def suggestions_by_finding(self) -> dict[str, list[SuggestionOut]]:
+        """What is suggested for each finding that has something: the rule's first."""
+        by_finding: dict[str, list[SuggestionOut]] = {}
+        for one in self.suggestions:
+            by_finding.setdefault(one.finding_id, []).append(one)
+        return by_finding
+
     summary: SummaryOut
     usage: UsageOut
     created_at: datetime
@@ -153,7 +162,9 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, 
     shown = list(enumerate(pairs[:limit], 1))
     with_evidence = options.get("include_evidence", True)
     suggested = options.get("suggestion_level", "basic") != "none"
-    suggestions = [getattr(finding, "suggestion", None) for _number, (_result, finding) in shown] if suggested else []
+    suggestions = [
+        one for _number, pair in shown if suggested for one in suggestions_out(*pair, with_evidence=with_evidence)
+    ]
     return ReviewOut(
         review_id=review.public_id,
         document_id=review.document_id_text,
@@ -168,7 +179,8 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, 
             finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
         ],
         total_findings=len(pairs),
-        suggestions=[suggestion_out(suggestion) for suggestion in suggestions if suggestion is not None],
+        suggestions=suggestions,
+        notices=review.notices,
         summary=_summary(review, results, pairs),
         usage=UsageOut(
             tokens_in=review.tokens_in,

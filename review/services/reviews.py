@@ -38,6 +38,7 @@ from review.services.masters import get_checklist, version_in_force
 from review.services.related import hide_unseen_quotes, pin_related, related_versions
 from review.tasks import execute_review
 
+FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
 
 
@@ -187,7 +188,7 @@ def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.REA
             Prefetch(
                 "results",
                 queryset=CheckResult.objects.select_related("item_version__item").prefetch_related(
-                    Prefetch("findings", queryset=Finding.objects.select_related("suggestion", "answer", "assignee")),
+                    Prefetch("findings", queryset=Finding.objects.select_related(*FINDING_PARTS)),
                     "decisions",
                 ),
             ),

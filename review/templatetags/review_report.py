@@ -6,6 +6,8 @@ import re
 
 from django import template
 
+from review.schemas import suggestion_label
+
 register = template.Library()
 
 _ACTIVE = re.compile(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))")  # inside of a word _ means nothing
@@ -17,6 +19,9 @@ def line(text: object) -> str:
     """Put a text on one line of Markdown in which nothing is markup."""
     flat = " ".join(str(text).split())
     return _ACTIVE.sub(r"\\\1", flat).replace("<", "&lt;")
+
+
+register.filter("suggestion_label", suggestion_label)
 
 
 @register.filter
