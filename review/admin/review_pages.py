@@ -21,6 +21,7 @@ from hub.access.principals import Scope
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
+from knowledge.models import VersionContent
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Finding, Review
 from review.report import RENDERERS, build_report
 from review.report.facts import doubts_of
@@ -50,14 +51,17 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     review = get_review(principal, review.public_id)
     pairs = ordered_findings(list(review.results.all()))
     facts = review_out(review, pairs, everything=True)
-    doubts = doubts_of(review)
+    doubts, grounds = doubts_of(review), _grounds(review, facts)
     return render_page(
         request,
         "admin/review/review/detail.html",
         title=review.version.document.title if review.version else review.document_id_text,
         review=review,
         facts=facts,
-        checks=[(result, doubts.get(result.check_item_id, ())) for result in facts.results],
+        checks=[
+            (result, doubts.get(result.check_item_id, ()), grounds.get(result.check_item_id, ()))
+            for result in facts.results
+        ],
         groups=_groups(facts, request.GET.get("severity", "")),
         severities=[(code, label, _number_of(pairs, code)) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
@@ -67,6 +71,18 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         report_formats=list(RENDERERS),
         may_act=Review.objects.visible_to(principal, Scope.REVIEW).filter(pk=review.pk).exists(),
     )
+
+
+def _grounds(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]]]:
+    """What each model's verdict rests on: quotes and links to their places. One query where a model judged."""
+    judged = {result.check_item_id: result.judgement for result in facts.results if result.judgement}
+    if not judged:
+        return {}
+    text = VersionContent.objects.filter(pk=review.version_id).values_list("markdown", flat=True).first() or ""
+    return {
+        code: [(" ".join(text[start:end].split()), _link(facts, start, end)) for start, end in judgement.grounds]
+        for code, judgement in judged.items()
+    }
 
 
 def _number_of(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> int:
@@ -87,9 +103,8 @@ def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[ShownF
 def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut) -> ShownFinding:
     location = finding.location
     link = ""
-    if location.start_offset is not None:
-        place = {"version": facts.version, "start": location.start_offset, "end": location.end_offset}
-        link = f"{reverse('admin:knowledge_document_by_id', args=[facts.document_id])}?{urlencode(place)}"
+    if location.start_offset is not None and location.end_offset is not None:
+        link = _link(facts, location.start_offset, location.end_offset)
     return ShownFinding(
         number=finding.number,
         finding=finding,
@@ -99,6 +114,11 @@ def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewO
         quotes=[" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
         more_quotes=max(0, len(finding.evidence) - MAX_QUOTES),
     )
+
+
+def _link(facts: ReviewOut, start: int, end: int) -> str:
+    place = urlencode({"version": facts.version, "start": start, "end": end})
+    return f"{reverse('admin:knowledge_document_by_id', args=[facts.document_id])}?{place}"
 
 
 def _place(finding: FindingOut) -> str:

@@ -142,3 +142,22 @@ def test_who_does_not_curate_sees_no_prompts(client, db):
 def test_a_pass_is_stored_alike_by_whoever_judges(document, configured):
     configured.answer = PASS
     assert run(document, judge="server").results[0].method == "llm"
+
+
+def test_the_review_page_shows_reason_quotes_and_votes_of_a_model(admin_client, document, configured, configure):
+    configure(llm_votes=2)
+    configured.answer = PASS
+    facts = run(document)
+    page = reverse("admin:review_review_change", args=[Review.objects.get().pk])
+    shown = admin_client.get(page).content.decode()
+    start_offset, end_offset = facts.results[0].judgement.grounds[0]
+    assert facts.results[0].judgement.reason in shown
+    assert "利用者検索の応答時間は３秒以内とする。</a></blockquote>" in shown
+    assert f"start={start_offset}&amp;end={end_offset}" in shown
+    assert shown.split("hub-judgement")[1].split("</details>")[0].count("hub-badge") >= 2
+
+
+def test_a_check_that_no_model_judged_shows_no_judgement(admin_client, document):
+    run(document)
+    page = reverse("admin:review_review_change", args=[Review.objects.get().pk])
+    assert "hub-judgement" not in admin_client.get(page).content.decode()
