@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from tests.mcp_bridge.conftest import DESIGN
-from tests.mcp_bridge.test_sampling import model_items  # noqa: F401 - a fixture
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 SCRIPT = Path(__file__).parent / "node" / "typescript_client.mjs"
