@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
-from django.db import close_old_connections, connections
+from django.db import close_old_connections
 from django.utils import translation
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 MAX_THREADS = 32
-# A thread's connection that lived so lately is not asked again whether it does, which would be a query before each
-# call's own. A call that meets a connection lost since then fails as retryable, and the next one connects anew.
-TRUSTED_FOR_S = 1.0
-
-_checked = threading.local()
 
 
 @cache
@@ -44,20 +37,8 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
 
 def _call(function: Callable[[], R], language: str | None) -> R:
     close_old_connections()  # what Django does around its own requests, which these are not
-    is_trusted = time.monotonic() - getattr(_checked, "at", float("-inf")) < TRUSTED_FOR_S
-    if is_trusted:
-        for connection in connections.all(initialized_only=True):
-            connection.health_check_done = True  # type: ignore[attr-defined]  # the stubs lack it
     try:
         with translation.override(language):
             return function()
     finally:
-        if not is_trusted and _was_checked():
-            _checked.at = time.monotonic()
         close_old_connections()
-
-
-def _was_checked() -> bool:
-    """Whether this call found a connection alive, or made one; Django keeps the mark of one that is closed."""
-    known = connections.all(initialized_only=True)
-    return any(one.connection and one.health_check_done for one in known)  # type: ignore[attr-defined]
