@@ -59,7 +59,9 @@ def _survive(hub: HubProcess, folder: Path, *, rounds: int, uploads: int) -> Non
     assert Counter(document["status"] for document in documents) == {"ready": len(ids)}
     assert len(set(ids)) == len(ids)
     for document in documents:
-        chunks = hub.call("GET", f"/documents/{document['document_id']}/chunks").json()["items"]
+        answer = hub.call("GET", f"/documents/{document['document_id']}/chunks")
+        assert answer.status_code == 200, answer.text
+        chunks = answer.json()["items"]
         assert document["version"] == 1
         assert [chunk["chunk_index"] for chunk in chunks] == list(range(document["chunks_count"]))
     doctor = hub.manage("doctor", check=False)
