@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from hub.core.publication import PublicationStatus
 from knowledge.guidelines.shipped import load_guidelines
 from knowledge.models import (
     Collection,
@@ -17,7 +18,6 @@ from knowledge.models import (
     EdgeType,
     NodeType,
     Ontology,
-    OntologyStatus,
 )
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.shipped_files import shipped_ontologies
@@ -65,9 +65,9 @@ def _load_ontology(facts: OntologyFacts, version: str) -> None:
     versions = Ontology.objects.filter(domain=facts.domain)
     if versions.filter(shipped_version=version).exists():
         return
-    published = versions.filter(status=OntologyStatus.PUBLISHED).first()
+    published = versions.filter(status=PublicationStatus.PUBLISHED).first()
     made = create_version(facts, based_on=published, created_by="hub", shipped_version=version)
     if not versions.exclude(pk=made.pk).exists():
         versions.filter(pk=made.pk).update(
-            status=OntologyStatus.PUBLISHED, published_at=timezone.now(), published_by="hub"
+            status=PublicationStatus.PUBLISHED, published_at=timezone.now(), published_by="hub"
         )

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from hub.core.publication import PublicationStatus
 from knowledge.models import GuidelineArticle
 from review.judging.prompts import load_shipped_prompts
 from review.masters.content import ItemContent
@@ -23,7 +24,6 @@ from review.models import (
     GuidelineMapping,
     MasterStatus,
     Scenario,
-    ScenarioStatus,
     ScenarioStep,
 )
 from review.shipped_editions import edition_of, offer_edition
@@ -120,7 +120,7 @@ def _content(entry: dict[str, Any]) -> ItemContent:
 def _load_scenario(source: dict[str, Any]) -> None:
     scenario = Scenario.objects.create(
         code=source["code"],
-        status=ScenarioStatus.PUBLISHED,
+        status=PublicationStatus.PUBLISHED,
         published_at=timezone.now(),
         role=source["role"],
         document_types=source["document_types"],

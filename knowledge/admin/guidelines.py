@@ -20,8 +20,9 @@ from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
+from hub.core.publication import PublicationStatus
 from knowledge.admin.guideline_import import CHANGES, import_page
-from knowledge.models import EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.services import guidelines
 from knowledge.services.collections import may_curate
 
@@ -84,7 +85,7 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
 
 def _published(row: Guideline) -> GuidelineEdition | None:
     editions: list[GuidelineEdition] = row.__dict__["shown_editions"]
-    return next((edition for edition in editions if edition.status == EditionStatus.PUBLISHED), None)
+    return next((edition for edition in editions if edition.status == PublicationStatus.PUBLISHED), None)
 
 
 def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:

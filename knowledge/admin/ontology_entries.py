@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
+from hub.core.publication import PublicationStatus
 from knowledge.admin.lines import LinesField
-from knowledge.models import Ontology, OntologyClass, OntologyProperty, OntologyStatus
+from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.services import ontology_editing
 from knowledge.services.collections import may_curate
 
@@ -47,7 +48,7 @@ class EntryAdmin(HubModelAdmin):
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         """Offer drafts for the version, and what belongs to the same version for everything else."""
         if db_field.name == "ontology":
-            kwargs["queryset"] = Ontology.objects.filter(status=OntologyStatus.DRAFT)
+            kwargs["queryset"] = Ontology.objects.filter(status=PublicationStatus.DRAFT)
         else:
             kwargs["queryset"] = self._of_same_version(db_field.related_model, request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
+from hub.core.publication import PublicationStatus
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute
 from knowledge.graph.names import name_key
@@ -16,11 +17,9 @@ from knowledge.models import (
     ContributionKind,
     DocumentGraph,
     DocumentType,
-    EditionStatus,
     GraphMaster,
     GuidelineArticle,
     OntologyClass,
-    OntologyStatus,
 )
 from knowledge.ports import GraphMasterSource, graph_masters
 
@@ -55,7 +54,7 @@ class Ontologies:
 
     def facts(self) -> Facts:
         """One node per class, one edge per parent; two queries."""
-        classes = OntologyClass.objects.filter(ontology__status=OntologyStatus.PUBLISHED)
+        classes = OntologyClass.objects.filter(ontology__status=PublicationStatus.PUBLISHED)
         rows = list(classes.select_related("ontology").prefetch_related("parents").order_by("ontology_id", "pk"))
         return Facts(nodes=tuple(map(_concept, rows)), edges=tuple(edge for row in rows for edge in _broader(row)))
 
@@ -87,7 +86,7 @@ class Guidelines:
 
     def facts(self) -> Facts:
         """One node per article, an edge from its parent and from each document type; one query."""
-        published = GuidelineArticle.objects.filter(edition__status=EditionStatus.PUBLISHED)
+        published = GuidelineArticle.objects.filter(edition__status=PublicationStatus.PUBLISHED)
         rows = list(published.select_related("edition__guideline", "parent").order_by("edition_id", "position"))
         return Facts(nodes=tuple(map(_article, rows)), edges=tuple(edge for row in rows for edge in _duties(row)))
 

@@ -6,14 +6,15 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
+from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import COMPARED, ArticleState
-from knowledge.models import EditionStatus, GuidelineArticle, GuidelineEdition
+from knowledge.models import GuidelineArticle, GuidelineEdition
 from knowledge.types import Article, RequiredElement
 
 
 def editions_in_force() -> QuerySet[GuidelineEdition]:
     """The published editions, by their guideline's code."""
-    return GuidelineEdition.objects.filter(status=EditionStatus.PUBLISHED).order_by("guideline__code")
+    return GuidelineEdition.objects.filter(status=PublicationStatus.PUBLISHED).order_by("guideline__code")
 
 
 def articles_of(edition_ids: Collection[int]) -> tuple[Article, ...]:

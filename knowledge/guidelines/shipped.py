@@ -8,7 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from knowledge.models import EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from hub.core.publication import PublicationStatus
+from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 
 GUIDELINE_FILES = Path(__file__).resolve().parent.parent / "data" / "guidelines"
 _SAME = (
@@ -47,7 +48,7 @@ def _load(source: dict[str, Any]) -> None:
     edition = GuidelineEdition.objects.create(
         guideline=guideline,
         label=source["edition"]["label"],
-        status=EditionStatus.PUBLISHED,
+        status=PublicationStatus.PUBLISHED,
         published_at=timezone.now(),
     )
     rows = [

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from hub.core.publication import PublicationStatus
 from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
 from knowledge.graph.extract import RULES, extract
 from knowledge.graph.names import SHORTEST_NAME, KnownName, keys_of
@@ -26,7 +27,6 @@ from knowledge.models import (
     GraphNode,
     IdentifierPattern,
     Ontology,
-    OntologyStatus,
     VersionContent,
 )
 from knowledge.ontology.queries import topics_for
@@ -172,7 +172,7 @@ def _articles() -> tuple[KnownName, ...]:
 
 def _topics(document_type: str) -> tuple[Topic, ...]:
     """The topics of the published ontologies for documents of this type; of all where none is for it."""
-    published = Ontology.objects.filter(status=OntologyStatus.PUBLISHED).order_by("domain")
+    published = Ontology.objects.filter(status=PublicationStatus.PUBLISHED).order_by("domain")
     fitting = published.filter(document_types__contains=[document_type])
     domains = (fitting if fitting.exists() else published).values_list("domain", flat=True)
     return tuple(topic for domain in domains for topic in topics_for(domain))

@@ -30,7 +30,6 @@ from knowledge.models.graph import (
 )
 from knowledge.models.guidelines import (
     ArticleSeverity,
-    EditionStatus,
     Guideline,
     GuidelineArticle,
     GuidelineEdition,
@@ -54,7 +53,6 @@ from knowledge.models.ontology import (
     OntologyClassKind,
     OntologyProperty,
     OntologyPropertyKind,
-    OntologyStatus,
 )
 
 __all__ = [
@@ -74,7 +72,6 @@ __all__ = [
     "DocumentVersion",
     "EdgeEnds",
     "EdgeType",
-    "EditionStatus",
     "EmbeddingSet",
     "EmbeddingSetStatus",
     "Figure",
@@ -100,7 +97,6 @@ __all__ = [
     "OntologyClassKind",
     "OntologyProperty",
     "OntologyPropertyKind",
-    "OntologyStatus",
     "Source",
     "VersionContent",
     "WorkerHeartbeat",

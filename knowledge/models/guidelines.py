@@ -9,14 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.languages import in_language
+from hub.core.publication import PublicationStatus
 
 PREFIX_PATTERN = r"[A-Z][A-Z0-9]{0,9}-"
-
-
-class EditionStatus(models.TextChoices):
-    DRAFT = "draft", _("draft")
-    PUBLISHED = "published", _("published")
-    RETIRED = "retired", _("retired")
 
 
 class ArticleSeverity(models.TextChoices):
@@ -63,7 +58,9 @@ class GuidelineEdition(models.Model):
     )
     number = models.PositiveIntegerField(_("edition"), default=1)
     label = models.CharField(_("label"), max_length=100, blank=True)
-    status = models.CharField(_("state"), max_length=10, choices=EditionStatus.choices, default=EditionStatus.DRAFT)
+    status = models.CharField(
+        _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT
+    )
     effective_date = models.DateField(_("in force from"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)

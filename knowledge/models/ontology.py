@@ -8,12 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.languages import in_language
-
-
-class OntologyStatus(models.TextChoices):
-    DRAFT = "draft", _("draft")
-    PUBLISHED = "published", _("published")
-    RETIRED = "retired", _("retired")
+from hub.core.publication import PublicationStatus
 
 
 class Ontology(models.Model):
@@ -24,7 +19,9 @@ class Ontology(models.Model):
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200)
     document_types = ArrayField(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
-    status = models.CharField(_("state"), max_length=10, choices=OntologyStatus.choices, default=OntologyStatus.DRAFT)
+    status = models.CharField(
+        _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT
+    )
     based_on = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("based on")
     )
@@ -58,7 +55,7 @@ class Ontology(models.Model):
     @property
     def is_draft(self) -> bool:
         """Only drafts change; a published version stays as it was published, retired or not."""
-        return self.status == OntologyStatus.DRAFT
+        return self.status == PublicationStatus.DRAFT
 
 
 class OntologyClassKind(models.TextChoices):

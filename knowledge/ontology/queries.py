@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from django.db import connection
 
-from knowledge.models import OntologyClass, OntologyStatus
+from hub.core.publication import PublicationStatus
+from knowledge.models import OntologyClass
 from knowledge.types import Topic
 
 MAX_ALTERNATIVES = 20
@@ -22,7 +23,7 @@ FROM knowledge_ontologyclass c JOIN knowledge_ontology o ON o.id = c.ontology_id
 def topics_for(domain: str) -> tuple[Topic, ...]:
     """The classes of a domain's published ontology that documents are expected to treat, in order. One query."""
     classes = OntologyClass.objects.filter(
-        ontology__domain=domain, ontology__status=OntologyStatus.PUBLISHED, is_topic=True
+        ontology__domain=domain, ontology__status=PublicationStatus.PUBLISHED, is_topic=True
     )
     return tuple(_topic(row) for row in classes.order_by("position", "code"))
 
@@ -76,7 +77,7 @@ def _stamp() -> tuple[int, int]:
 @lru_cache(maxsize=2)
 def _named_concepts(_as_of: tuple[int, int]) -> tuple[tuple[tuple[str, str], ...], ...]:
     """Every concept's names, each as it is and folded."""
-    rows = OntologyClass.objects.filter(ontology__status=OntologyStatus.PUBLISHED).values_list(
+    rows = OntologyClass.objects.filter(ontology__status=PublicationStatus.PUBLISHED).values_list(
         "label_ja", "label_en", "synonyms"
     )
     return tuple(

@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange
 from knowledge.guidelines.drafts import ImportPreview
-from knowledge.models import EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 
 
 class EditionOut(BaseModel):
@@ -108,7 +109,7 @@ def edition_out(edition: GuidelineEdition) -> EditionOut:
 def guideline_out(guideline: Guideline) -> GuidelineOut:
     """Expects a guideline of ``list_guidelines``, with its shown editions."""
     editions: list[GuidelineEdition] = guideline.__dict__["shown_editions"]
-    in_force = next((row for row in editions if row.status == EditionStatus.PUBLISHED), None)
+    in_force = next((row for row in editions if row.status == PublicationStatus.PUBLISHED), None)
     return GuidelineOut(
         code=guideline.code,
         name=guideline.name,

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded
+from hub.core.publication import PublicationStatus, next_number
 from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.guidelines.diff import COMPARED, ArticleState, diff_articles
@@ -28,7 +28,7 @@ from knowledge.guidelines.drafts import (
 from knowledge.guidelines.from_excel import read_excel
 from knowledge.guidelines.from_markdown import read_markdown
 from knowledge.guidelines.queries import states_of
-from knowledge.models import DocumentType, EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.models import DocumentType, Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.models.guidelines import PREFIX_PATTERN
 from knowledge.services.guidelines import require_curator
 
@@ -84,9 +84,11 @@ def import_edition(*, principal: Principal, asked: GuidelineImport) -> Guideline
     if preview.problems:
         raise _refusal(preview.problems)
     guideline = _save_guideline(asked)
-    newest = guideline.editions.aggregate(newest=Max("number"))["newest"] or 0
     edition = GuidelineEdition.objects.create(
-        guideline=guideline, number=newest + 1, label=asked.label, effective_date=asked.effective_date
+        guideline=guideline,
+        number=next_number(guideline.editions.all()),
+        label=asked.label,
+        effective_date=asked.effective_date,
     )
     store_articles(edition, preview.articles)
     record_event(
@@ -197,7 +199,7 @@ def _states(rows: Sequence[GuidelineArticle], drafts: Sequence[ArticleDraft]) ->
 def _in_force(guideline: Guideline | None) -> GuidelineEdition | None:
     if guideline is None:
         return None
-    return guideline.editions.filter(status=EditionStatus.PUBLISHED).first()
+    return guideline.editions.filter(status=PublicationStatus.PUBLISHED).first()
 
 
 def _save_guideline(asked: GuidelineImport) -> Guideline:

@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, NotFound
+from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange, diff_articles
 from knowledge.guidelines.queries import states_of
-from knowledge.models import EditionStatus, Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.services.collections import may_curate
 
 EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
@@ -63,10 +64,10 @@ def list_guidelines(principal: Principal, *, document_type: str = "") -> QuerySe
     principal.require(Scope.READ)
     guidelines = Guideline.objects.all()
     if not may_curate(principal):
-        guidelines = guidelines.filter(editions__status=EditionStatus.PUBLISHED)
+        guidelines = guidelines.filter(editions__status=PublicationStatus.PUBLISHED)
     if document_type:
         obliging = GuidelineArticle.objects.filter(
-            edition__status=EditionStatus.PUBLISHED, document_types__contains=[document_type]
+            edition__status=PublicationStatus.PUBLISHED, document_types__contains=[document_type]
         )
         guidelines = guidelines.filter(pk__in=obliging.values("edition__guideline_id"))
     editions = visible_editions(principal).annotate(articles_count=Count("articles")).order_by("-number")
@@ -78,7 +79,7 @@ def visible_editions(principal: Principal) -> QuerySet[GuidelineEdition]:
     """The editions that the caller may read: published and retired ones, for curators drafts too."""
     principal.require(Scope.READ)
     editions = GuidelineEdition.objects.select_related("guideline")
-    return editions if may_curate(principal) else editions.exclude(status=EditionStatus.DRAFT)
+    return editions if may_curate(principal) else editions.exclude(status=PublicationStatus.DRAFT)
 
 
 def get_guideline(principal: Principal, code: str) -> Guideline:
@@ -93,7 +94,7 @@ def get_edition(principal: Principal, code: str, number: int | None = None) -> G
     """An edition; without ``number`` the published one. Raises NotFound, also for hidden drafts."""
     guideline = get_guideline(principal, code)
     editions = visible_editions(principal).filter(guideline=guideline)
-    wanted = Q(status=EditionStatus.PUBLISHED) if number is None else Q(number=number)
+    wanted = Q(status=PublicationStatus.PUBLISHED) if number is None else Q(number=number)
     edition = editions.filter(wanted).first()
     if edition is None:
         raise NotFound(
@@ -118,7 +119,7 @@ def get_article(principal: Principal, code: str) -> GuidelineArticle:
     """An article in force by its code, with what it needs to be shown. Raises NotFound."""
     principal.require(Scope.READ)
     article = (
-        GuidelineArticle.objects.filter(edition__status=EditionStatus.PUBLISHED, code=code)
+        GuidelineArticle.objects.filter(edition__status=PublicationStatus.PUBLISHED, code=code)
         .select_related("edition__guideline", "parent")
         .prefetch_related("children")
         .first()
@@ -135,7 +136,7 @@ def get_article(principal: Principal, code: str) -> GuidelineArticle:
 def article_codes(principal: Principal, *, prefix: str, limit: int) -> list[str]:
     """The codes of articles in force that begin with ``prefix``, in order. One query."""
     principal.require(Scope.READ)
-    found = GuidelineArticle.objects.filter(edition__status=EditionStatus.PUBLISHED, code__startswith=prefix)
+    found = GuidelineArticle.objects.filter(edition__status=PublicationStatus.PUBLISHED, code__startswith=prefix)
     rows = found.order_by("edition__guideline__code", "position")
     return list(rows.values_list("code", flat=True)[:limit])
 
@@ -151,7 +152,7 @@ def compare_editions(
 
 def _edition_before(edition: GuidelineEdition) -> GuidelineEdition | None:
     earlier = GuidelineEdition.objects.filter(guideline=edition.guideline, number__lt=edition.number)
-    return earlier.exclude(status=EditionStatus.DRAFT).order_by("-number").first()
+    return earlier.exclude(status=PublicationStatus.DRAFT).order_by("-number").first()
 
 
 @transaction.atomic
@@ -162,17 +163,17 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
     """
     require_curator(principal)
     edition = _lock_edition(principal, code, number)
-    if edition.status == EditionStatus.PUBLISHED:
+    if edition.status == PublicationStatus.PUBLISHED:
         return edition
-    if edition.status == EditionStatus.RETIRED:
+    if edition.status == PublicationStatus.RETIRED:
         raise Conflict(_("Edition {number} is retired; import it anew."), code="edition_retired", number=number)
     if not edition.articles.exists():
         raise Conflict(_("Edition {number} has no articles."), code="edition_empty", number=number)
-    before = GuidelineEdition.objects.filter(guideline=edition.guideline, status=EditionStatus.PUBLISHED).first()
+    before = GuidelineEdition.objects.filter(guideline=edition.guideline, status=PublicationStatus.PUBLISHED).first()
     if before is not None:
-        GuidelineEdition.objects.filter(pk=before.pk).update(status=EditionStatus.RETIRED, retired_at=Now())
+        GuidelineEdition.objects.filter(pk=before.pk).update(status=PublicationStatus.RETIRED, retired_at=Now())
     GuidelineEdition.objects.filter(pk=edition.pk).update(
-        status=EditionStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
+        status=PublicationStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
     )
     _record(principal, "GUIDELINE_PUBLISH", edition, replaces=before.number if before else None)
     edition.refresh_from_db()
@@ -186,10 +187,10 @@ def retire_edition(*, principal: Principal, code: str, number: int) -> Guideline
     """Take an edition out of force, or give up a draft; all of its articles count as removed."""
     require_curator(principal)
     edition = _lock_edition(principal, code, number)
-    if edition.status == EditionStatus.RETIRED:
+    if edition.status == PublicationStatus.RETIRED:
         return edition
-    was_in_force = edition.status == EditionStatus.PUBLISHED
-    GuidelineEdition.objects.filter(pk=edition.pk).update(status=EditionStatus.RETIRED, retired_at=Now())
+    was_in_force = edition.status == PublicationStatus.PUBLISHED
+    GuidelineEdition.objects.filter(pk=edition.pk).update(status=PublicationStatus.RETIRED, retired_at=Now())
     _record(principal, "GUIDELINE_RETIRE", edition)
     edition.refresh_from_db()
     if was_in_force:

@@ -6,15 +6,16 @@ import re
 from dataclasses import replace
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus, next_number
 from hub.core.queue import enqueue_on_commit
-from knowledge.models import DocumentType, Ontology, OntologyStatus
+from knowledge.models import DocumentType, Ontology
 from knowledge.ontology import store
 from knowledge.ontology.answers import ImportPreview
 from knowledge.ontology.constructs import Construct, kept_only
@@ -44,7 +45,7 @@ def list_ontologies(principal: Principal) -> QuerySet[Ontology]:
 def published_domains(principal: Principal) -> list[str]:
     """The domains that have a published ontology, sorted. One query."""
     principal.require(Scope.READ)
-    published = Ontology.objects.filter(status=OntologyStatus.PUBLISHED)
+    published = Ontology.objects.filter(status=PublicationStatus.PUBLISHED)
     return list(published.order_by("domain").values_list("domain", flat=True))
 
 
@@ -53,9 +54,9 @@ def get_ontology(principal: Principal, domain: str, version: str = "") -> Ontolo
     principal.require(Scope.READ)
     versions = Ontology.objects.filter(domain=domain)
     if version == "draft":
-        found = versions.filter(status=OntologyStatus.DRAFT).order_by("-number").first()
+        found = versions.filter(status=PublicationStatus.DRAFT).order_by("-number").first()
     elif version in ("", "published"):
-        found = versions.filter(status=OntologyStatus.PUBLISHED).first()
+        found = versions.filter(status=PublicationStatus.PUBLISHED).first()
     else:
         is_number = version.isascii() and version.isdigit() and len(version) <= 9
         found = versions.filter(number=int(version)).first() if is_number else None
@@ -64,7 +65,7 @@ def get_ontology(principal: Principal, domain: str, version: str = "") -> Ontolo
         raise NotFound(
             _('There is no ontology "{domain}" in version {version}. Domains: {known}.'),
             domain=domain,
-            version=version or OntologyStatus.PUBLISHED.value,
+            version=version or PublicationStatus.PUBLISHED.value,
             known=", ".join(known) or "-",
         )
     return found
@@ -130,7 +131,7 @@ def import_ontology(
             ask_for_check(draft.pk)
             enqueue_on_commit(validate_shapes, ontology_id=draft.pk)
         _record(principal, "IMPORT", draft, format=rdf_format)
-    if publish and draft.status != OntologyStatus.PUBLISHED:
+    if publish and draft.status != PublicationStatus.PUBLISHED:
         draft = publish_ontology(principal=principal, domain=domain, number=draft.number)
     return draft, preview
 
@@ -139,9 +140,9 @@ def _same_version(preview: ImportPreview) -> Ontology | None:
     """The published version or the newest draft, if a file says just what it says."""
     if preview.base is None:
         return None
-    if preview.difference.is_same and preview.base.status != OntologyStatus.RETIRED:
+    if preview.difference.is_same and preview.base.status != PublicationStatus.RETIRED:
         return preview.base
-    drafts = Ontology.objects.filter(domain=preview.facts.domain, status=OntologyStatus.DRAFT)
+    drafts = Ontology.objects.filter(domain=preview.facts.domain, status=PublicationStatus.DRAFT)
     draft = drafts.order_by("-number").first()
     return draft if draft and difference(store.load_facts(draft), preview.facts).is_same else None
 
@@ -160,10 +161,9 @@ def create_version(
 ) -> Ontology:
     """Store facts as the domain's next version, a draft. For services and loaders, which check and record."""
     Ontology.objects.select_for_update().filter(domain=facts.domain).count()
-    newest = Ontology.objects.filter(domain=facts.domain).aggregate(number=Max("number"))["number"] or 0
     made = Ontology.objects.create(
         domain=facts.domain,
-        number=newest + 1,
+        number=next_number(Ontology.objects.filter(domain=facts.domain)),
         name_ja=facts.name_ja,
         name_en=facts.name_en,
         document_types=list(facts.document_types),
@@ -202,9 +202,9 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
             status=draft.get_status_display(),
         )
     now = timezone.now()
-    published = Ontology.objects.filter(domain=domain, status=OntologyStatus.PUBLISHED)
-    published.update(status=OntologyStatus.RETIRED, retired_at=now, retired_by=principal.name)
-    draft.status, draft.published_at, draft.published_by = OntologyStatus.PUBLISHED, now, principal.name
+    published = Ontology.objects.filter(domain=domain, status=PublicationStatus.PUBLISHED)
+    published.update(status=PublicationStatus.RETIRED, retired_at=now, retired_by=principal.name)
+    draft.status, draft.published_at, draft.published_by = PublicationStatus.PUBLISHED, now, principal.name
     draft.save(update_fields=["status", "published_at", "published_by"])
     _record(principal, "PUBLISH", draft)
     return draft
@@ -215,8 +215,8 @@ def retire_ontology(*, principal: Principal, domain: str, number: int) -> Ontolo
     """Take a version out of use for good; a retired published one leaves its domain without any."""
     check_curator(principal)
     found = _locked(principal, domain, number)
-    if found.status != OntologyStatus.RETIRED:
-        found.status, found.retired_at, found.retired_by = OntologyStatus.RETIRED, timezone.now(), principal.name
+    if found.status != PublicationStatus.RETIRED:
+        found.status, found.retired_at, found.retired_by = PublicationStatus.RETIRED, timezone.now(), principal.name
         found.save(update_fields=["status", "retired_at", "retired_by"])
         _record(principal, "RETIRE", found)
     return found
@@ -238,7 +238,7 @@ def check_curator(principal: Principal) -> None:
 def _base(domain: str) -> Ontology | None:
     """What an import is compared with: the published version, else the newest."""
     versions = Ontology.objects.filter(domain=domain).order_by("-number")
-    return versions.filter(status=OntologyStatus.PUBLISHED).first() or versions.first()
+    return versions.filter(status=PublicationStatus.PUBLISHED).first() or versions.first()
 
 
 def _locked(principal: Principal, domain: str, number: int) -> Ontology:

@@ -23,9 +23,10 @@ from hub.admin_site.badges import badge
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
+from hub.core.publication import PublicationStatus, next_number
 from knowledge.services.collections import may_curate
 from review.admin.masters import MasterAdmin
-from review.models import JudgePrompt, PromptStatus
+from review.models import JudgePrompt
 from review.services import publish_prompt, try_prompt
 
 
@@ -41,7 +42,7 @@ class JudgePromptAdmin(MasterAdmin):
         return may_curate(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", PromptStatus.DRAFT) == PromptStatus.DRAFT and may_curate(principal)
+        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
 
     def get_urls(self) -> list[URLPattern]:
         """Add the bench and the button that publishes."""
@@ -55,8 +56,7 @@ class JudgePromptAdmin(MasterAdmin):
     def save_model(self, request: HttpRequest, obj: JudgePrompt, form: Any, change: bool) -> None:  # noqa: ANN401
         """Number a new draft after the newest of its kind."""
         if not change:
-            newest = JudgePrompt.objects.filter(kind=obj.kind).order_by("-number").first()
-            obj.number = newest.number + 1 if newest else 1
+            obj.number = next_number(JudgePrompt.objects.filter(kind=obj.kind))
             obj.author_id = principal_of(request).user_id
         obj.save()
         record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"prompt:{obj}")
@@ -107,7 +107,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         "admin/review/judgeprompt/bench.html",
         title=_("Try prompt {prompt}").format(prompt=prompt),
         prompt=prompt,
-        is_draft=prompt.status == PromptStatus.DRAFT,
+        is_draft=prompt.status == PublicationStatus.DRAFT,
         form=form,
         trial=trial,
         answer=json.dumps(trial.answer, ensure_ascii=False, indent=2) if trial and trial.answer else "",

@@ -18,12 +18,13 @@ from hub.access.principals import Principal
 from hub.admin_site.callers import errors_as_messages, is_staff, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
+from hub.core.publication import PublicationStatus
 from knowledge.models import Document
 from knowledge.services.collections import may_curate
 from knowledge.services.reading import list_documents
 from review.admin.masters import MasterAdmin
 from review.admin.scenario_links import link_of
-from review.models import Review, Scenario, ScenarioRole, ScenarioStatus, ScenarioStep
+from review.models import Review, Scenario, ScenarioRole, ScenarioStep
 from review.services import list_reviews, scenarios
 
 DOCUMENTS_OFFERED = 100
@@ -47,7 +48,7 @@ class StepInline(StackedInline):  # type: ignore[misc]  # Unfold has no types
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Let curators edit those of a draft."""
-        is_draft = getattr(obj, "status", ScenarioStatus.DRAFT) == ScenarioStatus.DRAFT
+        is_draft = getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT
         return is_staff(request) and is_draft and may_curate(principal_of(request))
 
     has_delete_permission = has_change_permission
@@ -65,7 +66,7 @@ class ScenarioAdmin(MasterAdmin):
     inlines = (StepInline,)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", ScenarioStatus.DRAFT) == ScenarioStatus.DRAFT and may_curate(principal)
+        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Scenario | None = None) -> tuple[str, ...]:
         """The code holds the versions together: it stays."""

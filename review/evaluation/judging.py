@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from hub.core.publication import PublicationStatus
 from knowledge.guidelines.queries import articles_of, editions_in_force
 from knowledge.ingest.content import blocks_of, sections_of
-from knowledge.models import DocumentVersion, Ontology, OntologyStatus, VersionContent
+from knowledge.models import DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.queries import topics_for
 from review.engine import CheckSpec, judge
 from review.evaluation.matching import Defect, Said, answer
@@ -57,7 +58,7 @@ class Masters:
         for version in self.versions:
             if document_type in version.checklist.document_types and version.checklist.ontology_domain:
                 return version.checklist.ontology_domain
-        found = Ontology.objects.filter(status=OntologyStatus.PUBLISHED, document_types__contains=[document_type])
+        found = Ontology.objects.filter(status=PublicationStatus.PUBLISHED, document_types__contains=[document_type])
         return found.order_by("domain").values_list("domain", flat=True).first() or ""
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from django.utils import timezone
 
+from hub.core.publication import PublicationStatus
 from review.judging.types import PromptTexts
-from review.models import JudgePrompt, PromptKind, PromptStatus
+from review.models import JudgePrompt, PromptKind
 
 PROMPT_FILE = Path(__file__).resolve().parents[1] / "data" / "prompts.json"
 
 
 def numbers_in_force() -> dict[str, int]:
     """The published version of each kind of prompt. One query."""
-    published = JudgePrompt.objects.filter(status=PromptStatus.PUBLISHED)
+    published = JudgePrompt.objects.filter(status=PublicationStatus.PUBLISHED)
     return dict(published.values_list("kind", "number"))
 
 
@@ -35,4 +36,6 @@ def load_shipped_prompts() -> None:
     now = timezone.now()
     for kind, text in json.loads(PROMPT_FILE.read_text(encoding="utf-8")).items():
         if kind not in known:
-            JudgePrompt.objects.create(kind=kind, number=1, status=PromptStatus.PUBLISHED, text=text, published_at=now)
+            JudgePrompt.objects.create(
+                kind=kind, number=1, status=PublicationStatus.PUBLISHED, text=text, published_at=now
+            )

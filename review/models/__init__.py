@@ -12,7 +12,7 @@ from review.models.masters import (
     Priority,
     Strategy,
 )
-from review.models.prompts import JudgePrompt, PromptKind, PromptStatus
+from review.models.prompts import JudgePrompt, PromptKind
 from review.models.related import RelatedVersion
 from review.models.reviews import (
     SEVERITIES,
@@ -33,7 +33,6 @@ from review.models.scenarios import (
     Scenario,
     ScenarioProgress,
     ScenarioRole,
-    ScenarioStatus,
     ScenarioStep,
     StepPage,
 )
@@ -63,7 +62,6 @@ __all__ = [
     "ModelSuggestion",
     "Priority",
     "PromptKind",
-    "PromptStatus",
     "RelatedVersion",
     "ResultDecision",
     "Review",
@@ -73,7 +71,6 @@ __all__ = [
     "Scenario",
     "ScenarioProgress",
     "ScenarioRole",
-    "ScenarioStatus",
     "ScenarioStep",
     "Signature",
     "StepPage",

@@ -8,16 +8,12 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.publication import PublicationStatus
+
 
 class PromptKind(models.TextChoices):
     JUDGE = "judge", _("judging a check")
     SCREEN = "screen", _("choosing passages")
-
-
-class PromptStatus(models.TextChoices):
-    DRAFT = "draft", _("draft")
-    PUBLISHED = "published", _("published")
-    RETIRED = "retired", _("retired")
 
 
 class JudgePrompt(models.Model):
@@ -28,7 +24,9 @@ class JudgePrompt(models.Model):
 
     kind = models.CharField(_("purpose"), max_length=10, choices=PromptKind.choices)
     number = models.PositiveIntegerField(_("version"))
-    status = models.CharField(_("state"), max_length=10, choices=PromptStatus.choices, default=PromptStatus.DRAFT)
+    status = models.CharField(
+        _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT
+    )
     text = models.TextField(_("text"), blank=True)
     note = models.CharField(_("reason for the change"), max_length=300, blank=True)
     author = models.ForeignKey(

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.languages import in_language
+from hub.core.publication import PublicationStatus
 from knowledge.models import Document
 
 
@@ -17,12 +18,6 @@ class ScenarioRole(models.TextChoices):
     PJMO = "pjmo", _("project office (PJMO)")
     QUALITY_SUPPORT = "quality_support", _("quality support")
     ADMIN = "admin", _("administrator")
-
-
-class ScenarioStatus(models.TextChoices):
-    DRAFT = "draft", _("draft")
-    PUBLISHED = "published", _("published")
-    RETIRED = "retired", _("retired")
 
 
 class StepPage(models.TextChoices):
@@ -56,7 +51,7 @@ class Scenario(models.Model):
     code = models.SlugField(_("code"), max_length=60)
     number = models.PositiveIntegerField(_("version"), default=1, editable=False)
     status = models.CharField(
-        _("state"), max_length=10, choices=ScenarioStatus.choices, default=ScenarioStatus.DRAFT, editable=False
+        _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT, editable=False
     )
     role = models.CharField(_("role"), max_length=20, choices=ScenarioRole.choices)
     name_ja = models.CharField(_("name (ja)"), max_length=200)

@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
+from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
 from knowledge.guidelines.queries import editions_in_force
-from knowledge.models import EditionStatus, GuidelineArticle, GuidelineEdition
+from knowledge.models import GuidelineArticle, GuidelineEdition
 from knowledge.services.guidelines import require_curator
 from review.models import (
     CheckItem,
@@ -160,7 +161,7 @@ def mark_suspects(principal: Principal, edition: GuidelineEdition, changes: Sequ
 def _reason(change: ArticleChange, edition: GuidelineEdition) -> tuple[str, str] | None:
     fields = sorted(SUBSTANCE & {field.field for field in change.fields})
     names = ", ".join(fields)
-    if edition.status == EditionStatus.RETIRED:
+    if edition.status == PublicationStatus.RETIRED:
         return f"{edition} が廃止されました。", f"{edition} is no longer in force."
     if change.kind is ChangeKind.REMOVED:
         return f"{edition} で条項 {change.code} がなくなりました。", f"{edition} has no article {change.code} any more."

@@ -8,7 +8,6 @@ from datetime import date
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -16,6 +15,7 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.languages import in_language
+from hub.core.publication import next_number
 from knowledge.models import DocumentType
 from review.masters.content import ItemChange, ItemContent, diff_masters
 from review.masters.lint import Remark, Weight, lint_item, lint_master
@@ -201,11 +201,9 @@ def beside(version: CheckItemVersion) -> list[ItemContent]:
 def _next_number(version: CheckItemVersion | CheckListVersion) -> int:
     if isinstance(version, CheckItemVersion):
         CheckItem.objects.select_for_update().get(pk=version.item_id)
-        newest = CheckItemVersion.objects.filter(item_id=version.item_id).aggregate(newest=Max("number"))
-    else:
-        CheckList.objects.select_for_update().get(pk=version.checklist_id)
-        newest = CheckListVersion.objects.filter(checklist_id=version.checklist_id).aggregate(newest=Max("number"))
-    return (newest["newest"] or 0) + 1
+        return next_number(CheckItemVersion.objects.filter(item_id=version.item_id))
+    CheckList.objects.select_for_update().get(pk=version.checklist_id)
+    return next_number(CheckListVersion.objects.filter(checklist_id=version.checklist_id))
 
 
 def _approve_items(principal: Principal, drafts: Iterable[CheckItemVersion]) -> None:

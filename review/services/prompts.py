@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, NotFound
+from hub.core.publication import PublicationStatus
 from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider
 from knowledge.models import VersionContent
@@ -23,7 +24,7 @@ from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sitting import purpose_of, task_of
 from review.judging.types import Opinion
-from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptStatus
+from review.models import CheckItemVersion, JudgePrompt, MasterStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +47,10 @@ def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
         prompt = same_kind.filter(pk=prompt_id).first()
         if prompt is None:
             raise NotFound(_("There is no such prompt."))
-        if prompt.status != PromptStatus.DRAFT:
+        if prompt.status != PublicationStatus.DRAFT:
             raise Conflict(_("Prompt {prompt} is no draft; make a new version of it."), prompt=str(prompt))
-        same_kind.filter(kind=prompt.kind, status=PromptStatus.PUBLISHED).update(status=PromptStatus.RETIRED)
-        prompt.status, prompt.published_at = PromptStatus.PUBLISHED, timezone.now()
+        same_kind.filter(kind=prompt.kind, status=PublicationStatus.PUBLISHED).update(status=PublicationStatus.RETIRED)
+        prompt.status, prompt.published_at = PublicationStatus.PUBLISHED, timezone.now()
         prompt.save(update_fields=["status", "published_at"])
         record_event(principal=principal, action="MASTER_PUBLISH", resource=f"prompt:{prompt}")
     return prompt

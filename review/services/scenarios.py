@@ -13,9 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus, next_number
 from knowledge.models import Document, DocumentType
 from knowledge.services.documents import get_document
-from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStatus, ScenarioStep
+from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
 from review.schemas.scenarios import ScenarioOut, ScenarioRowOut, scenario_out, scenario_row_out
 from review.services.masters import require_curator
 
@@ -46,7 +47,7 @@ def published_scenarios(
     principal.require(Scope.READ)
     if checked:
         _check_filters(role, document_type)
-    found = Scenario.objects.filter(status=ScenarioStatus.PUBLISHED).prefetch_related(_steps()).order_by("code")
+    found = Scenario.objects.filter(status=PublicationStatus.PUBLISHED).prefetch_related(_steps()).order_by("code")
     if role:
         found = found.filter(role=role)
     if document_type:
@@ -174,12 +175,11 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
     for given in scenario.document_types:
         if given not in known:
             raise _not_one_of("document_types", given, sorted(known))
-    if scenario.status != ScenarioStatus.DRAFT:
+    if scenario.status != PublicationStatus.DRAFT:
         raise _no_draft(scenario)
     scenario.author_id = principal.user_id
     if scenario._state.adding:
-        newest = Scenario.objects.filter(code=scenario.code).order_by("-number").first()
-        scenario.number = newest.number + 1 if newest else 1
+        scenario.number = next_number(Scenario.objects.filter(code=scenario.code))
     try:
         with transaction.atomic():
             scenario.save()
@@ -202,13 +202,13 @@ def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
     source = Scenario.objects.filter(pk=scenario_id).first()
     if source is None:
         raise NotFound(_("There is no such scenario."), code="scenario_not_found")
-    draft = Scenario.objects.filter(code=source.code, status=ScenarioStatus.DRAFT).first()
+    draft = Scenario.objects.filter(code=source.code, status=PublicationStatus.DRAFT).first()
     if draft is not None:
         return draft
     steps = list(source.steps.all())
     with transaction.atomic():
         source.pk, source._state.adding = None, True
-        source.status, source.published_at, source.reason = ScenarioStatus.DRAFT, None, ""
+        source.status, source.published_at, source.reason = PublicationStatus.DRAFT, None, ""
         source.created_at = timezone.now()
         save_scenario_draft(principal=principal, scenario=source)
         for step in steps:
@@ -225,13 +225,13 @@ def publish_scenario(*, principal: Principal, scenario_id: int) -> Scenario:
         draft = Scenario.objects.select_for_update().filter(pk=scenario_id).first()
         if draft is None:
             raise NotFound(_("There is no such scenario."), code="scenario_not_found")
-        if draft.status != ScenarioStatus.DRAFT:
+        if draft.status != PublicationStatus.DRAFT:
             raise _no_draft(draft)
         if not draft.steps.exists():
             raise Conflict(_("A scenario needs at least one step."), code="no_steps")
-        before = Scenario.objects.filter(code=draft.code, status=ScenarioStatus.PUBLISHED)
-        before.update(status=ScenarioStatus.RETIRED)
-        draft.status, draft.published_at = ScenarioStatus.PUBLISHED, timezone.now()
+        before = Scenario.objects.filter(code=draft.code, status=PublicationStatus.PUBLISHED)
+        before.update(status=PublicationStatus.RETIRED)
+        draft.status, draft.published_at = PublicationStatus.PUBLISHED, timezone.now()
         draft.save(update_fields=["status", "published_at"])
         record_event(principal=principal, action="MASTER_PUBLISH", resource=f"scenario:{draft}")
     return draft

@@ -15,8 +15,9 @@ from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token, principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus
 from knowledge.models import Collection
-from review.models import Scenario, ScenarioProgress, ScenarioStatus, StepPage
+from review.models import Scenario, ScenarioProgress, StepPage
 from review.services import scenarios
 from review.shipped import load_shipped_content
 from tests.factories import CollectionFactory, principal_with
@@ -31,7 +32,7 @@ def reader() -> Any:
 
 
 def draft_of(code: str) -> Scenario:
-    source = Scenario.objects.get(code=code, status=ScenarioStatus.PUBLISHED)
+    source = Scenario.objects.get(code=code, status=PublicationStatus.PUBLISHED)
     return scenarios.new_scenario_version(principal=local_operator(), scenario_id=source.pk)
 
 

@@ -13,7 +13,8 @@ from rdflib.compare import isomorphic
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from knowledge.models import Collection, Ontology, OntologyClass, OntologyStatus
+from hub.core.publication import PublicationStatus
+from knowledge.models import Collection, Ontology, OntologyClass
 from knowledge.ontology import shape_checks, store
 from knowledge.ontology.queries import topics_for
 from knowledge.ontology.rdf_files import read_graph
@@ -48,7 +49,7 @@ def put(text: str = TURTLE, *, domain: str = "yoken", publish: bool = False):
 @pytest.mark.parametrize("domain", sorted(SHIPPED))
 def test_what_ships_is_stored_as_it_is_in_the_files(domain):
     stored = ontologies.get_ontology(WHO, domain)
-    assert stored.status == OntologyStatus.PUBLISHED
+    assert stored.status == PublicationStatus.PUBLISHED
     assert isomorphic(graph_of(store.load_facts(stored)), graph_of(SHIPPED[domain]))
 
 
