@@ -53,7 +53,7 @@ def test_fifty_files_survive_the_death_of_the_worker_without_a_duplicate(own_hub
     done_before = _wait_for_some(own_hub)
     kill_worker(own_hub)
     assert done_before < 50
-    documents = own_hub.wait_until_finished(*ids, timeout_s=200)
+    documents = own_hub.wait_until_finished(*ids, stalled_after_s=200)
     assert {document["status"] for document in documents} == {"ready"}
     for document in documents:
         chunks = own_hub.call("GET", f"/documents/{document['document_id']}/chunks").json()["items"]

@@ -22,6 +22,8 @@ TEXT = (
 )
 VICTIMS = ("worker", "web", "valkey", "postgres")
 RETRIED = (requests.ConnectionError, requests.Timeout)
+# What counts is that nothing is lost, not how long a loaded machine takes: it fails when nothing moves for so long.
+STALLED_S = 300
 
 
 @pytest.fixture
@@ -32,13 +34,13 @@ def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
         hub.stop()
 
 
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(1200)
 def test_three_rounds_of_random_kills_lose_nothing(own_hub, tmp_path):
     _survive(own_hub, tmp_path, rounds=3, uploads=20)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3000)
+@pytest.mark.timeout(4 * 3600)
 def test_ten_rounds_of_random_kills_during_two_hundred_uploads_lose_nothing(own_hub, tmp_path):
     _survive(own_hub, tmp_path, rounds=10, uploads=200)
 
@@ -91,13 +93,10 @@ def _processes(hub: HubProcess, victim: str) -> list[int]:
 
 
 def _upload(hub: HubProcess, folder: Path, number: int) -> str:
-    """Upload as a careful client does: with a key, again until there is an answer.
-
-    What counts is that nothing is lost; how long a loaded machine takes to start a killed process again does not.
-    """
+    """Upload as a careful client does: with a key, again until there is an answer."""
     path = folder / f"受付{number:04}.md"
     path.write_text(TEXT.format(number=number), encoding="utf-8")
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + STALLED_S
     while True:
         answer = _try_upload(hub, path, key=f"upload-{number}")
         if isinstance(answer, str):
@@ -121,7 +120,7 @@ def _try_upload(hub: HubProcess, path: Path, *, key: str) -> str | tuple[int, st
 
 
 def _wait_until_answering(hub: HubProcess) -> None:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + STALLED_S
     while True:
         try:
             if requests.get(f"{hub.url}/readyz", timeout=10).status_code == 200:
@@ -134,4 +133,4 @@ def _wait_until_answering(hub: HubProcess) -> None:
 
 def _wait_for_all(hub: HubProcess, ids: list[str]) -> list[dict[str, object]]:
     """Wait until all are finished, however often the work on them broke off."""
-    return hub.wait_until_finished(*ids, timeout_s=150 + len(ids))
+    return hub.wait_until_finished(*ids, stalled_after_s=STALLED_S)
