@@ -10,11 +10,11 @@ from pathlib import Path
 from docx.opc.constants import CONTENT_TYPE
 from docx.opc.exceptions import OpcError, PackageNotFoundError
 from docx.opc.part import PartFactory
-from docx.oxml.ns import qn
 from docx.package import Package
 from docx.parts.document import DocumentPart
 from lxml import etree
 
+from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.docx_notes import Notes, beside_notices
 from knowledge.backends.parsers.docx_numbering import ListMark, Numbering
 from knowledge.backends.parsers.docx_styles import ParagraphStyle, Styles

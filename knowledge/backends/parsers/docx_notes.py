@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from docx.oxml.ns import qn
 from docx.parts.document import DocumentPart
 from lxml import etree
 
+from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.errors import corrupted
 from knowledge.backends.parsers.ooxml import Element
 from knowledge.backends.parsers.render import single_line

@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-from docx.oxml.ns import qn
 from docx.parts.document import DocumentPart
 
+from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.docx_styles import NumberingRef
 from knowledge.backends.parsers.ooxml import Element
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from docx.oxml.ns import qn
 from docx.parts.document import DocumentPart
 
+from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.ooxml import Element
 
 _HEADING_NAME = re.compile(r"(?:heading|見出し)\s*([1-9])", re.I)
@@ -42,6 +42,7 @@ class Styles:
             for style in root.iterchildren(qn("w:style"))
             if style.get(qn("w:type")) == "paragraph"
         }
+        self._known: dict[str | None, tuple[list[str], list[Element | None]]] = {}
         self._default = next(
             (key for key, style in self._styles.items() if style.get(qn("w:default")) in ("1", "true")), None
         )
@@ -49,15 +50,21 @@ class Styles:
     def of_paragraph(self, paragraph: Element) -> ParagraphStyle:
         """Resolve a ``w:p`` element's own properties, then those of its style and the styles that one is based on."""
         properties = paragraph.find(qn("w:pPr"))
-        style_id = _value(properties, "w:pStyle") or self._default
-        chain = self._chain(style_id)
-        layers = [properties, *(style.find(qn("w:pPr")) for style in chain)]
-        names = [(_value(style, "w:name") or "").strip() for style in chain]
+        names, above = self._inherited(_value(properties, "w:pStyle") or self._default)
+        layers = [properties, *above]
         return ParagraphStyle(
             name=names[0].lower() if names else "",
             heading_level=_heading_level(names, layers),
             numbering=_numbering(layers),
         )
+
+    def _inherited(self, style_id: str | None) -> tuple[list[str], list[Element | None]]:
+        """Give a style's name and properties, then those of the styles that it is based on."""
+        if style_id not in self._known:
+            chain = self._chain(style_id)
+            names = [(_value(style, "w:name") or "").strip() for style in chain]
+            self._known[style_id] = names, [style.find(qn("w:pPr")) for style in chain]
+        return self._known[style_id]
 
     def _chain(self, style_id: str | None) -> list[Element]:
         chain: list[Element] = []

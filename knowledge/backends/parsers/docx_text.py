@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from docx.oxml.ns import nsmap, qn
+from docx.oxml.ns import nsmap
 
+from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.ooxml import Element
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -35,6 +36,10 @@ _LITERAL = {
     qn("w:ptab"): "\t",
 }
 _NOTE_MARKS = {qn("w:footnoteReference"): "", qn("w:endnoteReference"): "e"}
+_TEXTS = frozenset({qn("w:t"), _MATH_TEXT})
+_DRAWINGS = frozenset({qn("w:drawing"), qn("w:pict"), qn("w:object")})
+_RUN, _BREAK, _TABLE = qn("w:r"), qn("w:br"), qn("w:tbl")
+_VANISH = f"{qn('w:rPr')}/{qn('w:vanish')}"
 _RELATIONS = f"{{{nsmap['r']}}}"
 _KINDS = (
     (_CHART, "chart", f"{_RELATIONS}id"),
@@ -78,28 +83,28 @@ def read_paragraph(element: Element) -> Paragraph:
 def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
     for child in element:
         tag = child.tag
-        if tag in _SKIPPED or not isinstance(tag, str) or (tag == qn("w:r") and _is_hidden(child)):
+        if tag in _SKIPPED or not isinstance(tag, str) or (tag == _RUN and _is_hidden(child)):
             continue
-        if tag in (qn("w:t"), _MATH_TEXT):
+        if tag in _TEXTS:
             parts.append(child.text or "")
         elif tag in _LITERAL:
             parts.append(_LITERAL[tag])
-        elif tag == qn("w:br"):
+        elif tag == _BREAK:
             parts.append("\n" if child.get(qn("w:type")) in (None, "textWrapping") else "")
         elif tag in _NOTE_MARKS:
             mark = _NOTE_MARKS[tag] + child.get(qn("w:id"), "")
             paragraph.notes.append(mark)
             parts.append(f"[^{mark}]")
-        elif tag in (qn("w:drawing"), qn("w:pict"), qn("w:object")):
+        elif tag in _DRAWINGS:
             _collect_drawing(child, paragraph)
-        elif tag == qn("w:tbl"):
+        elif tag == _TABLE:
             paragraph.boxes.append([child])
         else:
             _collect(child, paragraph, parts)
 
 
 def _is_hidden(run: Element) -> bool:
-    vanish = run.find(f"{qn('w:rPr')}/{qn('w:vanish')}")
+    vanish = run.find(_VANISH)
     return vanish is not None and vanish.get(qn("w:val"), "true") not in ("0", "false", "off")
 
 

@@ -70,3 +70,5 @@ if __name__ == "__main__":
     if folder is not None:
         work_in(folder)
         main(folder / REQUEST, folder / RESULT, inherited_bytes=_inherited_bytes())
+        # Taking down every module that the host had loaded costs more processor time than many documents.
+        os._exit(0)

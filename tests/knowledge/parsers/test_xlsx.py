@@ -11,7 +11,7 @@ from openpyxl.comments import Comment
 from openpyxl.workbook import Workbook
 
 from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.xlsx_format import format_number
+from knowledge.backends.parsers.xlsx_format import NumberFormats, format_number
 from knowledge.structure import build_sections
 from knowledge.types import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
@@ -213,3 +213,24 @@ def test_the_words_of_a_chart_stand_where_it_floats(tmp_path: Path, parse: Parse
     (figure,) = [block for block in document.blocks if block.kind is BlockKind.FIGURE]
     assert document.markdown[figure.start : figure.end].startswith("![月ごとの予約")
     assert figure.cell == "D2"
+
+
+@pytest.mark.parametrize(
+    ("stored", "format_id", "date_1904", "shown"),
+    [
+        ("1", "14", False, "1900-01-01"),
+        ("59", "14", False, "1900-02-28"),
+        ("61", "14", False, "1900-03-01"),
+        ("45000.25", "22", False, "2023-03-15 06:00:00"),
+        ("0.5", "20", False, "12:00"),
+        ("1", "31", True, "1904-01-02"),
+        ("1e20", "14", False, "1e+20"),
+        ("-1234.5", "44", False, "-1,234.50"),
+        ("0.125", "10", False, "12.50%"),
+        ("12.50", "49", False, "12.5"),
+    ],
+)
+def test_dates_and_built_in_formats_are_those_of_excel(stored: str, format_id: str, date_1904: bool, shown: str):
+    formats = NumberFormats.from_ids([format_id], custom={}, date_1904=date_1904)
+
+    assert formats.display(stored, 0) == shown
