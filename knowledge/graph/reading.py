@@ -58,9 +58,13 @@ class SourceText:
         """The text with contents, change history and code blanked out, offsets unchanged."""
         out = list(self.text)
         code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
-        for start, end in (*apparatus(self.text, self.sections), *code):
+        for start, end in (*self._apparatus, *code):
             out[start:end] = [char if char == "\n" else " " for char in self.text[start:end]]
         return "".join(out)
+
+    @cached_property
+    def _apparatus(self) -> tuple[tuple[int, int], ...]:
+        return apparatus(self.text, self.sections)
 
     @cached_property
     def _block_starts(self) -> list[int]:
@@ -83,7 +87,7 @@ class SourceText:
 
     def in_apparatus(self, offset: int) -> bool:
         """Whether an offset lies in the table of contents or the change history."""
-        return inside(apparatus(self.text, self.sections), offset)
+        return inside(self._apparatus, offset)
 
 
 def plain(text: str, limit: int = 300) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
 
 from hub.core.folding import fold
@@ -77,7 +78,7 @@ def names_topic(title: str, topic: Topic) -> bool:
     if any(re.search(pattern, bare) for pattern in topic.exclusions):
         return False
     names = _names(topic)
-    if any(_is_named(part, name) for part in title_parts(bare) for name in names):
+    if any(names.fit(part) for part in title_parts(bare)):
         return True
     return any(pattern.search(bare) for pattern in _heading_patterns(topic.cues))
 
@@ -101,14 +102,26 @@ def title_parts(bare: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """A topic's folded names, and those of them that may end a heading."""
+
+    all: frozenset[str]
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    def fit(self, part: str) -> bool:
+        """Tell whether a folded heading is a name, ends with one, or goes on as a heading about it does."""
+        if part in self.all or part.endswith(self.ends):
+            return True
+        # Asked for all at once first: nearly every heading begins with none of them.
+        if not part.startswith(self.starts):
+            return False
+        return any(part.startswith(name) and _TAIL.fullmatch(part, len(name)) for name in self.starts)
+
+
 @lru_cache(maxsize=256)
-def _names(topic: Topic) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(fold(name) for name in (*topic.synonyms, topic.label_ja, topic.label_en)))
-
-
-def _is_named(part: str, name: str) -> bool:
-    if part == name:
-        return True
-    if part.startswith(name) and _TAIL.fullmatch(part, len(name)):
-        return True
-    return len(name) >= _MIN_TAIL_SYNONYM and part.endswith(name) and not name.isascii()
+def _names(topic: Topic) -> _Names:
+    names = tuple(dict.fromkeys(fold(name) for name in (*topic.synonyms, topic.label_ja, topic.label_en)))
+    ends = tuple(name for name in names if len(name) >= _MIN_TAIL_SYNONYM and not name.isascii())
+    return _Names(all=frozenset(names), starts=names, ends=ends)
