@@ -72,12 +72,13 @@ def _ticks(host: Path) -> int:
 
 def _hosts() -> list[Path]:
     """The processes of ours that parser children are forked from."""
-    return [folder for folder in _children_of({os.getpid()}) if HOST in _read(folder / "cmdline")]
+    return [folder for folder in _children_of(Path("/proc/self")) if HOST in _read(folder / "cmdline")]
 
 
-def _children_of(parents: set[int]) -> list[Path]:
-    found = ((folder, _read(folder / "stat").rpartition(b")")[2].split()) for folder in Path("/proc").glob("[0-9]*"))
-    return [folder for folder, fields in found if fields and int(fields[1]) in parents]
+def _children_of(process: Path) -> list[Path]:
+    """What a process has started and still runs; the kernel is asked for these alone, as the clock ticks meanwhile."""
+    listed = b" ".join(_read(thread / "children") for thread in (process / "task").iterdir())
+    return [Path("/proc", child.decode()) for child in listed.split()]
 
 
 def _read(path: Path) -> bytes:
@@ -97,9 +98,9 @@ class ParserMemory(threading.Thread):
 
     def run(self) -> None:
         while True:
-            hosts = {int(folder.name) for folder in _hosts()}
-            for child in _children_of(hosts):
-                self.peak_kib = max(self.peak_kib, _peak_kib(child))
+            for host in _hosts():
+                for child in _children_of(host):
+                    self.peak_kib = max(self.peak_kib, _peak_kib(child))
             time.sleep(0.2)
 
 
