@@ -128,6 +128,7 @@ UNFOLD: dict[str, Any] = {
             _group(
                 _("Access"),
                 _page(_("AI assistants"), "smart_toy", "hub_assistants"),
+                _model(_("Prompts for assistants"), "forum", "mcp_bridge", "promptversion"),
                 _model(_("Access tokens"), "key", "access", "accesstoken"),
                 _model(_("Users"), "person", "auth", "user"),
                 _model(_("Groups"), "group", "auth", "group"),

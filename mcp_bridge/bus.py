@@ -14,7 +14,13 @@ from typing import Any
 import redis
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated, ServerEvent
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourceUpdated,
+    ServerEvent,
+)
 from mcp.types import (
     EmptyResult,
     SubscribeRequestParams,
@@ -83,7 +89,7 @@ class EventBridge:
             await asyncio.sleep(RETRY_S)
 
     async def _listen(self) -> None:
-        topics = [f"{kind}:*" for kind in uris.OF_TOPIC]
+        topics = [uris.PROMPTS_TOPIC, *(f"{kind}:*" for kind in uris.OF_TOPIC)]
         async with aclosing(bus.subscribe(*topics)) as events:
             async for message in events:
                 self._listening.set()  # the first item confirms the subscription
@@ -91,6 +97,9 @@ class EventBridge:
                     await self._publish(message[0])
 
     async def _publish(self, topic: str) -> None:
+        if topic == uris.PROMPTS_TOPIC:
+            await self.bus.publish(PromptsListChanged())
+            return
         kind, _colon, public_id = topic.partition(":")
         for prefix in uris.OF_TOPIC[kind]:
             await self.bus.publish(ResourceUpdated(uri=prefix + public_id))
@@ -110,7 +119,7 @@ class GatedListen(ListenHandler):
         """Serve one stream until the client leaves or ``close`` is called."""
         wanted = params.notifications.resource_subscriptions or []
         readable = [uri for uri in dict.fromkeys(wanted) if await self._is_readable(uri)]
-        if readable:
+        if readable or params.notifications.prompts_list_changed:
             await self._events.start()
         honoured = params.notifications.model_copy(update={"resource_subscriptions": readable or None})
         return await super().__call__(ctx, params.model_copy(update={"notifications": honoured}))

@@ -15,3 +15,4 @@ ONTOLOGIES = "smartreviewer-knowledge://ontology/"
 
 # Event topics look like document:doc_…; the id is that of the resources too.
 OF_TOPIC = {"document": (DOCUMENTS, CHUNKS, EMBEDDINGS), "review": (RESULTS,)}
+PROMPTS_TOPIC = "prompts:changed"  # somebody published the text of a prompt

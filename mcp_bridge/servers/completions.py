@@ -16,8 +16,9 @@ from knowledge.services.guidelines import article_codes
 from knowledge.services.ontologies import published_domains
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
+from mcp_bridge.prompts.templates import LANGUAGES
 from mcp_bridge.servers.ontology_prompts import BOOLEANS, DEPTHS
-from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES
+from mcp_bridge.servers.prompts import SEVERITIES
 from mcp_bridge.threads import in_thread
 from review import services
 from review.services.scenarios import published_scenarios

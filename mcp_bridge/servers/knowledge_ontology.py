@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Annotated
 
-from mcp.server.mcpserver import UserMessage
-from mcp.server.mcpserver.prompts import Prompt
 from pydantic import Field
 
 from hub.access.principals import Scope
@@ -18,9 +15,9 @@ from knowledge.schemas.ontologies import ReasonOut, reason_out
 from knowledge.services import ontologies, ontology_checks
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
-from mcp_bridge.icons import icon
-from mcp_bridge.server import HubServer, HubTool, hub_tool, threaded
+from mcp_bridge.server import HubServer, HubTool, hub_tool
 from mcp_bridge.servers.ontology_prompts import coverage_check_template, reasoning_template
+from mcp_bridge.servers.prompts import add_prompt
 from mcp_bridge.servers.schemas import DocumentId
 from mcp_bridge.threads import in_thread
 
@@ -115,16 +112,8 @@ def _export(domain: str) -> str:
 
 
 def _add_prompts(server: HubServer) -> None:
-    _add_prompt(server, coverage_check_template, title="Check coverage (網羅性検証)")
-    _add_prompt(server, reasoning_template, title="Reason over an ontology (オントロジー推論)")
-
-
-def _add_prompt(server: HubServer, function: Callable[..., list[UserMessage]], *, title: str) -> None:
-    server.add_prompt(
-        Prompt.from_function(
-            threaded(function), title=title, description=inspect.getdoc(function), icons=[icon("tree")]
-        )
-    )
+    add_prompt(server, coverage_check_template, title="Check coverage (網羅性検証)", picture="tree")
+    add_prompt(server, reasoning_template, title="Reason over an ontology (オントロジー推論)", picture="tree")
 
 
 TOOLS: tuple[HubTool, ...] = (

@@ -1,7 +1,8 @@
-"""Prompts: texts that hosts offer to people, built from their arguments alone."""
+"""Prompts: texts that hosts offer to people. Here is what their arguments come to; the texts are curated."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 from collections.abc import Callable
@@ -15,10 +16,26 @@ from pydantic import Field
 from hub.core.errors import InvalidInput
 from knowledge.models import DocumentType
 from mcp_bridge.icons import icon
+from mcp_bridge.prompts.templates import LANGUAGES, Filling, Template
+from mcp_bridge.prompts.writing import write_prompt
 from mcp_bridge.server import HubServer, threaded
-from mcp_bridge.servers.prompt_texts import LANGUAGES, SEVERITIES, TEXTS
 
 MAX_TOKENS = 1_000_000
+SEVERITIES = ("critical", "major", "minor", "info")
+_WORDS = {
+    "ja": {
+        "unknown_document": "（未指定。list_documents で探すか、upload_document で登録してください）",
+        "all_areas": "- すべての領域",
+        "no_guideline": "（指定なし）",
+        "no_graph_results": "（なし）",
+    },
+    "en": {
+        "unknown_document": "(not given: find it with list_documents, or upload it with upload_document)",
+        "all_areas": "- all areas",
+        "no_guideline": "(none given)",
+        "no_graph_results": "(none)",
+    },
+}
 Language = Annotated[str, Field(description="ja or en: the language of the text")]
 
 
@@ -30,18 +47,17 @@ def review_document_template(
     ] = "info",
     document_id: Annotated[str, Field(description="文書 ID, when the document is uploaded already")] = "",
     language: Language = "ja",
-) -> list[UserMessage]:
+) -> Filling:
     """Instructions for reviewing a document with this server's tools (文書レビュー実行用)."""
     areas = [area.strip() for area in focus_areas.replace("、", ",").split(",") if area.strip()]
-    text = _texts(language)
-    return as_message(
-        text["review"].format(
-            document_type=_document_type(document_type, language),
-            document_id=document_id or text["unknown_document"],
-            focus_areas="\n".join(f"- {area}" for area in areas) or text["all_areas"],
-            severity=one_of("severity_threshold", severity_threshold, SEVERITIES),
-        )
-    )
+    words = _words(language)
+    values = {
+        "document_type": _document_type(document_type, language),
+        "document_id": document_id or words["unknown_document"],
+        "focus_areas": "\n".join(f"- {area}" for area in areas) or words["all_areas"],
+        "severity": one_of("severity_threshold", severity_threshold, SEVERITIES),
+    }
+    return Filling(template=Template.REVIEW, language=language, values=values)
 
 
 def suggestion_generation(
@@ -49,25 +65,25 @@ def suggestion_generation(
     context: Annotated[str, Field(description="関連コンテキスト: the passage that it is about")],
     guideline_ref: Annotated[str, Field(description="参照ガイドライン: an article or a title")] = "",
     language: Language = "ja",
-) -> list[UserMessage]:
+) -> Filling:
     """Instructions for writing a suggestion that repairs a finding (是正提案生成用)."""
-    text = _texts(language)
-    return as_message(
-        text["suggestion"].format(
-            finding=quoted(finding), context=quoted(context), guideline=guideline_ref or text["no_guideline"]
-        )
-    )
+    words = _words(language)
+    values = {
+        "finding": quoted(finding),
+        "context": quoted(context),
+        "guideline": guideline_ref or words["no_guideline"],
+    }
+    return Filling(template=Template.SUGGESTION, language=language, values=values)
 
 
 def rag_query_template(
     check_item: Annotated[str, Field(description="チェック項目: a code such as BD-B02, or what is to be checked")],
     document_context: Annotated[str, Field(description="文書コンテキスト: title and section that are looked at")],
     language: Language = "ja",
-) -> list[UserMessage]:
+) -> Filling:
     """Instructions for turning a check item into search queries (RAG 検索クエリ生成用)."""
-    return as_message(
-        _texts(language)["query"].format(check_item=quoted(check_item), document_context=quoted(document_context))
-    )
+    values = {"check_item": quoted(check_item), "document_context": quoted(document_context)}
+    return Filling(template=Template.QUERY, language=one_of("language", language, LANGUAGES), values=values)
 
 
 def context_synthesis(
@@ -75,21 +91,15 @@ def context_synthesis(
     graph_results: Annotated[str, Field(description="Graph 検索結果: what graph_search gave, as JSON")] = "",
     max_context_length: Annotated[str, Field(description="最大コンテキスト長: the most tokens of the result")] = "2000",
     language: Language = "ja",
-) -> list[UserMessage]:
+) -> Filling:
     """Instructions for joining what several searches found into one context (コンテキスト統合用)."""
-    text = _texts(language)
-    return as_message(
-        text["synthesis"].format(
-            vector_results=quoted(vector_results),
-            graph_results=quoted(graph_results) if graph_results.strip() else text["no_graph_results"],
-            max_context_length=_count("max_context_length", max_context_length),
-        )
-    )
-
-
-def as_message(text: str) -> list[UserMessage]:
-    """The text as one message of the person."""
-    return [UserMessage(text)]
+    words = _words(language)
+    values = {
+        "vector_results": quoted(vector_results),
+        "graph_results": quoted(graph_results) if graph_results.strip() else words["no_graph_results"],
+        "max_context_length": str(_count("max_context_length", max_context_length)),
+    }
+    return Filling(template=Template.SYNTHESIS, language=language, values=values)
 
 
 def quoted(text: str) -> str:
@@ -97,8 +107,8 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _texts(language: str) -> dict[str, str]:
-    return TEXTS[one_of("language", language, LANGUAGES)]
+def _words(language: str) -> dict[str, str]:
+    return _WORDS[one_of("language", language, LANGUAGES)]
 
 
 def _document_type(value: str, language: str) -> str:
@@ -129,19 +139,23 @@ def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 
 def add_core_prompts(server: HubServer) -> None:
     """Register the prompts of smartreviewer-core."""
-    _add(server, review_document_template, title="Review a document (文書レビュー)", picture="check")
-    _add(server, suggestion_generation, title="Write a suggestion (是正提案)", picture="document")
+    add_prompt(server, review_document_template, title="Review a document (文書レビュー)", picture="check")
+    add_prompt(server, suggestion_generation, title="Write a suggestion (是正提案)", picture="document")
 
 
 def add_rag_prompts(server: HubServer) -> None:
     """Register the prompts of smartreviewer-rag."""
-    _add(server, rag_query_template, title="Search queries (検索クエリ)", picture="search")
-    _add(server, context_synthesis, title="Join what was found (コンテキスト統合)", picture="graph")
+    add_prompt(server, rag_query_template, title="Search queries (検索クエリ)", picture="search")
+    add_prompt(server, context_synthesis, title="Join what was found (コンテキスト統合)", picture="graph")
 
 
-def _add(server: HubServer, function: Callable[..., list[UserMessage]], *, title: str, picture: str) -> None:
+def add_prompt(server: HubServer, function: Callable[..., Filling], *, title: str, picture: str) -> None:
+    """Register a prompt: its arguments and description are those of the function, its text the one in force."""
+
+    @functools.wraps(function)
+    def write(*args: object, **kwargs: object) -> list[UserMessage]:
+        return [UserMessage(write_prompt(function(*args, **kwargs)))]
+
     server.add_prompt(
-        Prompt.from_function(
-            threaded(function), title=title, description=inspect.getdoc(function), icons=[icon(picture)]
-        )
+        Prompt.from_function(threaded(write), title=title, description=inspect.getdoc(function), icons=[icon(picture)])
     )

@@ -1,0 +1,184 @@
+"""Prompts for assistants: curated texts in versions, what differs between them, and the bench where one is tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from hub.access.principals import Principal
+from hub.admin_site.badges import badge
+from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import render_page
+from hub.core.errors import HubError
+from hub.core.publication import PublicationStatus
+from knowledge.services.collections import may_curate
+from mcp_bridge.models import PromptVersion
+from mcp_bridge.prompts import services
+from mcp_bridge.prompts.bench import arguments_of, try_version
+from mcp_bridge.prompts.templates import PLACES, Template
+
+BENCH = "admin:mcp_bridge_promptversion_bench"
+LIST = "admin:mcp_bridge_promptversion_changelist"
+
+
+@admin.register(PromptVersion)
+class PromptVersionAdmin(HubModelAdmin):
+    """Drafts are edited and tried; what is published stays as it is. Nothing is deleted."""
+
+    list_display = ("__str__", "state", "is_shipped", "note", "author", "published_at", "bench")
+    list_filter = ("template", "status")
+    list_select_related = ("author",)
+    fields = ("template", "text_ja", "text_en", "note")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return may_curate(principal)
+
+    def may_add(self, principal: Principal) -> bool:
+        return False  # versions are made of others
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: PromptVersion | None = None) -> tuple[str, ...]:
+        """Which prompt it is holds its versions together: it stays."""
+        return ("template",)
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: PromptVersion | None = None,
+        change: bool = False,
+        **kwargs: Any,  # noqa: ANN401 - as Django has it
+    ) -> Any:  # noqa: ANN401
+        """Name the places beside the texts."""
+        if obj is not None:
+            hint = f"{_('Places that are filled in')}: {_places_of(obj)}"
+            kwargs["help_texts"] = {"text_ja": hint, "text_en": hint}
+        return super().get_form(request, obj, change, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the bench, and what curators do with versions."""
+        view = self.admin_site.admin_view
+        own = [
+            path("<int:pk>/bench/", view(bench), name="mcp_bridge_promptversion_bench"),
+            path("<int:pk>/copy/", view(copy), name="mcp_bridge_promptversion_copy"),
+            path("<int:pk>/publish/", view(publish), name="mcp_bridge_promptversion_publish"),
+            path("<int:pk>/restore/", view(restore), name="mcp_bridge_promptversion_restore"),
+        ]
+        return [*own, *super().get_urls()]
+
+    def save_model(self, request: HttpRequest, obj: PromptVersion, form: Any, change: bool) -> None:  # noqa: ANN401
+        """Store the draft in the name of the person."""
+        services.save_prompt_draft(principal=principal_of(request), version=obj)
+
+    @admin.display(description=_("state"))
+    def state(self, obj: PromptVersion) -> SafeString:
+        """Show the state as a badge."""
+        return badge(obj.status, obj.get_status_display())
+
+    @admin.display(description=_("test bench"))
+    def bench(self, obj: PromptVersion) -> SafeString:
+        """Link to the page where the version is tried and published."""
+        return format_html('<a href="{}">{}</a>', reverse(BENCH, args=[obj.pk]), _("try"))
+
+
+def _places_of(version: PromptVersion) -> str:
+    return " ".join(f"{{{name}}}" for name in sorted(PLACES[Template(version.template)].known))
+
+
+def _bench_form(template: Template, data: Any) -> forms.Form:  # noqa: ANN401 - a QueryDict, or None
+    """One field for each argument of the prompt, filled with samples."""
+    fields: dict[str, forms.Field] = {
+        argument.name: forms.CharField(
+            label=argument.name,
+            required=argument.is_required,
+            initial=argument.sample,
+            max_length=services.MAX_CHARACTERS,
+            help_text=argument.description,
+            widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+        )
+        for argument in arguments_of(template)
+    }
+    form = forms.Form(data)
+    form.fields.update(fields)
+    return form
+
+
+def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Try a version: what a client would get, what differs from another, and what keeps it from being published."""
+    principal = principal_of(request)
+    version = PromptVersion.objects.filter(pk=pk).first() if may_curate(principal) else None
+    if version is None:
+        raise Http404
+    form = _bench_form(Template(version.template), request.POST or None)
+    written = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            written = try_version(principal=principal, version=version, arguments=form.cleaned_data)
+        except HubError as error:
+            form.add_error(None, str(error))
+    other = services.compared_with(version)
+    return render_page(
+        request,
+        "admin/mcp_bridge/promptversion/bench.html",
+        title=_("Try prompt {prompt}").format(prompt=version),
+        version=version,
+        is_draft=version.status == PublicationStatus.DRAFT,
+        problems=services.problems_of(version),
+        places=_places_of(version),
+        form=form,
+        written=written,
+        other=other,
+        changes=_changes(other, version) if other else (),
+    )
+
+
+def _changes(before: PromptVersion, after: PromptVersion) -> list[tuple[str, str]]:
+    """The languages whose text differs, each with what differs."""
+    lines = {name: services.difference(before.texts[name], text) for name, text in after.texts.items()}
+    return [(name, "\n".join(found)) for name, found in lines.items() if found]
+
+
+@require_POST
+def copy(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Make a draft of a version, or go to the draft that there is."""
+    address = reverse(LIST)
+    with errors_as_messages(request):
+        draft = services.new_prompt_version(principal=principal_of(request), version_id=pk)
+        address = reverse("admin:mcp_bridge_promptversion_change", args=[draft.pk])
+    return HttpResponseRedirect(address)
+
+
+@require_POST
+def publish(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Put a draft in force."""
+    address = reverse(BENCH, args=[pk])
+    with errors_as_messages(request):
+        version = services.publish_mcp_prompt(principal=principal_of(request), version_id=pk)
+        messages.success(request, _("Prompt {prompt} is in force.").format(prompt=version))
+        address = reverse(LIST)
+    return HttpResponseRedirect(address)
+
+
+@require_POST
+def restore(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+    """Put the text that ships in force again, for the prompt of this version."""
+    with errors_as_messages(request):
+        version = services.restore_shipped(principal=principal_of(request), version_id=pk)
+        messages.success(request, _("Prompt {prompt} is in force.").format(prompt=version))
+    return HttpResponseRedirect(reverse(LIST))

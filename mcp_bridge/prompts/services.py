@@ -1,0 +1,193 @@
+"""Curating the texts of the MCP prompts: drafts, publishing, going back to what ships, and what differs."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterator
+from functools import partial
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core import bus
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus, next_number
+from knowledge.services.collections import may_curate
+from mcp_bridge import uris
+from mcp_bridge.models import PromptVersion
+from mcp_bridge.prompts.placeholders import MOST_REPEATS, check_places
+from mcp_bridge.prompts.shipped import put_in_force, shipped_version
+from mcp_bridge.prompts.templates import PLACES, Template
+
+MAX_CHARACTERS = 20_000
+LINES_AROUND = 3
+
+
+def require_curator(principal: Principal) -> None:
+    """Raise Forbidden unless the caller curates some collection."""
+    principal.require(Scope.CURATE)
+    if not may_curate(principal):
+        raise Forbidden(_("Only curators may change prompts."), code="curators_only")
+
+
+def save_prompt_draft(*, principal: Principal, version: PromptVersion) -> None:
+    """Store a draft, a new one under the next number; whoever saves it is its author.
+
+    Its texts may still lack places: that is looked at when it is published. Raises Forbidden, InvalidInput (a text that
+    can't be stored), Conflict (no draft, or its prompt has one already).
+    """
+    require_curator(principal)
+    if version.status != PublicationStatus.DRAFT:
+        raise _no_draft(version)
+    refuse_problems(list(_unusable(version)))
+    version.author_id = principal.user_id
+    if version._state.adding:
+        version.number = next_number(PromptVersion.objects.filter(template=version.template))
+    try:
+        with transaction.atomic():
+            version.save()
+            record_event(principal=principal, action="CONFIG_CHANGE", resource=f"mcp_prompt:{version}")
+    except IntegrityError as error:
+        raise Conflict(
+            _('The prompt "{template}" has a draft already; edit that one.'),
+            code="draft_exists",
+            template=version.template,
+        ) from error
+
+
+def new_prompt_version(*, principal: Principal, version_id: int) -> PromptVersion:
+    """Copy a version into a new draft; the draft that there is, if there is one. Raises Forbidden, NotFound."""
+    require_curator(principal)
+    source = find_version(version_id)
+    draft = PromptVersion.objects.filter(template=source.template, status=PublicationStatus.DRAFT).first()
+    if draft is None:
+        draft = PromptVersion(template=source.template, text_ja=source.text_ja, text_en=source.text_en)
+        save_prompt_draft(principal=principal, version=draft)
+    return draft
+
+
+def publish_mcp_prompt(*, principal: Principal, version_id: int) -> PromptVersion:
+    """Put a draft in force, and tell connected clients; the version before is retired.
+
+    :raises InvalidInput: a text is empty, or names places that its prompt does not have, or lacks one that it needs.
+    :raises Conflict: it is no draft. Also Forbidden, NotFound.
+    """
+    require_curator(principal)
+    with transaction.atomic():
+        _lock_versions(find_version(version_id).template)
+        draft = find_version(version_id)
+        if draft.status != PublicationStatus.DRAFT:
+            raise _no_draft(draft)
+        refuse_problems(problems_of(draft))
+        _publish(principal, draft)
+    return draft
+
+
+def restore_shipped(*, principal: Principal, version_id: int) -> PromptVersion:
+    """Put the text that ships in force again, as a new version, for the prompt of a version.
+
+    Raises Forbidden, NotFound, Conflict (it is in force already).
+    """
+    require_curator(principal)
+    template = Template(find_version(version_id).template)
+    with transaction.atomic():
+        _lock_versions(template)
+        version = shipped_version(template)
+        in_force = PromptVersion.objects.filter(template=template, status=PublicationStatus.PUBLISHED).first()
+        if in_force is not None and in_force.texts == version.texts:
+            raise Conflict(_("{prompt} has the text that ships already."), code="is_shipped", prompt=str(in_force))
+        version.author_id = principal.user_id
+        _publish(principal, version)
+    return version
+
+
+def find_version(version_id: int) -> PromptVersion:
+    """Find a version by its key. Raises NotFound."""
+    found = PromptVersion.objects.filter(pk=version_id).first()
+    if found is None:
+        raise NotFound(_("There is no such prompt."), code="prompt_not_found")
+    return found
+
+
+def problems_of(version: PromptVersion) -> list[str]:
+    """What keeps a version from being published, in the active language; empty when nothing does."""
+    return [*_unusable(version), *_misplaced(version)]
+
+
+def difference(before: str, after: str) -> list[str]:
+    """The lines that differ with three around them, as a unified diff without its head."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=LINES_AROUND, lineterm="")
+    return list(lines)[2:]
+
+
+def compared_with(version: PromptVersion) -> PromptVersion | None:
+    """The version whose text a reader compares: a draft with the one in force, others with the one before."""
+    others = PromptVersion.objects.filter(template=version.template)
+    if version.status == PublicationStatus.DRAFT:
+        return others.filter(status=PublicationStatus.PUBLISHED).first()
+    before = others.filter(number__lt=version.number).exclude(status=PublicationStatus.DRAFT)
+    return before.order_by("-number").first()
+
+
+def _publish(principal: Principal, version: PromptVersion) -> None:
+    put_in_force(version)
+    record_event(principal=principal, action="MASTER_PUBLISH", resource=f"mcp_prompt:{version}", note=version.note)
+    transaction.on_commit(partial(bus.publish, uris.PROMPTS_TOPIC, {"prompt": Template(version.template).prompt}))
+
+
+def _lock_versions(template: str) -> None:
+    list(PromptVersion.objects.select_for_update().filter(template=template).values_list("pk", flat=True))
+
+
+def _unusable(version: PromptVersion) -> Iterator[str]:
+    for language, text in version.texts.items():
+        if len(text) > MAX_CHARACTERS:
+            yield _("The text ({language}) has {count} characters; {most} are allowed.").format(
+                language=language, count=len(text), most=MAX_CHARACTERS
+            )
+        if odd := sorted({f"U+{ord(sign):04X}" for sign in text if _is_odd(sign)}):
+            yield _("The text ({language}) has characters that can't be sent: {characters}.").format(
+                language=language, characters=", ".join(odd[:10])
+            )
+
+
+def _is_odd(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\r\t"
+
+
+def _misplaced(version: PromptVersion) -> Iterator[str]:
+    places = PLACES[Template(version.template)]
+    for language, text in version.texts.items():
+        found = check_places(text, places)
+        if not text.strip():
+            yield _("The text ({language}) is empty.").format(language=language)
+            continue
+        if found.unknown:
+            yield _("The text ({language}) has unknown places: {unknown}. This prompt has {known}.").format(
+                language=language, unknown=_in_braces(found.unknown), known=_in_braces(sorted(places.known))
+            )
+        if found.missing:
+            yield _("The text ({language}) lacks {missing}: what the caller gives there would be lost.").format(
+                language=language, missing=_in_braces(found.missing)
+            )
+        if found.repeated:
+            yield _("The text ({language}) has {repeated} more than {most} times.").format(
+                language=language, repeated=_in_braces(found.repeated), most=MOST_REPEATS
+            )
+
+
+def _in_braces(names: tuple[str, ...] | list[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names)
+
+
+def refuse_problems(problems: list[str]) -> None:
+    """Raise InvalidInput with all of the problems, if there are any."""
+    if problems:
+        raise InvalidInput("{problems}", code="prompt_invalid", problems=" ".join(problems))
+
+
+def _no_draft(version: PromptVersion) -> Conflict:
+    return Conflict(_("{prompt} is no draft; make a new version of it."), code="not_a_draft", prompt=str(version))
