@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -22,15 +22,10 @@ from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
+from mcp_bridge.departures import AsgiApp, Message, Receive, Scope, Send, enduring, quieten_sdk
 from mcp_bridge.principal import bearer_principal
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 REFUSED = frozenset({401, 403, 413})
 PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
@@ -64,7 +59,7 @@ class McpApps:
         self._connections = ConnectionLog()
         door = Door(principal=bearer_principal, events=self._events, connections=self._connections)
         self._servers: dict[str, HubServer] = {name: build_server(name, door) for name in names}
-        self._apps: dict[str, AsgiApp] = {name: _asgi_app(server) for name, server in self._servers.items()}
+        self._apps: dict[str, AsgiApp] = {name: enduring(_asgi_app(server)) for name, server in self._servers.items()}
         self._fixture: MCPServer[Any] | None = None
         if conformance:
             self._fixture = build_fixture(request_state_key())
@@ -77,6 +72,7 @@ class McpApps:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve requests inside the block; once per object."""
+        quieten_sdk()
         async with AsyncExitStack() as stack:
             for server in (*self._servers.values(), *([self._fixture] if self._fixture else [])):
                 await stack.enter_async_context(server.session_manager.run())

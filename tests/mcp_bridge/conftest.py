@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import httpx2
 import pytest
@@ -162,7 +163,8 @@ def site(hub: TestHub) -> Iterator[TestSite]:
     stop_site(site)
 
 
-def start_site(hub: TestHub, *, port: int = 0, **environment: str) -> TestSite:
+def start_site(hub: TestHub, *, port: int = 0, log: IO[str] | None = None, **environment: str) -> TestSite:
+    """Start the web server; what it logs goes to ``log``, or to our own stderr."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
@@ -172,6 +174,7 @@ def start_site(hub: TestHub, *, port: int = 0, **environment: str) -> TestSite:
         [*command, "--timeout-keep-alive", "75", "--log-level", "warning"],
         env={**hub.environment, "HUB_PORT": str(port), **environment},
         cwd=REPOSITORY,
+        stderr=log,
     )
     site = TestSite(url=f"http://127.0.0.1:{port}", hub=hub, process=process)
     try:

@@ -53,16 +53,21 @@ with connection.cursor() as cursor:
 class Running:
     """A web server that the test may restart under its clients; ``generation`` counts the restarts begun and ended."""
 
-    def __init__(self, hub: TestHub) -> None:
+    def __init__(self, hub: TestHub, log: Path) -> None:
         self.hub = hub
-        self.site = start_site(hub)
+        self.log = log
+        self.site = self._start()
         self.generation = 0
+
+    def _start(self, port: int = 0) -> TestSite:
+        with self.log.open("a", encoding="utf-8") as log:
+            return start_site(self.hub, port=port, log=log)
 
     async def restart(self) -> None:
         """Stop it in order and start another on the same port."""
         self.generation += 1
         await asyncio.to_thread(stop_site, self.site)
-        self.site = await asyncio.to_thread(start_site, self.hub, port=urlsplit(self.site.url).port)
+        self.site = await asyncio.to_thread(self._start, urlsplit(self.site.url).port)
         self.generation += 1
 
     @contextmanager
@@ -84,8 +89,8 @@ class Running:
 
 
 @pytest.fixture(scope="module")
-def running(hub):
-    running = Running(hub)
+def running(hub, tmp_path_factory):
+    running = Running(hub, tmp_path_factory.mktemp("soak") / "server.log")
     yield running
     stop_site(running.site)
 
@@ -229,6 +234,7 @@ async def test_mixed_use_neither_crashes_nor_leaks(running, expired, seconds, cl
     assert all(results)
     assert after.is_within(before), (before, after)
     assert connections(running.hub) <= connections_before + SLACK
+    assert "Traceback" not in running.log.read_text(encoding="utf-8")  # clients that leave are no failure
 
 
 async def _restart_after(running: Running, seconds: float) -> None:
