@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 import socket
 import statistics
@@ -48,6 +49,7 @@ def main() -> None:
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
+        logging.getLogger("httpx2").setLevel("WARNING")  # a line for each request would cost both alike
         asyncio.run(_compare(_token(), arguments.calls))
 
 

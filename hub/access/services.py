@@ -7,11 +7,11 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser, User
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.bearer import find_token
 from hub.access.models import AccessToken, AuditEvent, Clearance
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
 from hub.core.context import current_call
@@ -65,21 +65,20 @@ def authenticate(token: str, *, now: datetime | None = None) -> Principal:
     One query, since it stands before every call; ``last_used_at`` is written at most once a minute.
     """
     now = now or timezone.now()
-    groups = User.groups.through.objects.filter(user=OuterRef("user_id")).values("group_id")
-    rows = AccessToken.objects.select_related("user__clearance").annotate(group_ids=ArraySubquery(groups))
-    row = rows.filter(digest=_digest(token)).first()
-    usable = row is not None and row.revoked_at is None and not row.is_expired(now) and row.user.is_active
-    if row is None or not usable:
+    row = find_token(_digest(token))
+    if row is None or not row.is_usable(now):
         raise Unauthenticated(_("The access token is unknown, expired or revoked. Ask an administrator for a new one."))
     if row.last_used_at is None or row.last_used_at < now - LAST_USED_RESOLUTION:
         stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_RESOLUTION)
-        AccessToken.objects.filter(stale, pk=row.pk).update(last_used_at=now)
-    return _principal_of(
-        row.user,
+        AccessToken.objects.filter(stale, pk=row.token_id).update(last_used_at=now)
+    return Principal(
+        name=row.username,
+        user_id=row.user_id,
         scopes=frozenset(Scope(name) for name in row.scopes),
-        token_id=row.pk,
-        clearance=getattr(row.user, "clearance", None),
+        ceiling=_ceiling(row.ceiling, is_superuser=row.is_superuser),
+        is_superuser=row.is_superuser,
         group_ids=frozenset(row.group_ids),
+        token_id=row.token_id,
     )
 
 
@@ -87,33 +86,21 @@ def principal_for_user(user: AbstractBaseUser) -> Principal:
     """The caller behind a signed-in admin session: all scopes, limited by their roles."""
     if not isinstance(user, User):
         raise Unauthenticated(_("Sign in first."))
-    return _principal_of(
-        user,
+    clearance = Clearance.objects.filter(user=user).first()
+    return Principal(
+        name=user.get_username(),
+        user_id=user.pk,
         scopes=ALL_SCOPES if user.is_superuser else ALL_SCOPES - {Scope.ADMIN},
-        token_id=None,
-        clearance=Clearance.objects.filter(user=user).first(),
+        ceiling=_ceiling(clearance.ceiling if clearance else None, is_superuser=user.is_superuser),
+        is_superuser=user.is_superuser,
         group_ids=frozenset(user.groups.values_list("pk", flat=True)),
     )
 
 
-def _principal_of(
-    user: User,
-    *,
-    scopes: frozenset[Scope],
-    token_id: int | None,
-    clearance: Clearance | None,
-    group_ids: frozenset[int],
-) -> Principal:
-    default = Classification.C3 if user.is_superuser else Classification.C2
-    return Principal(
-        name=user.get_username(),
-        user_id=user.pk,
-        scopes=scopes,
-        ceiling=Classification(clearance.ceiling) if clearance else default,
-        is_superuser=user.is_superuser,
-        group_ids=group_ids,
-        token_id=token_id,
-    )
+def _ceiling(cleared: int | None, *, is_superuser: bool) -> Classification:
+    if cleared is not None:
+        return Classification(cleared)
+    return Classification.C3 if is_superuser else Classification.C2
 
 
 def record_event(*, principal: Principal, action: str, resource: str = "", **details: object) -> None:

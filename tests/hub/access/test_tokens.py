@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from hub.access.local import local_principal
@@ -127,3 +128,15 @@ def test_on_a_shared_database_the_command_line_needs_a_token(settings, user):
         local_principal()
     _row, token = issue(user)
     assert local_principal(token).user_id == user.pk
+
+
+def test_a_token_costs_one_query_and_brings_its_owners_groups_and_ceiling(user, django_assert_num_queries):
+    row, token = issue(user)
+    group = Group.objects.create(name="審査班")
+    user.groups.add(group)
+    Clearance.objects.create(user=user, ceiling=Classification.C3)
+    authenticate(token)  # writes when it was last used
+    with django_assert_num_queries(1):
+        principal = authenticate(token)
+    assert (principal.group_ids, principal.ceiling) == ({group.pk}, Classification.C3)
+    assert (principal.name, principal.token_id) == (user.username, row.pk)

@@ -1,0 +1,72 @@
+"""The row behind a bearer token, by one query whose text is made once: it stands before every call."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import connection
+from django.db.models import OuterRef
+
+from hub.access.models import AccessToken
+
+ANY_DIGEST = "0" * 64
+
+
+class TokenRow(NamedTuple):
+    """A token and what is to be known of its owner; ``ceiling`` is None for those without a clearance."""
+
+    token_id: int
+    scopes: list[str]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    user_id: int
+    username: str
+    is_active: bool
+    is_superuser: bool
+    ceiling: int | None
+    group_ids: list[int]
+
+    def is_usable(self, now: datetime) -> bool:
+        """Whether it opens the door: not revoked, not expired, and its owner may still sign in."""
+        is_expired = self.expires_at is not None and self.expires_at <= now
+        return self.revoked_at is None and not is_expired and self.is_active
+
+
+def find_token(digest: str) -> TokenRow | None:
+    """Give the token with this sha256; None when there is none. One query, never answered from memory."""
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(), [digest])
+        row = cursor.fetchone()
+    return None if row is None else TokenRow._make(row)
+
+
+@cache
+def _statement() -> str:
+    """The ORM's SQL for the query. Writing it costs two milliseconds, forty times as much as running it."""
+    groups = User.groups.through.objects.filter(user=OuterRef("user_id")).values("group_id")
+    rows = (
+        AccessToken.objects.order_by()
+        .filter(digest=ANY_DIGEST)
+        .values_list(
+            "pk",
+            "scopes",
+            "expires_at",
+            "revoked_at",
+            "last_used_at",
+            "user_id",
+            "user__username",
+            "user__is_active",
+            "user__is_superuser",
+            "user__clearance__ceiling",
+            ArraySubquery(groups),
+        )
+    )
+    sql, params = rows.query.sql_with_params()
+    if tuple(params) != (ANY_DIGEST,):
+        raise AssertionError(f"the digest has to be the only parameter: {params}")
+    return sql
