@@ -1,9 +1,9 @@
-"""Measure what the hub adds to a tool call: a trivial tool of ours beside the bare SDK's echo, over HTTP.
+"""Measure what the hub adds to a tool call: a trivial tool of ours beside the bare SDK's echo, over both transports.
 
-``python -m benchmarks.mcp_echo`` serves both from this process, the hub's with token, scopes, context and the list of
-connections, and calls them in turn with the SDK's client. It prints milliseconds of a call (median, and CPU of server
-and client together) for both protocol eras, and the ratios. Aim: 2 or less. Uses an embedded PostgreSQL in a scratch
-folder.
+``python -m benchmarks.mcp_echo`` serves both over HTTP from this process, and over stdio from a process each; the hub
+with token, scopes, context and the list of connections. It calls them in turn with the SDK's client, and prints the
+milliseconds of a call (median, and over HTTP the CPU of server and client together) for both protocol eras, and the
+ratios. Aim: 2 or less. Uses an embedded PostgreSQL in a scratch folder.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,13 @@ class Measured:
 
     wall_ms: float
     cpu_ms: float
+
+    def over(self, other: Measured) -> Measured:
+        """How many times ``other`` this is."""
+        return Measured(wall_ms=self.wall_ms / other.wall_ms, cpu_ms=self.cpu_ms / other.cpu_ms)
+
+
+Connect = Callable[[Any], AbstractAsyncContextManager[Any]]  # a client of one server, for a protocol era
 
 
 def main() -> None:
@@ -63,51 +71,39 @@ def _token() -> str:
     return create_token(principal=local_operator(), user=user, name="benchmark", scopes=ALL_SCOPES)[1]
 
 
-def echo(text: str) -> str:
-    """Give the text back, to see how long that takes: the least that any tool does."""
-    return text
-
-
 async def _compare(token: str, calls: int) -> None:
-    write = sys.stdout.write
-    write(f"{'era':12} {'server':10} {'median ms':>10} {'CPU ms':>8}\n")
+    sys.stdout.write(f"{'transport':10} {'era':12} {'server':10} {'median ms':>10} {'CPU ms':>8}\n")
     async with _serving(_bare()) as bare, _serving(_ours()) as ours:
-        addresses = {"bare SDK": bare + "/mcp", "hub": ours + "/mcp/core/"}
+        over_http = {
+            "bare SDK": partial(_http, bare + "/mcp", token),
+            "hub": partial(_http, ours + "/mcp/core/", token),
+        }
         for era, mode in ERAS.items():
-            found = await _measure(addresses, mode, token, calls)
-            for name, one in found.items():
-                write(f"{era:12} {name:10} {one.wall_ms:10.2f} {one.cpu_ms:8.2f}\n")
-            theirs, mine = found["bare SDK"], found["hub"]
-            write(f"{era:12} {'ratio':10} {mine.wall_ms / theirs.wall_ms:10.2f} {mine.cpu_ms / theirs.cpu_ms:8.2f}\n")
+            _print("http", era, await _measure(over_http, mode, calls))
+    over_stdio = {"bare SDK": partial(_stdio, "bare", token), "hub": partial(_stdio, "hub", token)}
+    for era, mode in ERAS.items():
+        _print("stdio", era, await _measure(over_stdio, mode, calls))
+
+
+def _print(transport: str, era: str, found: dict[str, Measured]) -> None:
+    rows = dict(found)
+    rows["ratio"] = found["hub"].over(found["bare SDK"])
+    for name, one in rows.items():
+        cpu = f"{one.cpu_ms:8.2f}" if transport == "http" else f"{'-':>8}"  # over stdio it is another process's
+        sys.stdout.write(f"{transport:10} {era:12} {name:10} {one.wall_ms:10.2f} {cpu}\n")
 
 
 def _bare() -> Any:
-    from mcp.server.mcpserver import MCPServer
+    from benchmarks.mcp_echo_stdio import bare_server
 
-    async def bare_echo(text: str) -> str:
-        return echo(text)
-
-    server: MCPServer[Any] = MCPServer("bare", log_level="WARNING")
-    server.add_tool(bare_echo, name="echo")
-    return server.streamable_http_app()
+    return bare_server().streamable_http_app()
 
 
 def _ours() -> Any:
-    from dataclasses import replace
-
-    from hub.access.principals import Scope
-    from mcp_bridge import servers
+    from benchmarks.mcp_echo_stdio import add_echo_to_core
     from mcp_bridge.http import McpApps
-    from mcp_bridge.server import hub_tool
 
-    async def hub_echo(text: str) -> str:
-        """Give the text back."""
-        return echo(text)
-
-    tool = hub_tool(hub_echo, title="Echo", scope=Scope.READ, picture="answer")
-    tool.tool.name = "echo"
-    core = servers.SERVERS["core"]
-    servers.SERVERS["core"] = replace(core, tools=(*core.tools, tool))
+    add_echo_to_core()
     apps = McpApps(["core"])
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -142,13 +138,15 @@ async def _serving(application: Any) -> AsyncIterator[str]:
         await task
 
 
-async def _measure(addresses: dict[str, str], mode: Any, token: str, calls: int) -> dict[str, Measured]:
-    walls: dict[str, list[float]] = {name: [] for name in addresses}
-    cpus = dict.fromkeys(addresses, 0.0)
-    for _round in range(max(1, calls // ROUND)):
-        for name, address in addresses.items():
-            async with _client(address, mode, token) as client:
-                await client.call_tool("echo", {"text": "温める"})
+async def _measure(clients: dict[str, Connect], mode: Any, calls: int) -> dict[str, Measured]:
+    walls: dict[str, list[float]] = {name: [] for name in clients}
+    cpus = dict.fromkeys(clients, 0.0)
+    async with AsyncExitStack() as stack:
+        connected = {name: await stack.enter_async_context(connect(mode)) for name, connect in clients.items()}
+        for client in connected.values():
+            await client.call_tool("echo", {"text": "温める"})
+        for _round in range(max(1, calls // ROUND)):
+            for name, client in connected.items():
                 began = time.process_time()
                 for _call in range(ROUND):
                     started = time.perf_counter()
@@ -157,12 +155,12 @@ async def _measure(addresses: dict[str, str], mode: Any, token: str, calls: int)
                 cpus[name] += time.process_time() - began
     return {
         name: Measured(wall_ms=1000 * statistics.median(walls[name]), cpu_ms=1000 * cpus[name] / len(walls[name]))
-        for name in addresses
+        for name in clients
     }
 
 
 @asynccontextmanager
-async def _client(address: str, mode: Any, token: str) -> AsyncIterator[Any]:
+async def _http(address: str, token: str, mode: Any) -> AsyncIterator[Any]:
     import httpx2
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
@@ -171,6 +169,20 @@ async def _client(address: str, mode: Any, token: str) -> AsyncIterator[Any]:
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
         Client(streamable_http_client(address, http_client=http), mode=mode) as client,
     ):
+        yield client
+
+
+@asynccontextmanager
+async def _stdio(server: str, token: str, mode: Any) -> AsyncIterator[Any]:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "benchmarks.mcp_echo_stdio", server],
+        env={**os.environ, "HUB_TOKEN": token},
+    )
+    async with Client(stdio_client(command), mode=mode) as client:
         yield client
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import OuterRef
 
 from hub.access.models import AccessToken
@@ -39,6 +39,19 @@ class TokenRow(NamedTuple):
 
 def find_token(digest: str) -> TokenRow | None:
     """Give the token with this sha256; None when there is none. One query, never answered from memory."""
+    try:
+        # Instead of asking the connection before this whether it lives: it is the first query of nearly every call.
+        connection.health_check_done = True  # type: ignore[attr-defined]  # the stubs lack it
+        return _query(digest)
+    except (OperationalError, InterfaceError):
+        was_connected = connection.connection is not None
+        if connection.in_atomic_block or not was_connected or connection.is_usable():
+            raise
+        connection.close()
+        return _query(digest)  # on a new connection
+
+
+def _query(digest: str) -> TokenRow | None:
     with connection.cursor() as cursor:
         cursor.execute(_statement(), [digest])
         row = cursor.fetchone()
