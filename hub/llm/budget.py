@@ -94,6 +94,14 @@ class Budget:
                 if reservation.taken:
                     self.used.add(*reservation.taken, price.cost(*reservation.taken) if price else None)
 
+    def has_room(self, *, tokens: int, cost: Decimal | None, share: float) -> bool:
+        """Tell whether work of this size takes at most ``share`` (0 to 1) of what is left."""
+        with self._lock:
+            if self.max_tokens is not None and tokens > share * (self.max_tokens - self.used.tokens):
+                return False
+            left = None if self.max_cost is None else self.max_cost - (self.used.cost or Decimal(0))
+            return left is None or cost is None or cost <= Decimal(share) * left
+
     def _check(self, tokens: int, cost: Decimal) -> None:
         spent = self.used.tokens + self._reserved_tokens
         if self.max_tokens is not None and spent + tokens > self.max_tokens:

@@ -33,6 +33,11 @@ def find_recorded(key: str) -> RecordedAnswer | None:
     return RecordedAnswer.objects.filter(pk=key).first()
 
 
+def recorded_among(keys: Sequence[str]) -> set[str]:
+    """Those of the keys that have an answer. One query."""
+    return set(RecordedAnswer.objects.filter(pk__in=keys).values_list("pk", flat=True))
+
+
 def record_answer(
     key: str,
     completion: Completion,

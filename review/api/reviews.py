@@ -71,9 +71,15 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
 class EstimateOut(Schema):
     checks: int
     llm_checks: int = Field(description="those that a language model judges")
-    tokens_in: int
-    tokens_out: int = Field(description="at most")
-    cost: float | None = Field(description="US$ at most; null without configured prices")
+    maybe_llm_checks: int = Field(description="those that it judges if their rules find nothing to judge; not counted")
+    requests: int = Field(description="to the language model, without suggestions")
+    summary_requests: int = Field(description="among them those for sections of a long document not summarised yet")
+    tokens_in: int = Field(description="of judging, as estimated")
+    tokens_out: int = Field(description="of judging, at most")
+    suggestion_requests: int = Field(description="at most; 0 unless suggestion_level is detailed")
+    suggestion_tokens_in: int = Field(description="at most: findings are not known yet")
+    suggestion_tokens_out: int = Field(description="at most")
+    cost: float | None = Field(description="US$ at most, of all of it; null without configured prices")
     token_budget: int
     fits: bool = Field(description="the budget is enough")
 
@@ -85,7 +91,11 @@ def estimate_review(request: HubRequest, asked: ReviewIn) -> services.ReviewEsti
         principal=request.principal,
         document_id=asked.document_id,
         checklist=asked.checklist,
-        options=services.ReviewOptions(judge=asked.options.judge, check_items=tuple(asked.check_items)),
+        options=services.ReviewOptions(
+            judge=asked.options.judge,
+            suggestion_level=asked.options.suggestion_level,
+            check_items=tuple(asked.check_items),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
-from review.judging.plan import MAX_QUOTE, closed
+from review.judging.plan import MAX_QUOTE, TOKENS_PER_PASSAGE, closed
 from review.judging.quotes import find_quote
 from review.judging.types import CheckTask, Passage
 from review.types import Severity, Span
@@ -22,8 +22,14 @@ MAX_ADVISED = 24
 PER_REQUEST = 8
 MAX_TEXT = 600
 ADVICE_OUTPUT_TOKENS = 2048
-# Characters of the document shown before and after what a finding points to.
+# Characters of the document shown before and after what a finding points to, and of that at most.
 AROUND = 400
+MAX_SHOWN = 600
+MAX_PLACES = 2
+MAX_SEARCHED = 12
+# Message, searched places and the rule's own suggestion of a finding; no script takes more tokens than characters.
+TOKENS_OF_FLAW = 1200
+TOKENS_OF_REQUEST = 700
 SEVERITY_ORDER = tuple(Severity)
 
 RULES = """You propose how to repair findings of a document review.
@@ -62,6 +68,27 @@ class Advice:
     example: str
     rationale: str
     span: Span | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MostAdvice:
+    """What suggestions take at most, whatever is found."""
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+
+
+def most_advice(text: str, *, checks: int) -> MostAdvice:
+    """Bound what suggestions about the findings of so many checks take: MAX_ADVISED findings, in the worst groups."""
+    requests = min(checks, MAX_ADVISED) and min(checks, MAX_ADVISED) + max(MAX_ADVISED - checks, 0) // PER_REQUEST
+    window = min(2 * AROUND + MAX_SHOWN, len(text)) + TOKENS_PER_PASSAGE
+    of_flaws = MAX_ADVISED * (MAX_PLACES * window + TOKENS_OF_FLAW) if requests else 0
+    return MostAdvice(
+        requests=requests,
+        tokens_in=requests * TOKENS_OF_REQUEST + of_flaws,
+        tokens_out=requests * ADVICE_OUTPUT_TOKENS,
+    )
 
 
 def group_flaws(flaws: Sequence[Flaw]) -> tuple[tuple[Flaw, ...], ...]:

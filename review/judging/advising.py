@@ -20,6 +20,9 @@ from review.evidence import quote
 from review.judging import notices
 from review.judging.advice import (
     MAX_ADVISED,
+    MAX_PLACES,
+    MAX_SEARCHED,
+    MAX_SHOWN,
     Advice,
     Flaw,
     advice_request,
@@ -33,9 +36,6 @@ from review.judging.plan import holds_planted
 from review.judging.sitting import Sitting, suggestions_of, task_of
 from review.models import CheckItemVersion, Finding, ModelSuggestion, Review
 from review.types import JUDGED_BY_MODEL, Severity, Span
-
-# A finding may have many places; these tell what it is about.
-MAX_PLACES = 2
 
 
 def advise(sitting: Sitting) -> tuple[Notice, ...]:
@@ -172,7 +172,10 @@ def _flaw(finding: Finding, document_id: str) -> Flaw:
         severity=Severity(finding.severity),
         message=finding.message_ja,
         section_path=tuple(map(harmless, finding.location.get("section_path", ()))),
-        spans=tuple(Span(start=one["start_offset"], end=one["end_offset"]) for one in own[:MAX_PLACES]),
-        searched=tuple(finding.searched[:12]),
+        spans=tuple(
+            Span(start=one["start_offset"], end=min(one["end_offset"], one["start_offset"] + MAX_SHOWN))
+            for one in own[:MAX_PLACES]
+        ),
+        searched=tuple(finding.searched[:MAX_SEARCHED]),
         advice=suggestion.content_ja if suggestion else "",
     )

@@ -9,6 +9,7 @@ from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, VersionContent
 from knowledge.search.within import rank_within
 from review.judging.plan import WITHHELD
+from review.judging.sections import bodies_of
 from review.judging.types import CheckTask, Material, Passage
 from review.rules.base import RuleCrash
 from review.rules.registry import UnknownRuleError, run_rules
@@ -31,7 +32,21 @@ def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, 
         )
         for chunk in ranked.chunks
     )
-    return Material(text=target.text, ranked=passages or _pieces(target), planted=planted, notices=ranked.notices)
+    return Material(
+        text=target.text,
+        ranked=passages or _pieces(target),
+        bodies=harmless_bodies(target),
+        planted=planted,
+        notices=ranked.notices,
+    )
+
+
+def harmless_bodies(target: RuleInput) -> tuple[Passage, ...]:
+    """The whole document, section by section, under titles that a model may see."""
+    return tuple(
+        replace(body, section_path=tuple(map(harmless, body.section_path)))
+        for body in bodies_of(target.text, target.sections)
+    )
 
 
 def plain_target(version: DocumentVersion, content: VersionContent) -> RuleInput:

@@ -17,22 +17,22 @@ from hub.core.errors import HubError
 from hub.llm import client
 from hub.llm.budget import Budget
 from hub.llm.errors import AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmRefused, LlmTimeout
-from hub.llm.material import label_of
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Purpose, model_of
 from hub.llm.types import LlmAnswer, LlmRequest, Strength
 from knowledge.types import Notice
 from review.judging import notices
-from review.judging.plan import fit, holds_planted, judge_request, screen_request
+from review.judging.choosing import Chosen
+from review.judging.long_documents import LongDocument
+from review.judging.plan import fit, holds_planted, judge_request
 from review.judging.reading import read_judgement
-from review.judging.types import CheckTask, Material, Opinion, Passage, PromptTexts, Reading
+from review.judging.sampling import ReplayProvider
+from review.judging.types import CheckTask, Material, Opinion, Passage, PromptTexts, Reading, Summary
 from review.judging.votes import combine
 from review.types import Verdict
 
 # After a time-out the same request with half of the passages, this many times.
 MAX_HALVINGS = 3
-# The light model looks at this many times what the strong one gets.
-SCREENED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,10 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class Judge:
-    """Asks one provider within one budget. ``heartbeat`` is called before each request.
+    """Asks one provider within one budget about one document. ``heartbeat`` is called before each request.
 
-    Once the budget is used up nothing more is asked. ``last`` is the last request that was made.
+    Once the budget is used up nothing more is asked. ``last`` is the last request that was made. ``light`` answers
+    light requests where that is another provider: in a replay.
     """
 
     principal: Principal
@@ -59,6 +60,8 @@ class Judge:
     is_replay: bool = False
     is_stopped: bool = False
     last: Asked | None = None
+    light: Provider | None = None
+    _reading: LongDocument | None = None
     _remarks: list[Notice] = field(default_factory=list)
 
     def decide(self, task: CheckTask, material: Material) -> Opinion:
@@ -67,12 +70,12 @@ class Judge:
             return Opinion(verdict=Verdict.SKIPPED, notices=(notices.BUDGET_STOP,))
         self._remarks = list(material.notices)
         try:
-            passages = self._choose(task, material)
+            chosen = self._choose(task, material)
             before = list(self._remarks)
             votes: list[Opinion] = []
             for vote in range(self._votes_wanted):
                 self._remarks = list(before)
-                votes.append(self._cast(task, material, passages, vote=vote))
+                votes.append(self._cast(task, material, chosen, vote=vote))
             return combine(votes)
         except BudgetExceeded:
             self.is_stopped = True
@@ -87,10 +90,10 @@ class Judge:
         """A caller's model is asked once: its user pays for it."""
         return 1 if isinstance(self.provider, NamesItsModel) else settings.CONFIG.llm_votes
 
-    def _cast(self, task: CheckTask, material: Material, passages: Sequence[Passage], *, vote: int) -> Opinion:
+    def _cast(self, task: CheckTask, material: Material, chosen: Chosen, *, vote: int) -> Opinion:
         """One answer's opinion; an answer that fails is one, too. :raises BudgetExceeded, AnswerPending: as it says."""
         try:
-            return self._judge(task, material, passages, vote=vote)
+            return self._judge(task, material, chosen, vote=vote)
         except (AnswerPending, BudgetExceeded):
             raise
         except HubError as error:
@@ -116,51 +119,57 @@ class Judge:
             for chunk_id, start, end, path in record["passages"]
         ]
         try:
-            reading = self._ask(task, material, passages, repair=record["repair"], vote=vote)
+            chosen = Chosen(passages=tuple(passages), overview=self._overview_again(task, material, record))
+            reading = self._ask(task, material, chosen, repair=record["repair"], vote=vote)
         except HubError as error:
             return self._undecided(Verdict.ERROR, notices.failed(error, was_asked=True))
-        return self._conclude(task, reading, material, passages, repair=record["repair"])
+        return self._conclude(task, reading, material, chosen, repair=record["repair"])
 
-    def _choose(self, task: CheckTask, material: Material) -> tuple[Passage, ...]:
+    def _overview_again(self, task: CheckTask, material: Material, record: Mapping[str, Any]) -> tuple[Summary, ...]:
+        """The summaries that an earlier review's model saw, from the recorded answers."""
+        if "overview" not in record:
+            return ()
+        self.light = ReplayProvider(
+            name=record["provider"], model=record["overview"]["model"], is_private=record["is_private"]
+        )
+        return self._long.again(task, material, record["overview"])
+
+    @property
+    def _long(self) -> LongDocument:
+        if self._reading is None:
+            self._reading = LongDocument(
+                send=self._send,
+                provider=self.provider,
+                budget=self.budget,
+                purpose=self.purpose,
+                prompts=self.prompts,
+                may_repair=self._may_repair,
+            )
+        return self._reading
+
+    def _choose(self, task: CheckTask, material: Material) -> Chosen:
+        """All passages where they fit; else those that summaries, a light model and search find."""
         tokens = settings.CONFIG.llm_context_tokens
-        chosen = fit(material.text, material.ranked, tokens=tokens)
-        if len(chosen) == len(material.ranked):
-            return chosen
-        self._remarks.append(notices.EXCERPTS_ONLY)
-        if not settings.CONFIG.llm_light_model or isinstance(self.provider, NamesItsModel):
-            return chosen
-        return fit(material.text, self._screened(task, material, tokens), tokens=tokens)
+        passages = fit(material.text, material.ranked, tokens=tokens)
+        if len(passages) == len(material.ranked):
+            return Chosen(passages=passages)
+        self._remark(notices.EXCERPTS_ONLY)
+        chosen = self._long.choose(task, material, tokens=tokens)
+        for remark in chosen.remarks:
+            self._remark(remark)
+        return chosen
 
-    def _screened(self, task: CheckTask, material: Material, tokens: int) -> Sequence[Passage]:
-        """The passages with those first that the light model finds relevant; it reads them part by part."""
-        relevant: list[Passage] = []
-        left = list(fit_in_rank(material, tokens=SCREENED * tokens))
-        try:
-            while left:
-                part = fit(material.text, left, tokens=tokens)
-                left = [one for one in left if one not in part]
-                answer = self._send(
-                    screen_request(task, material.text, part, prompts=self.prompts, planted=material.planted)
-                )
-                named = {label_of(index): one for index, one in enumerate(part)}
-                relevant += [named[label] for label in dict.fromkeys(answer.data["relevant"])]
-        except BudgetExceeded:
-            raise
-        except HubError:
-            self._remarks.append(notices.SCREENING_FAILED)
-        return [*relevant, *(one for one in material.ranked if one not in relevant)]
-
-    def _judge(self, task: CheckTask, material: Material, passages: Sequence[Passage], *, vote: int) -> Opinion:
+    def _judge(self, task: CheckTask, material: Material, chosen: Chosen, *, vote: int) -> Opinion:
         """Ask, with fewer passages after a time-out, and once more (saying why) after an answer that does not hold."""
         repair, halvings = "", 0
         while True:
             try:
-                reading = self._ask(task, material, passages, repair=repair, vote=vote)
+                reading = self._ask(task, material, chosen, repair=repair, vote=vote)
             except LlmTimeout:
                 halvings += 1
-                if halvings > MAX_HALVINGS or len(passages) < 2:
+                if halvings > MAX_HALVINGS or len(chosen.passages) < 2:
                     raise
-                passages = _half(material, passages)
+                chosen = Chosen(passages=_half(material, chosen.passages))
                 self._remark(notices.CONTEXT_HALVED)
                 continue
             except LlmInvalidAnswer:
@@ -169,7 +178,7 @@ class Judge:
                 repair = LlmInvalidAnswer.code
                 continue
             if reading.is_usable or repair or not self._may_repair:
-                return self._conclude(task, reading, material, passages, repair=repair)
+                return self._conclude(task, reading, material, chosen, repair=repair)
             repair = reading.complaint
 
     @property
@@ -177,13 +186,18 @@ class Judge:
         """A caller's model gets each request once: its unusable answers are not kept between its calls."""
         return not isinstance(self.provider, NamesItsModel)
 
-    def _ask(
-        self, task: CheckTask, material: Material, passages: Sequence[Passage], *, repair: str, vote: int
-    ) -> Reading:
+    def _ask(self, task: CheckTask, material: Material, chosen: Chosen, *, repair: str, vote: int) -> Reading:
         request = judge_request(
-            task, material.text, passages, prompts=self.prompts, planted=material.planted, repair=repair, vote=vote
+            task,
+            material.text,
+            chosen.passages,
+            prompts=self.prompts,
+            planted=material.planted,
+            repair=repair,
+            vote=vote,
+            overview=chosen.overview,
         )
-        return read_judgement(task, self._send(request).data, material.text, passages)
+        return read_judgement(task, self._send(request).data, material.text, chosen.passages)
 
     def _send(self, request: LlmRequest) -> LlmAnswer:
         self.heartbeat()
@@ -194,17 +208,17 @@ class Judge:
             purpose=self.purpose,
             budget=self.budget,
             replay=self.is_replay,
-            provider=self.provider,
+            provider=(self.light if request.strength is Strength.LIGHT else None) or self.provider,
         )
         self.last = Asked(request=request, answer=answer)
         return answer
 
     def _conclude(
-        self, task: CheckTask, reading: Reading, material: Material, passages: Sequence[Passage], *, repair: str
+        self, task: CheckTask, reading: Reading, material: Material, chosen: Chosen, *, repair: str
     ) -> Opinion:
         said = [*self._remarks, *_remarks_of(task, reading)]
         verdict = reading.verdict
-        if holds_planted(passages, material.planted):
+        if holds_planted(chosen.passages, material.planted):
             said.append(notices.INSTRUCTION_IN_DOCUMENT)
             if verdict in (Verdict.PASS, Verdict.WARNING):
                 verdict = Verdict.SKIPPED
@@ -214,21 +228,25 @@ class Judge:
             score=reading.score if reading.is_usable else None,
             findings=reading.findings,
             notices=tuple(dict.fromkeys(said)),
-            record=self._record(reading, passages, repair=repair),
+            record=self._record(reading, chosen, repair=repair),
         )
 
-    def _record(self, reading: Reading, passages: Sequence[Passage], *, repair: str) -> dict[str, Any]:
-        return {
+    def _record(self, reading: Reading, chosen: Chosen, *, repair: str) -> dict[str, Any]:
+        record = {
             "provider": self.provider.name,
             "model": model_judging(self.provider),
             "is_private": self.provider.is_private,
             "prompts": dict(self.prompts.numbers),
-            "passages": [[one.chunk_id, one.start, one.end, list(one.section_path)] for one in passages],
+            "passages": [[one.chunk_id, one.start, one.end, list(one.section_path)] for one in chosen.passages],
             "repair": repair,
             "remarks": [remark.as_dict() for remark in self._remarks],
             "reason": reading.reason,
             "grounds": [[span.start, span.end] for span in reading.grounds],
         }
+        if chosen.overview:
+            model = model_judging(self.light or self.provider, Strength.LIGHT)
+            record["overview"] = {"model": model, **self._long.record(chosen.overview)}
+        return record
 
     def _undecided(self, verdict: Verdict, notice: Notice) -> Opinion:
         return Opinion(verdict=verdict, notices=tuple(dict.fromkeys([*self._remarks, notice])))
@@ -236,12 +254,6 @@ class Judge:
     def _remark(self, notice: Notice) -> None:
         if notice not in self._remarks:
             self._remarks.append(notice)
-
-
-def fit_in_rank(material: Material, *, tokens: int) -> tuple[Passage, ...]:
-    """The passages that fit into ``tokens``, best first."""
-    chosen = set(fit(material.text, material.ranked, tokens=tokens))
-    return tuple(one for one in material.ranked if one in chosen)
 
 
 def _half(material: Material, passages: Sequence[Passage]) -> tuple[Passage, ...]:
@@ -267,6 +279,6 @@ def _was_never_sent(error: HubError) -> bool:
     return isinstance(error, LlmRefused) and error.error_code == "llm_classification_too_high"
 
 
-def model_judging(provider: Provider) -> str:
+def model_judging(provider: Provider, strength: Strength = Strength.STRONG) -> str:
     """The model that gives judgements: the configured one, or the provider's own."""
-    return provider.model if isinstance(provider, NamesItsModel) else model_of(Strength.STRONG)
+    return provider.model if isinstance(provider, NamesItsModel) else model_of(strength)

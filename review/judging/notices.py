@@ -39,6 +39,26 @@ SCREENING_FAILED = Notice(
     ja="軽いモデルによる選別ができなかったため、検索の順に箇所を選びました。",
     en="The light model could not screen the passages, so they were chosen by search alone.",
 )
+SECTION_SUMMARIES = Notice(
+    code="llm_section_summaries",
+    ja="文書が長いため、節ごとの要約で全体を見渡して箇所を選びました。要約は案内にだけ使い、根拠にはしていません。",
+    en="The document is long: passages were chosen with the help of summaries of its sections. Summaries only lead to "
+    "passages; nothing rests on them.",
+)
+SUMMARIES_INCOMPLETE = Notice(
+    code="llm_summaries_incomplete",
+    ja="一部の節には要約がありません（モデルが使える要約を返さなかったか、モデルへの指示と読める文がある節）。"
+    "その節は検索だけで選んでいます。",
+    en="Some sections have no summary: the model gave none that can be used, or they hold text that speaks to models. "
+    "They were looked through by search alone.",
+)
+NO_SUMMARIES = Notice(
+    code="llm_summaries_not_made",
+    ja="節ごとの要約は、予算（HUB_LLM_TOKEN_BUDGET、HUB_LLM_COST_BUDGET）に対して文書が大きいか、呼び出し側のモデルへの"
+    "依頼が多くなりすぎるため作っていません。箇所は検索で選びました。",
+    en="Summaries of the sections were not made: the document is large for the budget (HUB_LLM_TOKEN_BUDGET, "
+    "HUB_LLM_COST_BUDGET), or the caller's model would be asked too often. Passages were chosen by search.",
+)
 UNVERIFIED = Notice(
     code="llm_unverified",
     ja="言語モデルが挙げた引用の一部が本文にありません。その指摘は未検証で、人の確認が必要です。",

@@ -26,7 +26,10 @@ def texts_of(numbers: Mapping[str, int]) -> PromptTexts:
     rows = {(row.kind, row.number): row.text for row in JudgePrompt.objects.filter(kind__in=numbers)}
     texts = {kind: rows.get((kind, number), "") for kind, number in numbers.items()}
     return PromptTexts(
-        judge=texts.get(PromptKind.JUDGE, ""), screen=texts.get(PromptKind.SCREEN, ""), numbers=dict(numbers)
+        judge=texts.get(PromptKind.JUDGE, ""),
+        screen=texts.get(PromptKind.SCREEN, ""),
+        summary=texts.get(PromptKind.SUMMARY, ""),
+        numbers=dict(numbers),
     )
 
 

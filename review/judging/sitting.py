@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import QuerySet
 
 from hub.access.principals import Classification, Principal, system_principal
@@ -129,8 +130,11 @@ class Sitting:
         )
 
     def _hold(self) -> None:
-        """A request may wait for a place as long as it may take itself."""
+        """A request may wait for a place as long as it may take itself; what the last ones took is kept before it."""
         self.lease.hold_for(2 * settings.CONFIG.llm_timeout_s)
+        with transaction.atomic():
+            self.lease.lock()
+            self.store_usage()
 
     def _material(self, task: CheckTask) -> Material:
         return find_material(self._version, self.target, task, self.planted_spans())

@@ -39,12 +39,24 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """The document's text, its passages best first, and the stretches that speak to a model instead of a reader."""
+    """The document's text, its passages best first, and the stretches that speak to a model instead of a reader.
+
+    ``bodies`` are the whole text, cut at its headings and in its order.
+    """
 
     text: str
     ranked: tuple[Passage, ...]
+    bodies: tuple[Passage, ...] = ()
     planted: tuple[Span, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What a model says that a stretch of the document is about: a signpost, never evidence."""
+
+    stretch: Passage
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +66,7 @@ class PromptTexts:
     judge: str
     screen: str
     numbers: Mapping[str, int]
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from hub.core.publication import PublicationStatus
 class PromptKind(models.TextChoices):
     JUDGE = "judge", _("judging a check")
     SCREEN = "screen", _("choosing passages")
+    SUMMARY = "summary", _("summarising sections")
 
 
 class JudgePrompt(models.Model):

@@ -304,20 +304,3 @@ def test_a_deleted_document_takes_the_models_words_with_it(document, configured)
     finish(review)
     delete_document(principal=local_operator(), document_id=document.public_id)
     assert review.results.get().judgement == {}
-
-
-def test_in_a_long_document_the_light_model_screens_and_the_strong_one_judges(item, tmp_path, configured, configure):
-    configure(llm_context_tokens=400, llm_light_model="light")
-    sections = "\n".join(
-        f"## {n} 業務{n}\n\n業務{n}では利用者の情報を登録し、変更し、削除する。障害時の対応も定める。\n"
-        for n in range(1, 40)
-    )
-    text = f"# 設計書\n\n{sections}\n## 40 復旧\n\n{VAGUE}\n"
-    document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
-    missing = judged("fail", findings=({"kind": "missing", "message": "復旧の手順がない。"},))
-    configured.answer = lambda asked: '{"relevant": ["p1"]}' if asked["model"] == "light" else missing(asked)
-    facts = run(document)
-    models = [asked["model"] for asked in configured.requests]
-    assert models[-1] == "strong"
-    assert set(models[:-1]) == {"light"}
-    assert "llm_excerpts_only" in codes(facts)

@@ -12,11 +12,24 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
+from hub.llm.tokens import estimate_request_tokens
 from hub.llm.types import Completion, FinishReason
 from knowledge.services.documents import delete_document
 from review import runs, services
-from review.judging.advice import MAX_ADVISED, PER_REQUEST, Flaw, group_flaws, passages_of
+from review.judging.advice import (
+    MAX_ADVISED,
+    MAX_SEARCHED,
+    MAX_SHOWN,
+    PER_REQUEST,
+    Flaw,
+    MostAdvice,
+    advice_request,
+    group_flaws,
+    most_advice,
+    passages_of,
+)
 from review.judging.sampling import SamplingProvider
+from review.judging.types import CheckTask
 from review.models import ModelSuggestion, Review
 from review.report import build_report
 from review.types import Severity, Span
@@ -213,3 +226,39 @@ def test_what_stands_around_is_bounded_and_never_shown_twice():
     near = flaw(1, Severity.MAJOR, 1, Span(start=50_000, end=50_010), Span(start=50_100, end=50_110))
     (passage,) = passages_of(text, [near])
     assert (passage.start, passage.end) == (49_600, 50_510)
+
+
+@pytest.mark.parametrize("checks", [1, 5, 24, 30])
+def test_suggestions_take_no_more_than_was_told(checks):
+    """The worst findings there can be: long quotes far from each other, long messages, spread over all checks."""
+    text = "利用者の情報を登録し、変更し、削除する。\n" * 4000
+    flaws = [
+        Flaw(
+            pk=number,
+            group=number % checks,
+            severity=Severity.MAJOR,
+            message="具体的でない。" * 40,
+            spans=tuple(Span(start=at, end=at + MAX_SHOWN) for at in (number * 3000, number * 3000 + 1450)),
+            searched=("3 障害時の対応",) * MAX_SEARCHED,
+            advice="担当と手順を書く。" * 20,
+        )
+        for number in range(MAX_ADVISED + 6)
+    ]
+    task = CheckTask(code="BD-C02", name="障害時の対応", description="", document_title="設計書")
+    asked = [advice_request(task, text, group) for group in group_flaws(flaws)]
+    most = most_advice(text, checks=checks)
+    assert len(asked) <= most.requests
+    assert sum(map(estimate_request_tokens, asked)) <= most.tokens_in
+    assert sum(one.max_output_tokens for one in asked) <= most.tokens_out
+    assert most_advice(text, checks=0) == MostAdvice(requests=0, tokens_in=0, tokens_out=0)
+
+
+def test_an_estimate_counts_suggestions_at_most_and_only_detailed_ones(plain, configured):
+    configured.answer = suggesting({})
+    taken = advised(plain).usage
+    for level in ("basic", "detailed"):
+        options = services.ReviewOptions(check_items=(RULED,), suggestion_level=level)
+        told = services.estimate_review(principal=local_operator(), document_id=plain.public_id, options=options)
+        assert (told.suggestion_requests > 0) == (level == "detailed")
+    assert told.suggestion_tokens_in >= taken.tokens_in > 0
+    assert told.suggestion_tokens_out >= taken.tokens_out

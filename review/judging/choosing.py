@@ -1,0 +1,135 @@
+"""What of a document that no request can hold the judging model gets to see.
+
+Sections are summarised once (`digest`), a check chooses sections from the summaries, and where there is a light model
+it reads what is likeliest and quotes what bears on the check. Only passages are chosen that way: each of these models
+may be wrong, so the best that search finds is always among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hub.core.errors import HubError
+from hub.llm.errors import AnswerPending, BudgetExceeded
+from hub.llm.material import label_of
+from knowledge.types import Notice
+from review.judging import notices
+from review.judging.digest import Digest, Send
+from review.judging.overview import choice_request, fit_overview, read_choice, split_summaries, tokens_of
+from review.judging.plan import fit, screen_request
+from review.judging.quotes import find_quote
+from review.judging.types import CheckTask, Material, Passage, PromptTexts, Summary
+
+# The light model looks at this many times what the strong one gets; fewer where summaries have shown the way.
+SCREENED = 4
+SCREENED_WITH_SUMMARIES = 2
+# The shares (one of so many) of what the strong model gets that are search's own and the overview's.
+SEARCHED_SHARE = 4
+OVERVIEW_SHARE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What a model judges from. ``overview`` is of a long document, and no evidence."""
+
+    passages: tuple[Passage, ...]
+    overview: tuple[Summary, ...] = ()
+    remarks: tuple[Notice, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Chooser:
+    """Chooses passages for one check, within ``tokens``. ``screens``: a light model reads them first."""
+
+    send: Send
+    task: CheckTask
+    material: Material
+    prompts: PromptTexts
+    tokens: int
+    screens: bool
+    _remarks: list[Notice] = field(default_factory=list)
+
+    def choose(self, digest: Digest) -> Chosen:
+        """Choose with the help of summaries, if there are any. :raises AnswerPending, BudgetExceeded: by sending."""
+        chosen = self._sections(digest.summaries)
+        overview = fit_overview(digest.summaries, chosen, tokens=self.tokens // OVERVIEW_SHARE)
+        left = self.tokens - sum(map(tokens_of, overview))
+        candidates: Sequence[Passage] = order_candidates(self.material, chosen, tokens=self.tokens)
+        if self.screens:
+            times = SCREENED_WITH_SUMMARIES if digest.summaries else SCREENED
+            candidates = self._screened(candidates, tokens=times * self.tokens)
+        passages = fit(self.material.text, candidates, tokens=left)
+        return Chosen(passages=passages, overview=overview, remarks=tuple(dict.fromkeys(self._remarks)))
+
+    def _sections(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
+        """The sections that the light model finds relevant by their summaries, from every part of a long table."""
+        chosen: list[Summary] = []
+        pending: AnswerPending | None = None
+        for part in split_summaries(summaries, tokens=self.tokens):
+            try:
+                answer = self.send(choice_request(self.task, part, prompts=self.prompts))
+            except AnswerPending as error:
+                pending = error
+            except BudgetExceeded:
+                raise
+            except HubError:
+                self._remarks.append(notices.SCREENING_FAILED)
+                break
+            else:
+                chosen += read_choice(answer.data, part)
+        if pending:
+            raise pending
+        return tuple(chosen)
+
+    def _screened(self, candidates: Sequence[Passage], *, tokens: int) -> Sequence[Passage]:
+        """The passages with those first that the light model quotes from; it reads them part by part."""
+        relevant: list[Passage] = []
+        try:
+            for part in screening_parts(self.material.text, candidates, most=tokens, tokens=self.tokens):
+                relevant += self._quoted(part)
+        except BudgetExceeded:
+            raise
+        except HubError:
+            self._remarks.append(notices.SCREENING_FAILED)
+        return list(dict.fromkeys([*relevant, *candidates]))
+
+    def _quoted(self, part: Sequence[Passage]) -> list[Passage]:
+        """The passages in which a quote of the light model's really stands, in its order."""
+        material = self.material
+        answer = self.send(
+            screen_request(self.task, material.text, part, prompts=self.prompts, planted=material.planted)
+        )
+        named = {label_of(index): one for index, one in enumerate(part)}
+        found: list[Passage] = []
+        for told in answer.data["relevant"]:
+            places = (named[told["passage"]], *part)
+            standing = (one for one in places if find_quote(material.text, told["quote"], start=one.start, end=one.end))
+            found += [one for one in [next(standing, None)] if one]
+        return found
+
+
+def order_candidates(material: Material, chosen: Sequence[Summary], *, tokens: int) -> tuple[Passage, ...]:
+    """The passages by search's rank, but those of the chosen sections right after search's best."""
+    best = set(fit(material.text, material.ranked, tokens=max(tokens // SEARCHED_SHARE, 1)))
+    stretches = [summary.stretch for summary in chosen]
+
+    def rank(passage: Passage) -> int:
+        if passage in best:
+            return 0
+        return 1 if any(one.start < passage.end and passage.start < one.end for one in stretches) else 2
+
+    return tuple(sorted(material.ranked, key=rank))
+
+
+def screening_parts(text: str, candidates: Sequence[Passage], *, most: int, tokens: int) -> list[tuple[Passage, ...]]:
+    """Cut the best ``most`` tokens of the candidates into requests of ``tokens``, the best first."""
+    reached = set(fit(text, candidates, tokens=most))
+    left = [one for one in candidates if one in reached]
+    parts: list[tuple[Passage, ...]] = []
+    while left:
+        part = fit(text, left, tokens=tokens)
+        taken = set(part)
+        left = [one for one in left if one not in taken]
+        parts.append(part)
+    return parts
