@@ -1,4 +1,4 @@
-"""The pages about one review: verdicts and findings, its report; starting and cancelling."""
+"""The pages about one review: verdicts and findings, its report; cancelling."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
@@ -15,7 +14,6 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import Scope
 from hub.admin_site.callers import errors_as_messages, principal_of
@@ -26,7 +24,7 @@ from review.models import SEVERITIES, UNFINISHED, CheckResult, Finding, Review
 from review.report import RENDERERS, build_report
 from review.report.facts import doubts_of
 from review.schemas import FindingOut, ReviewOut, SuggestionOut, review_out
-from review.services import cancel_review, get_review, list_checklists, list_reviews, ordered_findings, start_review
+from review.services import cancel_review, get_review, list_reviews, ordered_findings
 
 MOST_POLLED = 100
 MAX_QUOTES = 5
@@ -183,39 +181,3 @@ def _progress_of(review: Review) -> dict[str, object]:
         "reason": review.error,
         "done": review.status not in UNFINISHED,
     }
-
-
-class StartForm(forms.Form):
-    """Which document to review, and against what."""
-
-    document = forms.CharField(
-        label=_("Document"), max_length=40, widget=UnfoldAdminTextInputWidget, help_text=_("Its id (doc_…).")
-    )
-    checklist = forms.ChoiceField(
-        label=_("Check list"),
-        required=False,
-        widget=UnfoldAdminSelectWidget,
-        help_text=_("By document type: the list that is made for the document's type."),
-    )
-
-    def __init__(self, *args: Any, checklists: Sequence[tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401
-        super().__init__(*args, **kwargs)
-        self.fields["checklist"].choices = [("", _("by document type")), *checklists]  # type: ignore[attr-defined]
-
-
-def start(request: HttpRequest) -> HttpResponseBase:
-    """Ask what to review, then start it and show it."""
-    principal = principal_of(request)
-    checklists = [(row.code, f"{row} ({row.code})") for row in list_checklists(principal)]
-    form = StartForm(request.POST or None, checklists=checklists, initial={"document": request.GET.get("document", "")})
-    if request.method == "POST" and form.is_valid():
-        asked = form.cleaned_data
-        try:
-            review = start_review(
-                principal=principal, document_id=asked["document"].strip(), checklist=asked["checklist"]
-            )
-        except HubError as error:
-            form.add_error(None, str(error))
-        else:
-            return HttpResponseRedirect(reverse("admin:review_review_change", args=[review.pk]))
-    return render_page(request, "admin/review/review/start.html", title=_("Start a review"), form=form)

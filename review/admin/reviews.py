@@ -18,7 +18,7 @@ from hub.admin_site.badges import badge, progress_bar, two_lines
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection
-from review.admin import answer_pages, people_pages, review_pages, triage_pages
+from review.admin import answer_pages, people_pages, review_pages, start_page, triage_pages
 from review.models import UNFINISHED, Review
 from review.services import list_reviews
 
@@ -61,7 +61,7 @@ class ReviewAdmin(KeysetModelAdmin):
         """Add the pages that Django's admin has no word for."""
         view = self.admin_site.admin_view
         own = [
-            path("start/", view(review_pages.start), name="review_review_start"),
+            path("start/", view(start_page.start), name="review_review_start"),
             path("progress/", view(review_pages.progress), name="review_review_progress"),
             path("<int:pk>/cancel/", view(review_pages.cancel), name="review_review_cancel"),
             path("<int:pk>/report/<str:report_format>/", view(review_pages.report), name="review_review_report"),

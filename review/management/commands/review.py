@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
 from pathlib import Path
 
 from django.core.management.base import CommandError
@@ -48,6 +49,12 @@ class Command(HubCommand):
             metavar="PROVIDER",
             help="who judges what rules can't: none, openai or bedrock; default: LLM_PROVIDER",
         )
+        parser.add_argument(
+            "--suggestions",
+            choices=services.SUGGESTION_LEVELS,
+            default="basic",
+            help="none, those of the rules (basic, the default), or those of a language model beside them (detailed)",
+        )
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
         parser.add_argument(
             "--baseline", default="", metavar="REVIEW_ID", help="an earlier review: the report tells what changed"
@@ -65,6 +72,7 @@ class Command(HubCommand):
         output: Path | None,
         baseline: str,
         llm: str | None,
+        suggestions: str,
         **_options: object,
     ) -> None:
         if output is None and not RENDERERS[format].is_text:
@@ -74,7 +82,8 @@ class Command(HubCommand):
             if baseline:
                 services.get_review(principal, baseline)  # an unknown one is told before the work, not after it
             document_id = _document_id(principal, document, checklist, collection)
-            options = _judged_by(llm, related=tuple(_ready(principal, name, collection) for name in related))
+            compared = tuple(_ready(principal, name, collection) for name in related)
+            options = replace(_judged_by(llm, related=compared), suggestion_level=suggestions)
             review = services.start_review(
                 principal=principal, document_id=document_id, checklist=checklist, options=options
             )

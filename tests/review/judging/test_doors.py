@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -161,3 +163,42 @@ def test_a_check_that_no_model_judged_shows_no_judgement(admin_client, document)
     run(document)
     page = reverse("admin:review_review_change", args=[Review.objects.get().pk])
     assert "hub-judgement" not in admin_client.get(page).content.decode()
+
+
+def test_the_start_page_tells_before_what_a_review_would_take(admin_client, document, configured, configure):
+    configure(llm_price_in=Decimal(3), llm_price_out=Decimal(15))
+    asked = {"document": document.public_id, "suggestion_level": "detailed", "estimate": "1"}
+    shown = admin_client.post(reverse("admin:review_review_start"), asked).content.decode()
+    told = services.estimate_review(
+        principal=local_operator(),
+        document_id=document.public_id,
+        options=services.ReviewOptions(suggestion_level="detailed"),
+    )
+    panel = shown.split('id="estimate"')[1]
+    for part in (f"{told.tokens_in:,}", f"{told.suggestion_tokens_in:,}", f"US$ {told.cost:,.2f}"):
+        assert part in panel
+    assert not Review.objects.exists()
+    assert configured.requests == []
+
+
+def test_the_start_page_says_so_when_no_model_is_asked(admin_client, document, configured):
+    asked = {"document": document.public_id, "judge": "rules", "estimate": "1"}
+    shown = admin_client.post(reverse("admin:review_review_start"), asked).content.decode()
+    assert "<dd>" in shown.split('id="estimate"')[1]
+    assert "US$" not in shown
+
+
+@pytest.mark.parametrize("level", ["none", "basic", "detailed"])
+def test_the_suggestion_level_is_chosen_on_the_start_page(admin_client, document, level):
+    admin_client.post(
+        reverse("admin:review_review_start"),
+        {"document": document.public_id, "checklist": "", "suggestion_level": level, "judge": "rules"},
+    )
+    assert Review.objects.get().options["suggestion_level"] == level
+    assert Review.objects.get().options["judge"] == "rules"
+
+
+def test_the_command_line_chooses_the_suggestion_level(document):
+    with pytest.raises(SystemExit):
+        call_command("review", document.public_id, "--suggestions", "none")
+    assert Review.objects.get().options["suggestion_level"] == "none"
