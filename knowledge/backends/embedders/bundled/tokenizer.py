@@ -18,7 +18,7 @@ MASK = "<mask>"
 # Source: sentencepiece unigram_model.cc, kUnkPenalty.
 UNKNOWN_PENALTY = 10.0
 LONGEST_WORD = 20_000
-LONGEST_CACHED_WORD = 24
+LONGEST_CACHED_WORD = 256
 
 
 class Tokenizer:
