@@ -146,7 +146,9 @@ class Configuration(BaseSettings):
     hub_max_expanded_bytes: int = Field(1024**3, ge=1024, description="the largest expanded size of a zip-based file")
     hub_max_pages: int = Field(5000, ge=1, description="the most pages of a document")
     hub_max_cells: int = Field(2_000_000, ge=1, description="the most cells of a spreadsheet")
-    hub_parse_timeout_s: int = Field(120, ge=1, description="seconds after which parsing a document is given up")
+    hub_parse_timeout_s: int = Field(
+        120, ge=1, description="processor seconds, or five times as many on the clock, after which parsing is given up"
+    )
     hub_parse_memory_bytes: int = Field(2 * 1024**3, ge=256 * 1024**2, description="the memory a parser may take")
     hub_graph_memory_bytes: int = Field(
         4 * 1024**3, ge=512 * 1024**2, description="the memory that the process for Cypher queries may take"

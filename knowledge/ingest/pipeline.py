@@ -37,6 +37,7 @@ STAGES: dict[str, Stage] = {
 PROGRESS_AT = {DocumentStatus.PARSING: 1, DocumentStatus.CHUNKING: 10, DocumentStatus.EMBEDDING: 20}
 BACKOFF = timedelta(seconds=5)
 SWEEP_LIMIT = 200
+LONGEST_LEASE = 8
 
 
 def advance(version_id: int) -> bool:
@@ -51,6 +52,9 @@ def advance(version_id: int) -> bool:
         return False
     version = DocumentVersion.objects.select_related("document", "policy").get(pk=version_id)
     try:
+        if version.attempts > 1:
+            # Its last worker died, or the machine is too slow for a lease of the usual length to be renewed in time.
+            lease.lengthen(min(2 ** (version.attempts - 1), LONGEST_LEASE))
         return _run_stage(version, lease)
     except LeaseLost:
         logger.info("version %s was taken over or deleted while at work", version.public_id)

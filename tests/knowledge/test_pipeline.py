@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.db.models.functions import Now
 
 from hub.access.principals import local_operator
-from hub.core.lease import LeaseLost, claim
+from hub.core.lease import LeaseLost, claim, lease_duration
 from knowledge.ingest import pipeline, stages
 from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion
 from tests.factories import upload_text, work_through
@@ -66,6 +67,21 @@ def test_a_worker_whose_lease_ran_out_writes_nothing(version):
     assert claim(DocumentVersion.objects.all(), version.pk) is not None
     with pytest.raises(LeaseLost):
         lease.lock()
+
+
+@pytest.mark.parametrize(("broke_off", "longer"), [(0, 1), (1, 2), (2, 4), (4, 8)])
+def test_work_that_broke_off_is_given_longer_before_somebody_else_takes_it(version, monkeypatch, broke_off, longer):
+    held = []
+
+    def stage(version, lease):
+        row = DocumentVersion.objects.filter(pk=version.pk)
+        held.append(row.values_list(F("lease_expires_at") - Now()).get()[0])
+        raise LeaseLost
+
+    DocumentVersion.objects.filter(pk=version.pk).update(attempts=broke_off)
+    monkeypatch.setitem(pipeline.STAGES, DocumentStatus.PARSING, stage)
+    assert pipeline.advance(version.pk) is False
+    assert longer - 0.5 < held[0] / lease_duration() <= longer
 
 
 def test_a_crash_in_the_middle_of_embedding_leaves_the_same_rows_as_one_clean_run(version, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import logging
 import os
 import select
 import signal
@@ -24,6 +25,7 @@ from knowledge.backends.parsers.limits import ParseLimits
 _MODULE = "knowledge.backends.parsers.host"
 _PROJECT_ROOT = Path(knowledge.__path__[0]).parent
 _POLL_S = 1.0
+logger = logging.getLogger(__name__)
 
 
 class Host:
@@ -45,7 +47,7 @@ class Host:
     def run(
         self, folder: Path, *, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None
     ) -> int | None:
-        """Have a child work on the request in ``folder`` and give its exit code; None when the host was ending.
+        """Have a child work on the request in ``folder`` and give its exit code; None when the host ended first.
 
         ``filename`` tells the host which libraries to load. :raises ParseError: ``timeout``; then, as after anything
         else that ``heartbeat`` raises, the child may still run: call `kill`.
@@ -54,7 +56,8 @@ class Host:
         try:
             self._requests.write(line.encode())
         except BrokenPipeError:
-            return self._ended()
+            self._wait()
+            return None
         deadline = time.monotonic() + limits.wall_s
         answered = select.poll()
         answered.register(self._answers, select.POLLIN)
@@ -64,11 +67,15 @@ class Host:
             if heartbeat is not None:
                 heartbeat()
         answer = self._answers.readline()
-        return int(answer) if answer else self._ended()
+        if answer:
+            return int(answer)
+        self._wait()
+        return None
 
-    def _ended(self) -> int | None:
-        """The host's own exit code where it was killed or broke down; None when it ended as it should."""
-        return self._process.wait() or None
+    def _wait(self) -> None:
+        """Wait for its end, and say so when that was none of its own."""
+        if code := self._process.wait():
+            logger.warning("the host of parser children ended with %s", code)
 
     def is_alive(self) -> bool:
         """Tell whether it can be asked again."""

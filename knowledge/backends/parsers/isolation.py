@@ -20,9 +20,13 @@ from knowledge.types import ParsedDocument
 
 logger = logging.getLogger(__name__)
 
-# A host that was about to end for want of work can't be asked; the next one is new.
+# A host that was about to end for want of work, or that was killed, can't be asked; the next one is new.
 _TRIES = 2
 _STDERR_TAIL_BYTES = 4000
+
+
+class HostLost(Exception):
+    """The processes that were to read the file were ended from outside, time and again; the file is not to blame."""
 
 
 def parse_isolated(
@@ -40,6 +44,7 @@ def parse_isolated(
 
     :raises ParseError: with the file's own problem, or ``timeout``, ``out_of_memory``, ``output_too_large``,
         ``parser_crashed``.
+    :raises HostLost: nothing was found out about the file; try again.
     """
     with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=scratch) as folder:
         Path(folder, REQUEST).write_text(
@@ -53,18 +58,20 @@ def parse_isolated(
 
 
 def _run(folder: Path, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None) -> int:
-    """Run the child to its end and return its exit code, negative for a signal."""
+    """Run the child to its end and return its exit code, negative for a signal. Raises HostLost."""
     for _try in range(_TRIES):
         with hosts.get().lend() as host:
             exit_code = host.run(folder, filename=filename, limits=limits, heartbeat=heartbeat)
         if exit_code is not None:
             return exit_code
-    raise parse_error("parser_crashed", detail="host")
+    raise HostLost("the host of parser children ended without an answer")
 
 
 def _failure(exit_code: int, stderr: Path, limits: ParseLimits) -> ParseError:
-    if -exit_code in (signal.SIGXCPU, signal.SIGALRM):
-        return parse_error("timeout", limit=f"{min(limits.cpu_s, limits.wall_s):.0f}")
+    if -exit_code == signal.SIGXCPU:
+        return parse_error("timeout", limit=f"{limits.cpu_s:.0f}")
+    if -exit_code == signal.SIGALRM:
+        return parse_error("timeout", limit=f"{limits.wall_s:.0f}")
     if -exit_code == signal.SIGKILL:
         # Only the kernel's out-of-memory killer and CPU hard limit send it; nobody else knows the child.
         return parse_error("out_of_memory", limit=readable_size(limits.memory_bytes))

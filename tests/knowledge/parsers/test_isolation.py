@@ -14,9 +14,11 @@ import docx
 import pytest
 
 import knowledge
+from hub.core.per_process import PerProcess
 from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.backends.parsers.errors import parse_error
 from knowledge.backends.parsers.host_pool import Host, HostPool, host_environment
+from knowledge.backends.parsers.isolation import HostLost
 from knowledge.backends.parsers.registry import parse_file
 from knowledge.backends.parsers.serialize import dump_document, dump_error, load_outcome
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -179,6 +181,26 @@ def test_a_host_that_was_killed_is_replaced(samples: Path, tmp_path: Path) -> No
         assert second is not first
         assert _asked(second, tmp_path, samples / "minutes.txt") == 0
     pool.close()
+
+
+def test_a_file_is_not_blamed_for_hosts_that_were_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Host] = []
+
+    class Recorded(Host):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    monkeypatch.setattr("knowledge.backends.parsers.host_pool.Host", Recorded)
+    monkeypatch.setattr("knowledge.backends.parsers.isolation.hosts", PerProcess(HostPool))
+    (tmp_path / "endless.md").write_bytes(("> - 項目\n\n" * 400_000).encode())
+
+    def kill_the_host() -> None:
+        os.killpg(made[-1]._process.pid, signal.SIGKILL)
+
+    with pytest.raises(HostLost):
+        parse_isolated(tmp_path / "endless.md", filename="endless.md", limits=ParseLimits(), heartbeat=kill_the_host)
+    assert len(made) == 2
 
 
 def test_a_host_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
