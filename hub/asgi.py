@@ -6,11 +6,11 @@ import os
 import warnings
 from typing import cast
 
+import django
 from asgiref.sync import ThreadSensitiveContext
-from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
-_django = get_asgi_application()
+django.setup(set_prefix=False)
 # WhiteNoise sends static files, a few hundred kilobytes at most, from a synchronous iterator.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
@@ -18,6 +18,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 from django.conf import settings  # noqa: E402
 
 from hub.alerts import watched  # noqa: E402
+from hub.one_thread import OneThreadHandler  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
 from hub.request_threads import RequestThreads  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
@@ -30,7 +31,8 @@ class Hub:
     """Requests under /mcp/ go to the MCP servers (unless MCP_TRANSPORTS leaves http out), all others to Django."""
 
     def __init__(self) -> None:
-        self._django = BodyLimit(cast(AsgiApp, _django))  # Django's own types are narrower than the specification
+        # Django's own types are narrower than the specification.
+        self._django = BodyLimit(cast(AsgiApp, OneThreadHandler()))
         config = settings.CONFIG
         self._mcp = McpApps(conformance=config.hub_mcp_conformance) if "http" in config.mcp_transports else McpApps(())
         self._threads = RequestThreads()
