@@ -12,7 +12,7 @@ from collections.abc import Callable
 from celery import Celery
 from celery.exceptions import SecurityWarning
 from celery.schedules import crontab
-from celery.signals import beat_init, worker_init, worker_ready, worker_shutting_down
+from celery.signals import beat_init, worker_init, worker_process_shutdown, worker_ready, worker_shutting_down
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
@@ -85,6 +85,13 @@ def _start_heartbeat(**_signal: object) -> None:
 @worker_shutting_down.connect
 def _stop_heartbeat(**_signal: object) -> None:
     _stopping.set()
+
+
+@worker_process_shutdown.connect
+def _write_measures(**_signal: object) -> None:
+    from hub.core.shared_measures import flush  # Django is not set up yet when this module is imported
+
+    flush()
 
 
 def _heartbeat() -> None:

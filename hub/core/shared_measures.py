@@ -1,14 +1,18 @@
 """What all processes count together: workers and stdio servers have no ``/metrics`` of their own.
 
-Kept as sums in one hash of Valkey/Redis, written with one round trip for each piece of work. They are for operators to
-look at: nothing rests on them, they start again from 0 with an emptied Valkey (as counters may), and work never fails
-or waits for them. Labels come from closed sets, as in :mod:`hub.core.measures`.
+Kept as sums in one hash of Valkey/Redis, to which each process adds once a second. They are for operators to look at:
+nothing rests on them, they start again from 0 with an emptied Valkey (as counters may), a process that is killed takes
+its last second with it, and work never fails or waits for them. Labels come from closed sets, as in
+:mod:`hub.core.measures`.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
+import os
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +30,8 @@ from redis.retry import Retry
 logger = logging.getLogger(__name__)
 
 KEY = "hub:measures"
-PAUSE_AFTER_FAILURE_S = 10.0  # a Valkey that hangs (its socket timeout is 1 s) must not slow every piece of work
+WRITE_EVERY_S = 1.0
+PAUSE_AFTER_FAILURE_S = 10.0  # a Valkey that hangs (its socket timeout is 1 s) must not hold up /metrics every time
 INFINITY = "+Inf"
 SUM = "sum"
 
@@ -97,31 +102,74 @@ class Point:
 
 
 class _Store:
-    """Writes sums, and leaves Valkey alone for a while after a failure."""
+    """Adds sums up in this process and writes them once a second, in a thread of its own. Safe for threads.
+
+    What was counted while Valkey was away, or since the last writing when the process is killed, is lost.
+    """
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as a forked process must: its parent writes what was counted before."""
+        self._sums: dict[str, float] = defaultdict(float)
+        self._lock = threading.Lock()
+        self._has_some = threading.Event()
+        self._writer: threading.Thread | None = None
         self._resume_at = 0.0
+        self._is_away = False
 
     def add(self, points: Iterable[Point]) -> None:
-        if time.monotonic() < self._resume_at:
+        """Count; a few microseconds, whatever Valkey does."""
+        with self._lock:
+            for point in points:
+                for part, value in point.family.parts(point.value):
+                    self._sums[json.dumps([point.family.name, part, *point.labels])] += value
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._write_on, name="shared-measures", daemon=True)
+                self._writer.start()
+        self._has_some.set()
+
+    def flush(self) -> None:
+        """Write what was counted until now."""
+        with self._lock:
+            sums, self._sums = self._sums, defaultdict(float)
+            self._has_some.clear()
+        if not sums or time.monotonic() < self._resume_at:
             return
         try:
             with _client().pipeline(transaction=False) as pipeline:
-                for point in points:
-                    for part, value in point.family.parts(point.value):
-                        pipeline.hincrbyfloat(KEY, json.dumps([point.family.name, part, *point.labels]), value)
+                for name, value in sums.items():
+                    pipeline.hincrbyfloat(KEY, name, value)
                 pipeline.execute()
         except redis.RedisError as error:
             self._resume_at = time.monotonic() + PAUSE_AFTER_FAILURE_S
-            logger.info("measures are not counted, Valkey does not answer: %s", error)
+            if not self._is_away:  # once, and not again every few seconds
+                logger.info("measures are not counted until Valkey answers again: %s", error)
+            self._is_away = True
+        else:
+            self._is_away = False
+
+    def _write_on(self) -> None:
+        while True:
+            self._has_some.wait()
+            time.sleep(WRITE_EVERY_S)
+            self.flush()
 
 
 _store = _Store()
+os.register_at_fork(after_in_child=lambda: _store.reset())
 
 
 def count(*points: Point) -> None:
-    """Add to the sums of all processes; only a log line where Valkey is away."""
+    """Add to the sums of all processes, within a second; only a log line where Valkey is away."""
     _store.add(points)
+
+
+@atexit.register
+def flush() -> None:
+    """Write what this process counted until now, as the end of a process does."""
+    _store.flush()
 
 
 @contextmanager
@@ -141,6 +189,7 @@ class SharedMeasures:
 
     def collect(self) -> Iterator[Metric]:
         """Give the families, and whether they could be read: without Valkey they are left out."""
+        flush()
         try:
             stored = _client().hgetall(KEY)
         except redis.RedisError as error:

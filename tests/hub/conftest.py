@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -11,7 +11,7 @@ from hub.core import shared_measures
 
 
 @pytest.fixture
-def shown(client, queue, monkeypatch) -> Callable[..., float | None]:
+def shown(client, queue, monkeypatch) -> Iterator[Callable[..., float | None]]:
     """Look up a sample of /metrics by name and labels, None where there is none; nothing was counted before."""
     monkeypatch.setattr(shared_measures, "_store", type(shared_measures._store)())
     shared_measures._client().delete(shared_measures.KEY)
@@ -21,4 +21,5 @@ def shown(client, queue, monkeypatch) -> Callable[..., float | None]:
         found = [one for family in families for one in family.samples if (one.name, one.labels) == (name, labels)]
         return found[0].value if found else None
 
-    return look
+    yield look
+    shared_measures._store.reset()  # what a test left to be written later is none of the next one's

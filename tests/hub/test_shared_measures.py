@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -60,3 +63,25 @@ def test_without_valkey_work_goes_on_uncounted_and_metrics_say_so(shown, monkeyp
     monkeypatch.undo()
     assert shown("hub_shared_measures_up") == 1
     assert shown(f"{SEARCH}_count", step="total") is None
+
+
+def test_what_was_counted_is_written_by_itself(shown, monkeypatch):
+    written = threading.Event()
+    monkeypatch.setattr(shared_measures, "WRITE_EVERY_S", 0.0)
+    flush = shared_measures._store.flush
+    monkeypatch.setattr(shared_measures._store, "flush", lambda: (flush(), written.set()))
+    count(Point(family=SEARCH_SECONDS, labels=("total",), value=5))
+    assert written.wait(10)
+    assert shared_measures._client().hlen(shared_measures.KEY) == 2
+
+
+def test_counting_asks_nobody(shown, monkeypatch):
+    monkeypatch.setattr(shared_measures, "_client", lambda: pytest.fail("asked Valkey"))
+    monkeypatch.setattr(shared_measures, "WRITE_EVERY_S", 3600.0)
+    count(Point(family=SEARCH_SECONDS, labels=("total",), value=5))
+
+
+def test_what_a_process_counts_in_its_last_second_is_written_at_its_end(shown):
+    program = "from hub.core.shared_measures import *; count(Point(family=SEARCH_SECONDS, labels=('total',), value=5))"
+    subprocess.run([sys.executable, "-c", f"import django; django.setup(); {program}"], check=True, timeout=60)
+    assert shown(f"{SEARCH}_count", step="total") == 1
