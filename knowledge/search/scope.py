@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -31,7 +32,11 @@ _COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
 SMALL = 10_000
 
 
-@dataclass(slots=True, kw_only=True)
+_NO_FILTER = SearchFilter()
+_Compiled = tuple[str, tuple[Any, ...], bool]  # statement, parameters, whether it is known to give nothing
+
+
+@dataclass(slots=True)
 class PermittedChunks:
     """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking."""
 
@@ -88,13 +93,27 @@ def permitted_chunks(
     principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet, *, within: Q | None = None
 ) -> PermittedChunks:
     """Compile `searchable_chunks`, as far as they lie ``within`` a further condition, for use inside a leg's query."""
+    if not within and restriction == _NO_FILTER:
+        return PermittedChunks(*_all_permitted(principal, embedding_set, embedding_set.policy_id))
     chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
-    ids = chunks.order_by().values("pk")
+    return PermittedChunks(*_compiled(chunks))
+
+
+@lru_cache(maxsize=256)
+def _all_permitted(principal: Principal, embedding_set: EmbeddingSet, _policy_id: int) -> _Compiled:
+    """Compile what a caller may search at all: the statement says who asks, and everything else is looked up by it.
+
+    Most searches have no filter, and compiling takes longer than anything else in them but SQL and the model.
+    """
+    return _compiled(searchable_chunks(principal, _NO_FILTER, embedding_set))
+
+
+def _compiled(chunks: QuerySet[Chunk]) -> _Compiled:
     try:
-        sql, params = ids.query.sql_with_params()
+        sql, params = chunks.order_by().values("pk").query.sql_with_params()
     except EmptyResultSet:
-        return PermittedChunks(sql="SELECT NULL::bigint AS id WHERE false", params=(), is_empty=True)
-    return PermittedChunks(sql=sql, params=tuple(params))
+        return "SELECT NULL::bigint AS id WHERE false", (), True
+    return sql, tuple(params), False
 
 
 def _dates(restriction: SearchFilter) -> Iterator[Q]:
