@@ -156,6 +156,15 @@ class Configuration(BaseSettings):
     hub_graph_copy_bytes: int = Field(
         256 * 1024**2, ge=1024**2, description="the most bytes of graphs that are held for Cypher queries"
     )
+    hub_postings_cache_bytes: int = Field(
+        256 * 1024**2, ge=1024**2, description="the most bytes of postings that a process keeps decoded for searches"
+    )
+    hub_index_memory_bytes: int = Field(
+        3 * 1024**3,
+        ge=64 * 1024**2,
+        description="the most memory that PostgreSQL may take to build a vector index; a million vectors of 384 "
+        "dimensions take 2 GiB",
+    )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
     hub_output_budget_chars: int = Field(200_000, ge=1000, description="the most characters in one search answer")
     hub_lease_s: int = Field(

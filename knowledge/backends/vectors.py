@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
-from django.db import connection
+from django.conf import settings
+from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from knowledge.models import ChunkVector, EmbeddingSet
@@ -13,7 +15,10 @@ from knowledge.models import ChunkVector, EmbeddingSet
 # pgvector's defaults: recall@10 of 0.995 with ef_search 100 on 200,000 vectors of 384 dimensions.
 HNSW_M = 16
 HNSW_EF_CONSTRUCTION = 64
-_BUILD_MEMORY = "512MB"
+# What a vector takes while its index is built, besides its values: 2 * m neighbours of 16 bytes, and what holds them.
+_BUILD_BYTES_EACH = 1200
+# An index that does not fit is finished on disk, many times slower. Source: pgvector's README, "Index Build Time".
+_LEAST_BUILD_BYTES = 64 * 1024**2
 _WRITE_BATCH = 500
 
 _UPSERT = """
@@ -48,8 +53,10 @@ def create_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> 
         drop_index(embedding_set, concurrently=concurrently)
     how = "CONCURRENTLY " if concurrently else ""
     dimension, key = int(embedding_set.dimension), int(embedding_set.pk)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('maintenance_work_mem', %s, %s)", [_BUILD_MEMORY, not concurrently])
+    memory = _build_memory(embedding_set)
+    # A setting for the transaction holds in one only; outside of it, it is one of the session.
+    with nullcontext() if concurrently else transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('maintenance_work_mem', %s, %s)", [memory, not concurrently])
         cursor.execute(
             f"CREATE INDEX {how}IF NOT EXISTS {index_name(embedding_set)} ON knowledge_chunkvector "
             f"USING hnsw ((vector::halfvec({dimension})) halfvec_cosine_ops) "
@@ -57,6 +64,13 @@ def create_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> 
         )
         if concurrently:
             cursor.execute("RESET maintenance_work_mem")
+
+
+def _build_memory(embedding_set: EmbeddingSet) -> str:
+    """Ask for as much memory as holds the index of the set's vectors, with a tenth to spare, as far as allowed."""
+    vectors = ChunkVector.objects.filter(embedding_set=embedding_set).count()
+    needed = int(1.1 * vectors * (2 * embedding_set.dimension + _BUILD_BYTES_EACH))
+    return f"{min(max(needed, _LEAST_BUILD_BYTES), settings.CONFIG.hub_index_memory_bytes) // 1024}kB"
 
 
 def drop_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> None:

@@ -21,8 +21,10 @@ from knowledge.search.weighing import FieldTerm
 
 # Chunk numbers that lie closer than this are summed by place in an array, others by sorting.
 DENSE_SPAN = 4_000_000
-# Whether the rest can be left out is asked for the first time after so many postings, then after each doubling.
+# Whether the rest can be left out is asked for the first time after so many postings, or one for so many places that
+# looking goes through, and then after each doubling.
 FIRST_LOOK = 4_000
+PLACES_PER_POSTING = 16
 # Well above what sums of a few dozen numbers up to 1 can be wrong by.
 ROUNDING = 1e-9
 
@@ -86,6 +88,10 @@ class _Sums:
         self._by_field = {name: np.zeros(size) for name in LexicalField.values}
 
     @property
+    def size(self) -> int:
+        return int(self._by_field[LexicalField.WORD].size)
+
+    @property
     def total(self) -> NDArray[np.float64]:
         total: NDArray[np.float64] = self._by_field[LexicalField.WORD] + self._by_field[LexicalField.BIGRAM]
         return total
@@ -111,10 +117,9 @@ class _Sums:
     def mark(self, ordinals: Sequence[int]) -> NDArray[np.bool_]:
         """Mark the places of those numbers that have one."""
         given = np.array(ordinals, np.int64)
-        size = self._by_field[LexicalField.WORD].size
-        marks = np.zeros(size, bool)
+        marks = np.zeros(self.size, bool)
         if self._numbers is None:
-            marks[given[(given >= self._low) & (given < self._low + size)] - self._low] = True
+            marks[given[(given >= self._low) & (given < self._low + self.size)] - self._low] = True
         else:
             marks[np.isin(self._numbers, given)] = True
         return marks
@@ -144,7 +149,7 @@ def best_scores(
     lists = _lists(terms, pieces)
     sums = _Sums(lists)
     most_left = np.append(np.cumsum([one.most for one in lists][::-1])[::-1], 0.0)
-    read, look = 0, FIRST_LOOK
+    read, look = 0, max(FIRST_LOOK, sums.size // PLACES_PER_POSTING)
     for place, one in enumerate(lists):
         if read >= look:
             look = 2 * read

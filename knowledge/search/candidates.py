@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
+from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
 
 _READ = """
 SELECT e.ordinal, e.chunk_id, c.version_id, e.fingerprint, {cosine}
 FROM knowledge_lexicalentry e JOIN knowledge_chunk c ON c.id = e.chunk_id {vectors}
-WHERE e.ordinal = ANY(%s) AND e.chunk_id IN ({permitted})
+WHERE e.ordinal = ANY(%s::integer[]) AND e.chunk_id IN ({permitted})
 """
 _COSINE = "1 - (v.vector <=> %s::halfvec)"
 _VECTORS = "LEFT JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.chunk_id = c.id"
@@ -54,7 +55,7 @@ def read_candidates(
     before: list[Any] = [] if near is None else [vector_literal(near), embedding_set.pk]
     sql = _READ.format(cosine=cosine, vectors=vectors, permitted=permitted.sql)
     with connection.cursor() as cursor:
-        cursor.execute(sql, [*before, list(ordinals), *permitted.params])
+        cursor.execute(sql, [*before, array_literal(ordinals), *permitted.params])
         return {
             ordinal: Candidate(
                 chunk_id=chunk_id, version_id=version_id, ordinal=ordinal, fingerprint=mark, cosine=cosine

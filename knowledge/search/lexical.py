@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.bm25 import Scores, all_scores, best_scores
 from knowledge.search.candidates import Candidate, read_candidates
-from knowledge.search.postings import Piece, PieceKey, read_pieces
+from knowledge.search.postings import Piece, PieceKey, array_literal, read_pieces
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm, known_terms
 
@@ -49,7 +49,7 @@ class LexicalHit:
 
 
 _ALL_PERMITTED = "SELECT e.ordinal FROM knowledge_lexicalentry e WHERE e.chunk_id IN ({permitted})"
-_ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s)"
+_ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
 _Known = dict[int, Candidate]  # by number in the index
 
 
@@ -104,7 +104,7 @@ def chunks_with_all(terms: Sequence[str], embedding_set: EmbeddingSet) -> list[i
     found = ([pieces[key].ordinals for key in term.pieces if key in pieces] for term in rarest)
     numbers = reduce(np.intersect1d, (np.concatenate([np.zeros(0, np.int32), *columns]) for columns in found))
     with connection.cursor() as cursor:
-        cursor.execute(_ENTRIES, [numbers.tolist()])
+        cursor.execute(_ENTRIES, [array_literal(numbers.tolist())])
         return [row[0] for row in cursor.fetchall()]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 
 from knowledge.models import Chunk
+from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
 
 
@@ -46,7 +47,7 @@ JOIN knowledge_document d ON d.id = v.document_id JOIN knowledge_collection k ON
 """
 _PERMITTED = f"""
 SELECT (SELECT max(id) FROM knowledge_chunk), {_COLUMNS} FROM {_TABLES}
-WHERE c.id = ANY(%s) AND c.id IN ({{permitted}})
+WHERE c.id = ANY(%s::bigint[]) AND c.id IN ({{permitted}})
 """  # noqa: S608 (constants of this module, and a compiled query whose values are parameters)
 _NEAR = f"""
 SELECT {_COLUMNS}
@@ -63,7 +64,7 @@ def newest_and_passages(chunk_ids: Sequence[int], permitted: PermittedChunks) ->
     if not chunk_ids or permitted.is_empty:
         return 0, {}
     with connection.cursor() as cursor:
-        cursor.execute(_PERMITTED.format(permitted=permitted.sql), [list(chunk_ids), *permitted.params])
+        cursor.execute(_PERMITTED.format(permitted=permitted.sql), [array_literal(chunk_ids), *permitted.params])
         rows = cursor.fetchall()
     return rows[0][0] if rows else 0, {row[1]: _passage(row[1:]) for row in rows}
 

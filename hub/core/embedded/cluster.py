@@ -24,7 +24,8 @@ PORT = 5432  # no TCP port: it only names the socket
 
 _INIT_LIMIT_S = 300.0
 _INIT_PREFIX = "data.init-"
-_ROOMY_SHARED_MEMORY_BYTES = 1 << 30
+# What building a vector index may take (HUB_INDEX_MEMORY_BYTES), and some more.
+_ROOMY_SHARED_MEMORY_BYTES = 13 << 28
 
 # The builtin collation is the same on every system. The C type of characters would make Japanese no letters.
 _LOCALE = (
