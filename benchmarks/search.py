@@ -4,8 +4,10 @@
 otherwise, and how well 0.7 separates answers from strangers. ``python -m benchmarks.search fit`` writes
 ``knowledge/search/calibrations.json``. ``python -m benchmarks.search cross`` chooses weights and calibration on each
 set and reports them on the others. ``python -m benchmarks.search scale`` measures latency by leg, recall under
-filters, build time and size with synthetic passages, by default a hundred thousand. All use an embedded PostgreSQL in
-a scratch folder; vectors are kept in ``--cache`` for the next time. ``EMBEDDING_BACKEND`` chooses the model.
+filters, build time and size with synthetic passages, by default a hundred thousand; with ``--keep FOLDER`` the hub
+stays there, and the next time it is only measured. ``python -m benchmarks.search rest`` measures what a REST search
+costs besides SQL and the model. All use an embedded PostgreSQL, in a scratch folder unless it is kept; vectors are
+kept in ``--cache`` for the next time. ``EMBEDDING_BACKEND`` chooses the model.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -22,9 +26,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 def parse_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
-    parser.add_argument("command", nargs="?", choices=("measure", "fit", "cross", "scale"), default="measure")
+    parser.add_argument("command", nargs="?", choices=("measure", "fit", "cross", "scale", "rest"), default="measure")
     parser.add_argument("--queries", type=int, default=300, help="questions of each set (default 300)")
     parser.add_argument("--chunks", type=int, default=100_000, help="passages of `scale` (default 100,000)")
+    parser.add_argument("--keep", type=Path, help="folder of the hub of `scale`, measured again when filled")
     default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "retrieval"
     parser.add_argument("--data", type=Path, default=default_data, help="folder of question sets")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "hub-benchmark-vectors")
@@ -34,24 +39,35 @@ def parse_arguments() -> argparse.Namespace:
     return arguments
 
 
+@contextmanager
+def _data_folder(kept: Path | None) -> Iterator[Path]:
+    if kept:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
+        yield Path(scratch)
+
+
 def main() -> None:
     """Start a scratch hub and run the command in it."""
     arguments = parse_arguments()
-    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
-        Path(scratch).chmod(0o711)
-        os.environ |= {"HUB_DATA_DIR": scratch, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "hub.settings"}
+    with _data_folder(arguments.keep) as scratch:
+        scratch.chmod(0o711)
+        os.environ["HUB_RATE_LIMIT_PER_MINUTE"] = "1000000"
+        os.environ |= {"HUB_DATA_DIR": str(scratch), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "hub.settings"}
         import django
 
         django.setup()
         from django.core.management import call_command
 
-        from benchmarks.retrieval import cross, fit, measure, scale
+        from benchmarks.retrieval import cross, fit, measure, rest, scale
 
         call_command("migrate", verbosity=0)
         if arguments.command == "scale":
-            scale.run(arguments.data, arguments.chunks)
+            scale.run(arguments.data, arguments.chunks, scratch)
             return
-        chosen = {"fit": fit, "cross": cross, "measure": measure}[arguments.command]
+        chosen = {"fit": fit, "cross": cross, "measure": measure, "rest": rest}[arguments.command]
         chosen.run(arguments.data, arguments.queries, arguments.cache)
 
 

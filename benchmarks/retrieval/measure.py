@@ -11,7 +11,6 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from benchmarks.retrieval.overhead import print_overhead
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set, read_sets
 from hub.access.principals import local_operator
 from hub.evaluation.metrics import evaluate, ndcg_at
@@ -52,7 +51,6 @@ def run(folder: Path, count: int, cache: Path) -> None:
             print(f"{name:22}{quality.ndcg:9.3f}{quality.recall:11.3f}{quality.mrr:9.3f}{p:8.3f}", end="")
             mode = SearchMode(name.removeprefix("hub ")) if name.startswith("hub ") else None
             print(_separation(mode, answers[mode], questions, strangers) if mode else "", flush=True)
-    print_overhead([question.text for question in questions])
     print("\np: chance of a difference in nDCG@10 to hub hybrid as large as this one, if there were none")
 
 

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
+from benchmarks.retrieval.filling import filled
 from benchmarks.retrieval.question_sets import read_sets
-from benchmarks.retrieval.synthetic import (
-    SHARES,
-    TermSource,
-    clustered_vectors,
-    copy_vectors,
-    make_chunks,
-    write_terms,
-)
+from benchmarks.retrieval.synthetic import SHARES
 from hub.access.principals import local_operator
 from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.segments import maintain_segments
-from knowledge.backends.vectors import create_index, drop_index
 from knowledge.models import EmbeddingSet
 from knowledge.search import legs, scope
 from knowledge.search.hybrid import search
@@ -39,10 +29,6 @@ QUERIES = 200
 RECALL_QUERIES = 40
 CLIENTS = 16
 TOP = 10
-_SIZES = (
-    *("knowledge_chunk", "knowledge_chunkvector", "knowledge_lexicalposting", "knowledge_lexicalterm"),
-    "knowledge_lexicalentry",
-)
 
 
 class PreparedVectors:
@@ -59,12 +45,11 @@ class PreparedVectors:
         return False
 
 
-def run(folder: Path, chunks: int) -> None:
-    """Fill an empty hub with ``chunks`` passages and measure."""
-    rng = np.random.default_rng(7)
+def run(folder: Path, chunks: int, kept: Path) -> None:
+    """Fill an empty hub with ``chunks`` passages, unless ``kept`` holds them already, and measure."""
     sets = read_sets(folder)
     embedding_set = active_embedding_set()
-    queries = _fill(chunks, sets, embedding_set, rng)
+    queries = filled(chunks, sets, embedding_set, QUERIES, kept)
     legs.embedder_of = lambda _set: PreparedVectors(queries)  # type: ignore[assignment,return-value]
     questions = [q.text for q in random.Random(0).sample([q for one in sets for q in one.questions], QUERIES)]
     print(f"load {os.getloadavg()[0]:.1f}")
@@ -75,42 +60,6 @@ def run(folder: Path, chunks: int) -> None:
     for mode in SearchMode:
         _print_processor(mode, questions)
     _print_recall(embedding_set, queries[:RECALL_QUERIES])
-
-
-def _fill(
-    chunks: int,
-    sets: Sequence,
-    embedding_set: EmbeddingSet,
-    rng: np.random.Generator,  # type: ignore[type-arg]
-) -> NDArray[np.float32]:
-    with _timed("rows"):
-        keys = make_chunks(chunks, embedding_set, sets[0].corpus[0].text[:400])
-    with _timed("postings"):
-        terms = sum(write_terms(keys, TermSource(sets, rng)))
-    print(f"{terms / chunks:.0f} distinct terms in a passage")
-    with _timed("merge"):
-        while maintain_segments():
-            pass
-    drop_index(embedding_set)
-    vectors = clustered_vectors(chunks + QUERIES, embedding_set.dimension, rng)
-    with _timed("vectors"):
-        copy_vectors(embedding_set, keys, vectors[:chunks])
-    with _timed("HNSW"):
-        create_index(embedding_set)
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")
-        for table in _SIZES:
-            cursor.execute("SELECT pg_total_relation_size(%s) / 1048576", [table])
-            print(f"{table}: {cursor.fetchone()[0]} MiB")
-    print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB at most")
-    return vectors[chunks:]
-
-
-@contextmanager
-def _timed(step: str) -> Iterator[None]:
-    started = time.perf_counter()
-    yield
-    print(f"{step}: {time.perf_counter() - started:.1f} s", flush=True)
 
 
 def _print_latency(mode: SearchMode, questions: Sequence[str], *, clients: int) -> None:

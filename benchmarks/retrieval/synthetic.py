@@ -26,6 +26,7 @@ RENAMED = 0.05
 BATCH = 2000
 CHUNKS_PER_CLUSTER = 100
 SPREAD = 0.9
+VECTORS_AT_ONCE = 20_000
 SHARES = {"half": 2, "tenth": 10, "hundredth": 100, "thousandth": 1000}
 _COPY_CHUNKS = """
 COPY knowledge_chunk (public_id, version_id, policy_id, index, content, context_prefix, section_path, start_offset,
@@ -105,22 +106,30 @@ def write_terms(keys: Sequence[int], source: TermSource) -> Iterator[int]:
         yield sum(len(one.terms.words) + len(one.terms.bigrams) for one in batch)
 
 
-def clustered_vectors(count: int, dimension: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Draw unit vectors around centres of which each has about ``CHUNKS_PER_CLUSTER`` vectors: (count, dimension)."""
-    centres = rng.normal(size=(max(count // CHUNKS_PER_CLUSTER, 1), dimension)).astype(np.float32)
-    vectors = centres[rng.integers(len(centres), size=count)]
-    vectors += SPREAD * rng.normal(size=(count, dimension)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors
+class Clusters:
+    """Unit vectors around centres of which each has about ``CHUNKS_PER_CLUSTER`` vectors among ``count``."""
+
+    def __init__(self, count: int, dimension: int, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._centres = rng.normal(size=(max(count // CHUNKS_PER_CLUSTER, 1), dimension)).astype(np.float32)
+
+    def draw(self, count: int) -> NDArray[np.float32]:
+        """Draw vectors: (count, dimension)."""
+        vectors: NDArray[np.float32] = self._centres[self._rng.integers(len(self._centres), size=count)]
+        vectors += SPREAD * self._rng.standard_normal(size=vectors.shape, dtype=np.float32)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
 
-def copy_vectors(embedding_set: EmbeddingSet, keys: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store vectors by binary COPY."""
+def copy_vectors(embedding_set: EmbeddingSet, keys: Sequence[int], clusters: Clusters) -> Iterator[int]:
+    """Draw and store a vector for each chunk by binary COPY, a batch at a time; yields the size of each."""
     connection.ensure_connection()
     register_vector(connection.connection)
-    with Cursor(connection.connection) as cursor:
-        statement = "COPY knowledge_chunkvector (embedding_set_id, chunk_id, vector) FROM STDIN (FORMAT BINARY)"
-        with cursor.copy(statement) as copy:
+    statement = "COPY knowledge_chunkvector (embedding_set_id, chunk_id, vector) FROM STDIN (FORMAT BINARY)"
+    for start in range(0, len(keys), VECTORS_AT_ONCE):
+        batch = keys[start : start + VECTORS_AT_ONCE]
+        with Cursor(connection.connection) as cursor, cursor.copy(statement) as copy:
             copy.set_types(["int8", "int8", "halfvec"])
-            for key, vector in zip(keys, vectors, strict=True):
+            for key, vector in zip(batch, clusters.draw(len(batch)), strict=True):
                 copy.write_row((embedding_set.pk, key, HalfVector(vector)))
+        yield len(batch)
