@@ -114,6 +114,10 @@ class Configuration(BaseSettings):
     llm_max_classification: Literal["c1", "c2", "c3"] = Field(
         "c2", description="the highest classification that is sent to a model outside of the own network"
     )
+    llm_unconfirmed_classification: Literal["c1", "c2", "c3"] = Field(
+        "c1",
+        description="the same as long as nobody has confirmed that the provider does not train on what it is sent",
+    )
     hub_llm_token_budget: int = Field(500_000, ge=1, description="tokens that one review may spend on language models")
     hub_llm_cost_budget: Decimal | None = Field(
         None, ge=0, description="US$ that one review may spend, where prices are set; empty = no limit"

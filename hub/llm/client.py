@@ -224,6 +224,7 @@ def _tell(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int) 
         cost=str(prepared.price.cost(*spent)) if prepared.price else None,
         duration_ms=duration_ms,
         documents=sorted(set(prepared.purpose.document_ids)),
+        no_training_confirmation=prepared.confirmation,
         masked=prepared.masking.counts,
         **({"tokens_in": spent[0], "tokens_out": spent[1]} | sent.facts),
     )

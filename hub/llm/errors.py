@@ -10,6 +10,9 @@ from hub.core.errors import HubError, LimitExceeded, Unavailable
 # A stream ended before the answer did; what came of it may have been shown already.
 STREAM_CUT = "llm_stream_cut"
 
+# Codes of requests that the hub itself does not send: no provider has seen anything.
+NEVER_SENT = frozenset({"llm_classification_too_high", "llm_no_training_not_confirmed"})
+
 
 class LlmUnavailable(Unavailable):
     """The model's server is away, overloaded, or broke off; or no model is configured (code ``llm_not_configured``)."""

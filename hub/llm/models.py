@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class RecordedAnswer(models.Model):
@@ -46,3 +49,41 @@ class TokenRate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.provider} {self.model}"
+
+
+class ProviderConfirmation(models.Model):
+    """Somebody's confirmation that a provider does not train on what it is sent; for one endpoint, until withdrawn.
+
+    Never changed and never deleted: the audit trail points at it. The name stays when the account is gone.
+    """
+
+    provider = models.CharField(_("provider"), max_length=20)
+    endpoint = models.CharField(_("endpoint"), max_length=300)
+    evidence = models.TextField(
+        _("evidence"), help_text=_("Where it is written: contract, terms with their date, or setting of the account.")
+    )
+    retention = models.CharField(
+        _("what the provider keeps"), max_length=300, help_text=_("What it keeps of requests, and for how long.")
+    )
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+    confirmed_by_name = models.CharField(_("confirmed by"), max_length=150, editable=False)
+    confirmed_at = models.DateTimeField(_("confirmed at"), default=timezone.now, editable=False)
+    withdrawn_by_name = models.CharField(_("withdrawn by"), max_length=150, blank=True, editable=False)
+    withdrawn_at = models.DateTimeField(_("withdrawn at"), null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("no-training confirmation")
+        verbose_name_plural = _("no-training confirmations")
+        ordering = ["-confirmed_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "endpoint"],
+                condition=Q(withdrawn_at__isnull=True),
+                name="one_confirmation_in_force",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.endpoint}"

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification
 from hub.core.masking import Masking
 from hub.llm.budget import Price
+from hub.llm.confirmations import find_confirmation
 from hub.llm.errors import LlmRefused
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.providers.registry import get_provider
@@ -55,6 +56,8 @@ class Prepared:
     estimate: Estimate
     price: Price | None
     purpose: Purpose
+    confirmation: int | None = None
+    """The id of the provider's no-training confirmation; None where there is none, or none is needed."""
 
 
 def model_of(strength: Strength) -> str:
@@ -69,11 +72,12 @@ def estimate(request: LlmRequest) -> Estimate:
 
 
 def prepare(provider: Provider, request: LlmRequest, purpose: Purpose) -> Prepared:
-    """Mask a request and settle its model and limits. One query.
+    """Mask a request and settle its model and limits. One query, two for a provider outside.
 
     :raises LlmRefused: the documents' classification is above what the provider may see.
     """
-    _check_classification(provider, purpose)
+    confirmation = None if _is_trusted(provider) else find_confirmation(provider.name)
+    _check_classification(provider, purpose, is_confirmed=_is_trusted(provider) or confirmation is not None)
     masking = Masking()
     if _needs_masking(provider):
         masked = tuple(replace(message, text=masking.mask(message.text)) for message in request.messages)
@@ -98,10 +102,19 @@ def prepare(provider: Provider, request: LlmRequest, purpose: Purpose) -> Prepar
         ),
         price=price,
         purpose=purpose,
+        confirmation=confirmation.pk if confirmation else None,
     )
 
 
-def _check_classification(provider: Provider, purpose: Purpose) -> None:
+def _is_trusted(provider: Provider) -> bool:
+    """Whether nobody has to confirm anything: in the own network, and where the caller's own model is asked.
+
+    What a caller's model is shown, the caller has been let see; what it does with it is between the two.
+    """
+    return provider.is_private or isinstance(provider, NamesItsModel)
+
+
+def _check_classification(provider: Provider, purpose: Purpose, *, is_confirmed: bool) -> None:
     ceiling = Classification.from_name(settings.CONFIG.llm_max_classification)
     if not provider.is_private and purpose.classification > ceiling:
         raise LlmRefused(
@@ -112,6 +125,19 @@ def _check_classification(provider: Provider, purpose: Purpose) -> None:
             code="llm_classification_too_high",
             given=purpose.classification.short,
             ceiling=ceiling.short,
+        )
+    unconfirmed = Classification.from_name(settings.CONFIG.llm_unconfirmed_classification)
+    if not is_confirmed and purpose.classification > unconfirmed:
+        raise LlmRefused(
+            _(
+                "Documents classified {given} are sent to {provider} only when an administrator has confirmed that it "
+                "does not train on them (admin, No-training confirmations; or manage.py llm_confirmation); up to "
+                "{ceiling} are without (LLM_UNCONFIRMED_CLASSIFICATION)."
+            ),
+            code="llm_no_training_not_confirmed",
+            given=purpose.classification.short,
+            provider=provider.name,
+            ceiling=unconfirmed.short,
         )
 
 

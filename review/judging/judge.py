@@ -16,7 +16,7 @@ from hub.access.principals import Principal
 from hub.core.errors import HubError
 from hub.llm import client
 from hub.llm.budget import Budget
-from hub.llm.errors import AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmRefused, LlmTimeout
+from hub.llm.errors import NEVER_SENT, AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmRefused, LlmTimeout
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Purpose, model_of
 from hub.llm.types import LlmAnswer, LlmRequest, Strength
@@ -276,7 +276,7 @@ def _remarks_of(task: CheckTask, reading: Reading) -> list[Notice]:
 
 
 def _was_never_sent(error: HubError) -> bool:
-    return isinstance(error, LlmRefused) and error.error_code == "llm_classification_too_high"
+    return isinstance(error, LlmRefused) and error.error_code in NEVER_SENT
 
 
 def model_judging(provider: Provider, strength: Strength = Strength.STRONG) -> str:

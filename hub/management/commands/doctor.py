@@ -13,7 +13,8 @@ from django.db.migrations.executor import MigrationExecutor
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError
 from hub.core.servers import ensure_queue
-from hub.llm.providers.registry import check_llm, is_configured
+from hub.llm.confirmations import find_confirmation
+from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
 from knowledge.checks import READINESS_CHECKS
 from knowledge.services.consistency import check_consistency
@@ -76,6 +77,21 @@ def _parts() -> Iterator[dict[str, object]]:
             yield _ask(name, check)
     if is_configured():
         yield _ask("language model", check_llm)
+        yield from _no_training()
+
+
+def _no_training() -> Iterator[dict[str, object]]:
+    """Whether the provider outside is confirmed not to train on what it is sent."""
+    if get_provider().is_private or _missing_migrations():
+        return
+    confirmation = find_confirmation(settings.CONFIG.llm_provider)
+    if confirmation is None:
+        ceiling = settings.CONFIG.llm_unconfirmed_classification
+        detail = f"nobody has confirmed that it does not train on what it is sent: only {ceiling} goes there"
+        yield _line("language model confirmation", "note", f"{detail}; run: manage.py llm_confirmation")
+        return
+    said = f"{confirmation.confirmed_by_name}, {confirmation.confirmed_at:%Y-%m-%d}"
+    yield _line("language model confirmation", "ok", f"no training, confirmed by {said}")
 
 
 def _ask(name: str, check: Callable[[], None]) -> dict[str, object]:
