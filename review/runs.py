@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.conf import settings
@@ -27,8 +27,10 @@ from knowledge.models import DocumentStatus, VersionContent
 from knowledge.models.documents import IN_WORK
 from knowledge.ontology.queries import topics_for
 from knowledge.types import Notice
+from review.concealed import concealed_in
 from review.engine import CheckSpec, Judgement, judge, overall_verdict
 from review.judging.advising import advise
+from review.judging.excerpts import INJECTION_RULE
 from review.judging.sampling import SamplingProvider
 from review.judging.sitting import PENDING, Sitting, is_for_model, with_opinion
 from review.models import (
@@ -41,6 +43,7 @@ from review.models import (
 )
 from review.related import RelatedGoneError, related_of
 from review.results import store_result
+from review.rules.criteria import rules_of
 from review.sharing import claim_check, lock_running
 from review.types import RelatedDocument, RuleInput, Verdict
 
@@ -159,8 +162,11 @@ class Work:
         content = VersionContent.objects.filter(pk=review.version_id).first()
         if content is None:
             raise LeaseLost
+        entries = pinned_entries(review)
         target = _target(review, content, related_of(review))
-        return cls(review=review, target=target, entries=pinned_entries(review), fence=fence)
+        if review.version is not None and _looks_for_instructions(entries):
+            target = replace(target, concealed=concealed_in(review.version, target.text))
+        return cls(review=review, target=target, entries=entries, fence=fence)
 
     def open_checks(self) -> list[tuple[int, CheckListEntry]]:
         """The checks without a result, with their positions in the check list."""
@@ -208,6 +214,12 @@ class Work:
         progress = 100 * self.review.results.count() // len(self.entries)
         Review.objects.filter(pk=self.review.pk).update(progress=progress, attempts=0)
         return progress
+
+
+def _looks_for_instructions(entries: Sequence[CheckListEntry]) -> bool:
+    """Whether the original file has to be looked through: a check looks for instructions to models."""
+    used = (rule for entry in entries for rule in rules_of(entry.item_version.criteria))
+    return any(rule["rule_id"] == INJECTION_RULE for rule in used)
 
 
 def _pin_editions(review: Review, lease: Lease) -> None:

@@ -105,11 +105,21 @@ class RelatedDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Concealed:
+    """A text of the original file that reads as an instruction to a model. ``how`` it is out of sight: see HOW."""
+
+    how: str
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleInput:
     """All that a rule may look at.
 
     ``params`` come from the check item's criteria. ``topics`` are the ontology's classes for the document's type,
-    ``articles`` all of the guidelines in force, also those that do not oblige this type.
+    ``articles`` all of the guidelines in force, also those that do not oblige this type. ``concealed`` stands in the
+    file that the text was read from, and not in the text.
     """
 
     text: str
@@ -122,6 +132,7 @@ class RuleInput:
     params: Mapping[str, Any] = field(default_factory=dict)
     document_name: str = ""
     related: tuple[RelatedDocument, ...] = ()
+    concealed: tuple[Concealed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

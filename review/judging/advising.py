@@ -14,7 +14,6 @@ from django.db import transaction
 from hub.core.errors import HubError
 from hub.llm import client
 from hub.llm.errors import AnswerPending, BudgetExceeded
-from knowledge.answering.instructions import speaks_to_a_model
 from knowledge.types import Notice
 from review.evidence import quote
 from review.judging import notices
@@ -30,7 +29,7 @@ from review.judging.advice import (
     passages_of,
     read_advice,
 )
-from review.judging.excerpts import INJECTION_RULE, harmless
+from review.judging.excerpts import INJECTION_RULE, harmless, speaks
 from review.judging.judge import Judge, model_judging
 from review.judging.plan import holds_planted
 from review.judging.sitting import Sitting, suggestions_of, task_of
@@ -88,7 +87,7 @@ class _Adviser:
         """Whether neither the finding nor what stands around it speaks to a model."""
         told = (flaw.message, flaw.advice, *flaw.searched)
         around = passages_of(self.sitting.target.text, [flaw])
-        return not holds_planted(around, self.sitting.planted_spans()) and not any(map(speaks_to_a_model, told))
+        return not holds_planted(around, self.sitting.planted_spans()) and not any(map(speaks, told))
 
     def _was_advised(self, group: Sequence[Flaw]) -> bool:
         """In a replay only what had suggestions then is looked up."""

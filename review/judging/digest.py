@@ -13,7 +13,7 @@ from typing import Any
 from hub.core.errors import HubError
 from hub.llm.errors import AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmTimeout, LlmUnavailable
 from hub.llm.types import LlmAnswer, LlmRequest
-from knowledge.answering.instructions import speaks_to_a_model
+from review.judging.excerpts import speaks
 from review.judging.overview import read_summaries, summary_request
 from review.judging.plan import holds_planted
 from review.judging.sections import cut_requests, cut_stretches
@@ -108,7 +108,7 @@ class Digester:
     def _ask(self, material: Material, part: AskedPart) -> None:
         answer = self.send(request_for(material, part, title=self.title, prompts=self.prompts))
         said = read_summaries(answer.data, part.stretches)
-        kept = [summary for summary in said if not speaks_to_a_model(summary.text)]
+        kept = [summary for summary in said if not speaks(summary.text)]
         self._is_complete = self._is_complete and len(kept) == len(part.stretches)
         self._summaries += kept
         self._parts.append(part)

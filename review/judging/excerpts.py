@@ -12,6 +12,7 @@ from review.judging.plan import WITHHELD
 from review.judging.sections import bodies_of
 from review.judging.types import CheckTask, Material, Passage
 from review.rules.base import RuleCrash
+from review.rules.prompt_injection import reads_as_instruction
 from review.rules.registry import UnknownRuleError, run_rules
 from review.types import RuleInput, Span
 
@@ -82,7 +83,12 @@ def planted_in(target: RuleInput) -> tuple[Span, ...]:
 
 def harmless(title: str) -> str:
     """A title or heading as a model may see it beside the passages."""
-    return WITHHELD if speaks_to_a_model(title) else title
+    return WITHHELD if speaks(title) else title
+
+
+def speaks(text: str) -> bool:
+    """Tell whether a text reads like an instruction to a model, by all that the hub knows of them."""
+    return speaks_to_a_model(text) or reads_as_instruction(text)
 
 
 def _whole_lines(text: str, span: Span) -> Span:
