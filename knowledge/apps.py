@@ -9,6 +9,10 @@ class KnowledgeConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from hub.access.changes import watch  # models are not loaded yet when this module is
+        from knowledge.models import Collection, CollectionGrant
+
+        watch(Collection, CollectionGrant)
         post_migrate.connect(_load_shipped_content, sender=self)
 
 

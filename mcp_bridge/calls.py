@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,13 +30,17 @@ WITHOUT_CALLER = frozenset({"initialize", "ping", "server/discover"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """The way by which calls reach a server. ``language`` is used where a request names none itself."""
+    """The way by which calls reach a server. ``language`` is used where a request names none itself.
+
+    ``follow`` gives a source that asks again, after the running call too, who its caller is; ``principal`` where None.
+    """
 
     principal: PrincipalSource
     events: EventBridge
     language: str | None = None
     is_local: bool = False
     connections: ConnectionLog = field(default_factory=ConnectionLog)
+    follow: Callable[[], PrincipalSource] | None = None
 
 
 def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:

@@ -23,7 +23,7 @@ from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.departures import AsgiApp, Message, Receive, Scope, Send, enduring, quieten_sdk
-from mcp_bridge.principal import bearer_principal
+from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
 
@@ -57,7 +57,9 @@ class McpApps:
     def __init__(self, names: Iterable[str] = tuple(SERVERS), *, conformance: bool = False) -> None:
         self._events = EventBridge()
         self._connections = ConnectionLog()
-        door = Door(principal=bearer_principal, events=self._events, connections=self._connections)
+        door = Door(
+            principal=bearer_principal, events=self._events, connections=self._connections, follow=bearer_source
+        )
         self._servers: dict[str, HubServer] = {name: build_server(name, door) for name in names}
         self._apps: dict[str, AsgiApp] = {name: enduring(_asgi_app(server)) for name, server in self._servers.items()}
         self._fixture: MCPServer[Any] | None = None

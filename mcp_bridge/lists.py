@@ -19,13 +19,19 @@ from mcp.types import (
     Tool,
 )
 
+from hub.access.principals import Principal
 from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
+from mcp_bridge.following import Kind
 
 T = TypeVar("T")
 PAGE_SIZE = 50
 
 # Gives a page of what is stored: the cursor of the page before, or None for the first one.
 Stored = Callable[[str | None], Awaitable[KeysetPage[Resource]]]
+# Gives something that differs when what is stored for a caller has become another list.
+StoredState = Callable[[Principal], Awaitable[object]]
+# Is told that a client has asked for a list.
+OnListed = Callable[[ServerRequestContext[Any, Any], Kind], Awaitable[None]]
 
 
 class Lister(Protocol):
@@ -40,9 +46,15 @@ class Lister(Protocol):
 class PagedLists:
     """Answers the four list methods with pages of PAGE_SIZE. ``stored`` resources follow the fixed ones."""
 
-    def __init__(self, source: Lister) -> None:
+    def __init__(self, source: Lister, *, on_listed: OnListed) -> None:
         self._source = source
+        self._on_listed = on_listed
         self.stored: Stored | None = None
+        self.stored_state: StoredState | None = None
+
+    async def state_of_resources(self, principal: Principal) -> object:
+        """Something that differs when the caller's list of resources has changed."""
+        return None if self.stored_state is None else await self.stored_state(principal)
 
     def serve(self, server: Server[Any]) -> None:
         """Take the place of the handlers that give everything at once."""
@@ -54,14 +66,16 @@ class PagedLists:
         ):
             server.add_request_handler(method, PaginatedRequestParams, handler)
 
-    async def tools(self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListToolsResult:
+    async def tools(self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListToolsResult:
         """Answer tools/list. Raises InvalidInput for a cursor of another list, as the other three do."""
         page = paged(await self._source.list_tools(), cursor=params.cursor, name="tools")
+        await self._on_listed(ctx, Kind.TOOLS)
         return ListToolsResult(tools=page.items, next_cursor=page.next_cursor)
 
-    async def prompts(self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListPromptsResult:
+    async def prompts(self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListPromptsResult:
         """Answer prompts/list."""
         page = paged(await self._source.list_prompts(), cursor=params.cursor, name="prompts")
+        await self._on_listed(ctx, Kind.PROMPTS)
         return ListPromptsResult(prompts=page.items, next_cursor=page.next_cursor)
 
     async def templates(
@@ -72,9 +86,10 @@ class PagedLists:
         return ListResourceTemplatesResult(resource_templates=page.items, next_cursor=page.next_cursor)
 
     async def resources(
-        self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> ListResourcesResult:
         """Answer resources/list: on the first page the fixed ones, and on each page what is stored."""
+        await self._on_listed(ctx, Kind.RESOURCES)
         if self.stored is None:
             fixed = paged(await self._source.list_resources(), cursor=params.cursor, name="resources")
             return ListResourcesResult(resources=fixed.items, next_cursor=fixed.next_cursor)

@@ -45,6 +45,18 @@ class HubTokenVerifier(TokenVerifier):
         )
 
 
+def bearer_source() -> PrincipalSource:
+    """A source that checks the running HTTP request's token again whenever it is asked, also after the request."""
+    token = get_access_token()
+
+    async def source() -> Principal:
+        if token is None:
+            raise Unauthenticated(_("This call needs the header Authorization: Bearer TOKEN."))
+        return await in_thread(authenticate, token.token.strip())
+
+    return source
+
+
 async def bearer_principal() -> Principal:
     """The owner of the token that came with the running HTTP request. Raises Unauthenticated without one."""
     token = get_access_token()

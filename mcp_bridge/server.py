@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 from mcp import MCPError
 from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel import NotificationOptions
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
@@ -29,18 +31,19 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 from pydantic import AnyHttpUrl, AnyUrl, ValidationError
 
-from hub.access.principals import Scope
+from hub.access.principals import Principal, Scope
 from hub.core.errors import HubError, InvalidInput
 from hub.core.measures import TOOL_CALLS, UNKNOWN
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
 from mcp_bridge.bedrock_kb.errors import failed_question
-from mcp_bridge.bus import Gate, GatedListen, HandshakeSubscriptions
 from mcp_bridge.caller import current_caller
 from mcp_bridge.calls import Door, around_calls
 from mcp_bridge.errors import internal_error, invalid_arguments, protocol_error, to_hub_error, tool_error, unknown
+from mcp_bridge.following import Follower, Gate, Kind
 from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
 from mcp_bridge.principal import HubTokenVerifier
+from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
 from mcp_bridge.threads import in_thread
 
 VERSION = "0.1.0"
@@ -129,18 +132,33 @@ class HubServer(MCPServer[Any]):
         self.path_name = path_name
         self._hub_tools = {item.tool.name: item for item in tools}
         self._is_readable = is_readable
-        self.streams = GatedListen(door.events, is_readable)
-        self._serve_subscriptions(door)
-        self.lists = PagedLists(self)
+        self._follow = door.follow or (lambda: door.principal)
+        self.streams = GatedListen(door.events, is_readable, self._new_follower)
+        handshake = HandshakeSubscriptions(door.events, self._refuse_hidden, self._new_follower)
+        self._serve_subscriptions(handshake)
+        self.lists = PagedLists(self, on_listed=handshake.has_listed)
         self.lists.serve(self._lowlevel_server)
 
-    def _serve_subscriptions(self, door: Door) -> None:
-        handshake = HandshakeSubscriptions(door.events, self._refuse_hidden)
+    def _serve_subscriptions(self, handshake: HandshakeSubscriptions) -> None:
         # MCPServer has no public way to these three methods.
         serve = self._lowlevel_server.add_request_handler
         serve("subscriptions/listen", SubscriptionsListenRequestParams, self.streams)
         serve("resources/subscribe", SubscribeRequestParams, handshake.subscribe)
         serve("resources/unsubscribe", UnsubscribeRequestParams, handshake.unsubscribe)
+        # Nor to what the handshake eras are told that the server sends.
+        told = NotificationOptions(tools_changed=True, resources_changed=True, prompts_changed=True)
+        options = partial(self._lowlevel_server.create_initialization_options, told)
+        self._lowlevel_server.create_initialization_options = options  # type: ignore[method-assign]
+
+    def _new_follower(self) -> Follower:
+        return Follower(source=self._follow(), offer=self._offer, gate=self._is_readable)
+
+    async def _offer(self, kind: Kind, principal: Principal) -> object:
+        if kind is Kind.RESOURCES:
+            return await self.lists.state_of_resources(principal)
+        if kind is Kind.PROMPTS:
+            return None
+        return frozenset(name for name, item in self._hub_tools.items() if principal.allows(item.scope))
 
     async def _refuse_hidden(self, uri: str) -> None:
         if not await self._is_readable(uri):

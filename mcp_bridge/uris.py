@@ -14,5 +14,10 @@ GUIDELINES = "smartreviewer-knowledge://guidelines/"
 ONTOLOGIES = "smartreviewer-knowledge://ontology/"
 
 # Event topics look like document:doc_…; the id is that of the resources too.
-OF_TOPIC = {"document": (DOCUMENTS, CHUNKS, EMBEDDINGS), "review": (RESULTS,)}
+OF_TOPIC: dict[str, tuple[str, ...]] = {
+    "document": (DOCUMENTS, CHUNKS, EMBEDDINGS),
+    "review": (RESULTS,),
+    "access": (),
+}
 PROMPTS_TOPIC = "prompts:changed"  # somebody published the text of a prompt
+CHANGES_LISTS = frozenset({"document", "access"})

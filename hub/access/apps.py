@@ -7,3 +7,12 @@ class AccessConfig(AppConfig):
     label = "access"
     verbose_name = _("Access")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from django.contrib.auth.models import User  # models are not loaded yet when this module is
+
+        from hub.access.changes import watch, watch_groups
+        from hub.access.models import AccessToken, Clearance
+
+        watch(User, AccessToken, Clearance)
+        watch_groups()

@@ -27,17 +27,26 @@ KEEP_ALIVE_S = 10.0
 
 
 @cache
-def _client() -> redis.Redis:
+def _started() -> redis.Redis:
     ensure_queue()
+    return _client()
+
+
+@cache
+def _client() -> redis.Redis:
     return redis.Redis.from_url(settings.REDIS_CLIENT_URL, socket_timeout=2, socket_connect_timeout=2)
 
 
-def publish(topic: str, event: dict[str, Any]) -> bool:
-    """Send a JSON-able event to everyone who listens to ``topic`` now; False (and a log line) when the bus is down."""
+def publish(topic: str, event: dict[str, Any], *, wake: bool = True) -> bool:
+    """Send a JSON-able event to everyone who listens to ``topic`` now; False (and a log line) when the bus is down.
+
+    Without ``wake`` an embedded bus is not started: while it does not run nobody listens.
+    """
     try:
-        _client().publish(CHANNEL_PREFIX + topic, json.dumps(event, ensure_ascii=False))
+        client = _started() if wake else _client()
+        client.publish(CHANNEL_PREFIX + topic, json.dumps(event, ensure_ascii=False))
     except (redis.RedisError, EmbeddedServerError) as error:
-        logger.warning("event on %s not published: %s", topic, error)
+        logger.log(logging.WARNING if wake else logging.INFO, "event on %s not published: %s", topic, error)
         return False
     return True
 

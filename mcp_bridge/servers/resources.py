@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Count, Max
 from mcp.types import Resource
 
 from hub.access.principals import Principal, Scope
@@ -132,6 +133,16 @@ async def list_stored(cursor: str | None) -> KeysetPage[Resource]:
     return await in_thread(_document_resources, principal, cursor)
 
 
+async def state_of_stored(principal: Principal) -> tuple[int, int]:
+    """How many documents the caller may read, and the newest of them: another pair is another list."""
+    return await in_thread(_state_of_documents, principal) if principal.allows(Scope.READ) else (0, 0)
+
+
+def _state_of_documents(principal: Principal) -> tuple[int, int]:
+    found = reading.list_documents(principal).aggregate(count=Count("pk"), newest=Max("pk"))
+    return found["count"], found["newest"] or 0
+
+
 def _document_resources(principal: Principal, cursor: str | None) -> KeysetPage[Resource]:
     documents = reading.list_documents(principal)
     page = paginate_keyset(documents, limit=PAGE_SIZE, cursor=cursor, scope=cursor_scope("mcp.resources"))
@@ -151,6 +162,7 @@ def _document_resource(document: Document) -> Resource:
 def add_core_resources(server: HubServer) -> None:
     """Register what smartreviewer-core shows."""
     server.lists.stored = list_stored
+    server.lists.stored_state = state_of_stored
     add_resource(server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)")
     add_resource(server, uris.CONFIG, read_config, title="Configuration (設定)")
     add_resource(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)")

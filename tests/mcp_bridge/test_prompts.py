@@ -77,11 +77,22 @@ async def test_prompts_take_the_arguments_of_the_design(site, language):
 
 
 async def test_a_text_that_another_process_publishes_reaches_clients_and_those_who_listen_are_told(site):
-    async with site.client("core") as client, client.listen(prompts_list_changed=True) as news:
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: object) -> None:
+        heard.put_nowait(getattr(message, "method", ""))
+
+    async with (
+        site.client("core", mode="legacy", message_handler=on_message) as older,
+        site.client("core") as client,
+        client.listen(prompts_list_changed=True) as news,
+    ):
+        await older.list_prompts()
         before = await text_of(client, "suggestion_generation", FINDING)
         await curate(site.hub, '記載例は {"案": "…"} の形で、{finding}を受けて書く。')
         async with asyncio.timeout(NEWS_WITHIN_S):
             assert isinstance(await anext(aiter(news)), PromptsListChanged)
+            assert await heard.get() == "notifications/prompts/list_changed"
         curated = await text_of(client, "suggestion_generation", FINDING)
         body, closing = before.rsplit("\n\n", 1)
         assert curated.startswith(body)

@@ -1,0 +1,148 @@
+"""What each connected client may use, looked at again when rights or documents change.
+
+Events only say that something changed somewhere. Every client is told no more than what concerns itself: that its own
+lists changed, and nothing of a resource that it may no longer read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from enum import StrEnum
+
+from django.db import InterfaceError, OperationalError
+from mcp.server.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
+
+from hub.access.principals import Principal
+from hub.core.errors import Unauthenticated
+from mcp_bridge.caller import Caller, caller_context
+from mcp_bridge.principal import PrincipalSource
+
+logger = logging.getLogger(__name__)
+
+SETTLE_S = 0.3  # a change of rights is several rows, an upload several events
+RECHECK_S = 60.0  # tokens expire without an event, and events may be lost
+
+
+class Kind(StrEnum):
+    """A list that a client may hold. Prompts are the same for everybody: the bus itself tells when they change."""
+
+    TOOLS = "tools"
+    RESOURCES = "resources"
+    PROMPTS = "prompts"
+
+
+CHANGED: dict[Kind, ServerEvent] = {
+    Kind.TOOLS: ToolsListChanged(),
+    Kind.RESOURCES: ResourcesListChanged(),
+    Kind.PROMPTS: PromptsListChanged(),
+}
+
+# Gives what stands in a list of a caller, as something that can be compared.
+Offer = Callable[[Kind, Principal], Awaitable[object]]
+Gate = Callable[[str], Awaitable[bool]]
+
+
+def _nothing() -> None:
+    """What is called where nobody wants to know."""
+
+
+class Follower:
+    """One client: the lists that it knows, and the resources that it wants to hear of.
+
+    ``source`` asks again who calls, ``tell`` is called with the changes of lists, ``end`` when its token has ended.
+    """
+
+    def __init__(self, *, source: PrincipalSource, offer: Offer, gate: Gate) -> None:
+        self.uris: set[str] = set()
+        self.tell: Callable[[ServerEvent], None] | None = None
+        self.end: Callable[[], None] = _nothing
+        self._source = source
+        self._offer = offer
+        self._gate = gate
+        self._known: dict[Kind, object] = {}
+        self._hidden: frozenset[str] = frozenset()
+        self._is_over = False
+
+    async def knows(self, kind: Kind, principal: Principal) -> None:
+        """Remember that the client has this list as it is now."""
+        self._known[kind] = await self._offer(kind, principal)
+
+    def has_listed(self, kind: Kind) -> bool:
+        """Whether the client has this list."""
+        return kind in self._known
+
+    def may_hear(self, event: ServerEvent) -> bool:
+        """Whether an event of the bus may be passed on."""
+        return not self._is_over and not (isinstance(event, ResourceUpdated) and event.uri in self._hidden)
+
+    async def check(self) -> None:
+        """Look again: tell which lists changed, hide what is no longer readable, end where the token did."""
+        if self._is_over:
+            return
+        try:
+            principal = await self._source()
+            with caller_context(Caller(principal=principal)):
+                self._hidden = frozenset([uri for uri in self.uris if not await self._gate(uri)])
+            for kind, before in list(self._known.items()):
+                await self.knows(kind, principal)
+                if self._known[kind] != before:
+                    self._tell(kind)
+        except Unauthenticated:
+            self._over()
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("what a client may use is looked at again later: %s", error)
+
+    def _over(self) -> None:
+        for kind in self._known:
+            self._tell(kind)
+        self._is_over = True
+        self.end()
+
+    def _tell(self, kind: Kind) -> None:
+        if self.tell is not None:
+            self.tell(CHANGED[kind])
+
+
+class Followers:
+    """All clients of this process that hold something; one task looks after them."""
+
+    def __init__(self) -> None:
+        self._all: set[Follower] = set()
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, follower: Follower) -> Callable[[], None]:
+        """Look after a client from now on; call what comes back when it has left."""
+        self._all.add(follower)
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="mcp-followers")
+        return lambda: self._all.discard(follower)
+
+    def wake(self) -> None:
+        """Something changed: look soon."""
+        self._wake.set()
+
+    async def aclose(self) -> None:
+        """Look no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+
+    async def _run(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), RECHECK_S)
+            await asyncio.sleep(SETTLE_S)
+            self._wake.clear()
+            for follower in list(self._all):
+                await follower.check()

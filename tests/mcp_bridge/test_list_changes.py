@@ -1,0 +1,166 @@
+"""Clients of both eras and transports hear that what they may use has changed, whichever process changed it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from contextlib import AsyncExitStack
+
+import pytest
+from mcp import MCPError
+from mcp.client.subscriptions import SubscriptionLost
+from mcp.shared.subscriptions import ResourcesListChanged, ToolsListChanged
+
+from tests.mcp_bridge.conftest import stdio_session
+from tests.mcp_bridge.test_http import upload
+
+pytestmark = pytest.mark.anyio
+NEWS_WITHIN_S = 30
+OPERATOR = """
+import sys
+import django
+django.setup()
+from django.contrib.auth.models import User
+from hub.access.models import AccessToken
+from hub.access.principals import Scope, local_operator
+from hub.access.services import create_token, revoke_token
+from knowledge.models import Collection, CollectionGrant
+
+def make(name):
+    user, _made = User.objects.get_or_create(username=name)
+    scopes = frozenset({Scope.READ})
+    return create_token(principal=local_operator(), user=user, name=name, scopes=scopes)[1]
+
+def widen(name):
+    token = AccessToken.objects.get(name=name)
+    token.scopes = ["read", "search"]
+    token.save()
+
+def revoke(name):
+    revoke_token(principal=local_operator(), token_id=AccessToken.objects.get(name=name).pk)
+
+def grant(name):
+    collection = Collection.objects.get(slug="default")
+    CollectionGrant.objects.create(collection=collection, user=User.objects.get(username=name))
+
+def withdraw(name):
+    CollectionGrant.objects.get(user__username=name).delete()
+
+for line in sys.stdin:
+    action, name = line.split()
+    print(globals()[action](name) or "done", flush=True)
+"""
+
+
+class Operator:
+    """A process of its own that changes rights, as the admin or a command would."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, action: str, name: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(action, name, file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline().strip()
+        assert answer, "the operator's process failed"
+        return answer
+
+
+@pytest.fixture(scope="module")
+def operator(hub):
+    command = [sys.executable, "-c", OPERATOR]
+    with subprocess.Popen(
+        command, env=hub.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Operator(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+class Heard:
+    """What one connection of the handshake eras is told."""
+
+    def __init__(self) -> None:
+        self.methods: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(self, message: object) -> None:
+        if method := getattr(message, "method", None):
+            self.methods.put_nowait(method)
+
+
+async def until_its_end(news) -> None:
+    async for _event in news:
+        pass
+
+
+async def names_of(client) -> set[str]:
+    return {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def test_every_client_of_a_token_hears_that_its_tools_changed_and_nobody_else_does(site, hub, operator):
+    hub.tokens["widened"] = token = operator("make", "widened")
+    heard = {name: Heard() for name in ("http", "stdio", "other")}
+    async with AsyncExitStack() as stack:
+        over_stdio = hub.stdio("hub", HUB_TOKEN=token)
+        connecting = {
+            "http": site.client("hub", owner="widened", mode="legacy", message_handler=heard["http"].on_message),
+            "stdio": stdio_session(over_stdio, mode="legacy", message_handler=heard["stdio"].on_message),
+            "other": site.client("hub", mode="legacy", message_handler=heard["other"].on_message),
+            "http-2026": site.client("hub", owner="widened"),
+            "stdio-2026": stdio_session(over_stdio),
+        }
+        clients = {name: await stack.enter_async_context(client) for name, client in connecting.items()}
+        before = {name: await names_of(client) for name, client in clients.items()}
+        news = [
+            await stack.enter_async_context(clients[name].listen(tools_list_changed=True))
+            for name in ("http-2026", "stdio-2026")
+        ]
+        operator("widen", "widened")
+        async with asyncio.timeout(NEWS_WITHIN_S):
+            assert [await anext(aiter(stream)) for stream in news] == [ToolsListChanged()] * 2
+            for name in ("http", "stdio"):
+                assert await heard[name].methods.get() == "notifications/tools/list_changed"
+        after = {name: await names_of(client) for name, client in clients.items()}
+        capabilities = clients["http"].server_capabilities
+    for name in ("http", "stdio", "http-2026", "stdio-2026"):
+        assert "search" in after[name] - before[name]
+    assert heard["other"].methods.empty()
+    assert capabilities.tools.list_changed
+    assert capabilities.resources.list_changed
+
+
+async def test_a_grant_changes_the_list_of_resources_and_its_end_silences_the_document(site, hub, operator):
+    hub.tokens["granted"] = operator("make", "granted")
+    async with site.client("core") as admin, site.client("core", owner="granted") as client:
+        document = await upload(admin, "権限.md")
+        async with client.listen(resources_list_changed=True) as lists, asyncio.timeout(2 * NEWS_WITHIN_S):
+            operator("grant", "granted")
+            assert await anext(aiter(lists)) == ResourcesListChanged()
+            assert document["document_id"] in str(await client.list_resources())
+            async with client.listen(
+                resources_list_changed=True, resource_subscriptions=[document["resource_uri"]]
+            ) as news:
+                operator("withdraw", "granted")
+                assert await anext(aiter(lists)) == ResourcesListChanged()
+                assert await anext(aiter(news)) == ResourcesListChanged()
+                await upload(admin, "権限.md", content="# 改版\n\n見えない内容。\n")
+                operator("grant", "granted")
+                assert await anext(aiter(news)) == ResourcesListChanged()  # and nothing of the document before it
+
+
+async def test_a_revoked_token_ends_the_streams_that_it_opened(site, hub, operator):
+    hub.tokens["revoked"] = operator("make", "revoked")
+    heard = Heard()
+    async with (
+        site.client("core", owner="revoked") as client,
+        site.client("core", owner="revoked", mode="legacy", message_handler=heard.on_message) as legacy,
+    ):
+        await legacy.list_tools()
+        async with client.listen(tools_list_changed=True) as news, asyncio.timeout(NEWS_WITHIN_S):
+            operator("revoke", "revoked")
+            with pytest.raises((MCPError, SubscriptionLost)):
+                await until_its_end(news)
+        async with asyncio.timeout(NEWS_WITHIN_S):
+            assert await heard.methods.get() == "notifications/tools/list_changed"
