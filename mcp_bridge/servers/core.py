@@ -17,8 +17,8 @@ from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import evaluation, reviews, sampling, texts, uploads
+from mcp_bridge.servers.check_items import find_items, within_budget
 from mcp_bridge.servers.schemas import (
-    CheckItemResult,
     CheckItemsResult,
     ChunkingOptionsIn,
     Collection,
@@ -37,7 +37,6 @@ from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
 from mcp_bridge.threads import in_thread
 from review import services
 from review.report import RENDERERS, ReportOptions, build_report
-from review.schemas import check_item_out
 
 DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
 DEFAULT_REPORT_OPTIONS = ReportOptionsIn()
@@ -165,29 +164,24 @@ def get_check_items(
         Field(description="only these"),
     ] = None,
     checklist: Annotated[str, Field(max_length=60, description="code of one check list")] = "",
+    cursor: Cursor = None,
 ) -> CheckItemsResult:
     """List the check items (チェック項目) in force, in the order of their check lists.
 
     Use it before review_document to choose check_items, or to explain what a finding was checked against.
     """
-    found = services.list_check_items(
-        current_caller().principal, checklist=checklist, document_type=document_type, check_type=check_type or ""
-    )
-    shown = [check_item_out(owner, item) for owner, item in found if priority in (None, item.priority)]
-    domains = {owner.code: owner.ontology_domain for owner, _item in found}
-    items = [
-        CheckItemResult(
-            **dict(item),
-            id=item.check_item_id,
-            type=item.check_type,
-            domain=domains[item.checklist],
-            guideline_ref=item.guideline_reference,
-        )
-        for item in shown
-    ]
-    filters = {"document_type": document_type, "priority": priority, "check_type": check_type, "checklist": checklist}
+    filters = {
+        "document_type": document_type,
+        "priority": priority or "",
+        "check_type": check_type or "",
+        "checklist": checklist,
+    }
+    found = find_items(current_caller().principal, **filters)
+    page = within_budget(found, cursor=cursor, filters=filters)
     applied = [f"{name}={value}" for name, value in filters.items() if value]
-    return CheckItemsResult(check_items=items, total=len(items), filters_applied=applied)
+    return CheckItemsResult(
+        check_items=page.items, total=len(found), filters_applied=applied, next_cursor=page.next_cursor
+    )
 
 
 def create_report(

@@ -26,7 +26,7 @@ from mcp_bridge.caller import current_caller
 from mcp_bridge.lists import PAGE_SIZE
 from mcp_bridge.server import VERSION, HubServer
 from mcp_bridge.servers import reviews
-from mcp_bridge.servers.core import get_check_items
+from mcp_bridge.servers.check_items import find_items
 from mcp_bridge.servers.embeddings import read_embeddings
 from mcp_bridge.threads import in_thread
 from review import services
@@ -55,8 +55,7 @@ def read_result(id: str) -> dict[str, Any]:
 
 def read_check_items() -> dict[str, Any]:
     """The check items (チェック項目マスタ) in force, and their categories."""
-    found = get_check_items()
-    items = [item.model_dump(mode="json") for item in found.check_items]
+    items = [item.model_dump(mode="json") for item in find_items(current_caller().principal)]
     lists = services.list_checklists(current_caller().principal)
     approved = [version.approved_at for entry in lists for version in entry.versions.all() if version.approved_at]
     return {

@@ -95,8 +95,9 @@ class CheckItemResult(CheckItemOut):
 
 class CheckItemsResult(BaseModel):
     check_items: list[CheckItemResult]
-    total: int
+    total: int = Field(description="items on all pages together")
     filters_applied: list[str]
+    next_cursor: str | None = Field(description="give it back as cursor for the next page; null at the end")
 
 
 class ReportResult(BaseModel):

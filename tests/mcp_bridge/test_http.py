@@ -226,3 +226,23 @@ def test_http_can_be_switched_off(hub):
         assert post(site, headers=site.headers()).status_code == 404
     finally:
         stop_site(site)
+
+
+async def test_check_items_come_in_pages_that_fit_the_output_budget(hub):
+    site = start_site(hub, HUB_OUTPUT_BUDGET_CHARS="5000")
+    try:
+        async with site.client("core") as client:
+            pages, cursor, asked = [], None, {"checklist": "basic-design"}
+            while cursor or not pages:
+                answer = await client.call_tool("get_check_items", {**asked, **({"cursor": cursor} if cursor else {})})
+                pages.append(answer.structured_content)
+                cursor = pages[-1]["next_cursor"]
+            other = await client.call_tool("get_check_items", {"cursor": pages[0]["next_cursor"]})
+    finally:
+        stop_site(site)
+    shown = [item["id"] for page in pages for item in page["check_items"]]
+    assert len(pages) > 2
+    assert len(shown) == len(set(shown)) == pages[0]["total"]
+    assert all(len(json.dumps(page["check_items"], ensure_ascii=False)) < 6000 for page in pages)
+    assert other.is_error
+    assert "cursor" in other.content[0].text
