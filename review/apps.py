@@ -11,15 +11,18 @@ class ReviewConfig(AppConfig):
     def ready(self) -> None:
         from knowledge.ports import register_graph_master  # models are not loaded yet when this module is
         from knowledge.services.deletion import erase_with
+        from knowledge.services.embedding_sets import check_before_switch
         from knowledge.services.guidelines import find_check_items_with, tell_of_editions
         from review.erasure import erase_reviews_of
         from review.graph_master import CheckItems
+        from review.services.evaluation_gate import check_switch
         from review.services.mappings import mapped_items, mark_suspects
 
         post_migrate.connect(_load_shipped_content, sender=self)
         erase_with(erase_reviews_of)
         find_check_items_with(mapped_items)
         tell_of_editions(mark_suspects)
+        check_before_switch(check_switch)
         register_graph_master(CheckItems())
 
 

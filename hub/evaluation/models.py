@@ -95,7 +95,8 @@ class EvaluationRun(models.Model):
     ``metrics`` maps a measure to {value, low, high}; with a ``baseline`` it also holds ``delta`` (the same shape) and
     ``improved``. ``scores`` maps a case's id to its measures; ``flips`` lists the cases that changed sides.
     ``parameters`` pins what is measured, ``details`` holds counts and groups. ``is_baseline``: later runs of the
-    dataset are held against this one.
+    dataset are held against this one. ``pins_digest`` names what was measured on which cases, so that the same need not
+    be measured twice.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "run"), editable=False)
@@ -116,6 +117,7 @@ class EvaluationRun(models.Model):
     finished_at = models.DateTimeField(_("finished"), null=True)
     baseline = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="+")
     flips = models.JSONField(default=list)
+    pins_digest = models.CharField(max_length=64, blank=True, default="", db_index=True, editable=False)
     principal = models.CharField(_("who"), max_length=150)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", editable=False

@@ -31,6 +31,11 @@ from knowledge.types import ChunkOptions, SizeUnit
 CATCH_UP_TRIES = 5
 CATCH_UP_S = 10.0
 
+SwitchCheck = Callable[[Principal, EmbeddingSet], None]
+"""Raises Conflict to keep a set from becoming the active one."""
+
+_checks: list[SwitchCheck] = []
+
 _COUNT_CHUNKS = """
 UPDATE knowledge_documentversion v SET chunks_count = counted.number
 FROM (SELECT version_id, count(*) AS number FROM knowledge_chunk WHERE policy_id = %s GROUP BY version_id) AS counted
@@ -59,6 +64,15 @@ class SetState:
 
     embedding_set: EmbeddingSet
     progress: SetProgress | None
+
+
+def check_before_switch(check: SwitchCheck) -> None:
+    """Have ``check`` called before a set is switched to, outside of the transaction that does so.
+
+    This is how an app above this one measures the set first.
+    """
+    if check not in _checks:
+        _checks.append(check)
 
 
 def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetState]:
@@ -183,12 +197,25 @@ def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
     """Make a set the one that search uses, for all processes from their next query on.
 
     One transaction, in which no version can become current: the set has every passage or is refused. What came in
-    since it was built is made first. Switching to the active set does nothing. Raises NotFound, Conflict.
+    since it was built is made first. Those who asked with :func:`check_before_switch` are heard before that. Switching
+    to the active set does nothing. Raises NotFound, Conflict.
     """
     _check_administrator(principal)
+    target = _switchable(name)
+    if not target.is_active:
+        for check in _checks:
+            check(principal, target)
+    return _switch(principal, target)
+
+
+def _switchable(name: str) -> EmbeddingSet:
     target = _kept_set(name)
     if target.built_at is None and not target.is_active:
         raise _incomplete(target)
+    return target
+
+
+def _switch(principal: Principal, target: EmbeddingSet) -> EmbeddingSet:
     for _try in range(CATCH_UP_TRIES):
         set_builds.build_slice(target.pk, seconds=CATCH_UP_S)
         if _flip(principal, target):
@@ -236,13 +263,16 @@ def _incomplete(target: EmbeddingSet) -> Conflict:
 
 
 def roll_back(*, principal: Principal) -> EmbeddingSet:
-    """Switch back to the set that was active before. Rolling back twice returns to where one was. Raises Conflict."""
+    """Switch back to the set that was active before. Rolling back twice returns to where one was. Raises Conflict.
+
+    Nobody is asked first: both sets were let through once, and going back has to work in trouble.
+    """
     _check_administrator(principal)
     kept = EmbeddingSet.objects.filter(is_active=False, activated_at__isnull=False)
     previous = kept.exclude(status=EmbeddingSetStatus.DROPPED).order_by("-activated_at").first()
     if previous is None:
         raise Conflict(_("There is no earlier embedding set to go back to."), code="no_previous_embedding_set")
-    return switch_to(principal=principal, name=previous.name)
+    return _switch(principal, _switchable(previous.name))
 
 
 def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:

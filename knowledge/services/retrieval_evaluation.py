@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
+from hub.core.languages import in_language
 from hub.evaluation.cases import RETRIEVAL, read_retrieval_cases
 from hub.evaluation.metrics import bootstrap_mean, ndcg_at, recall_at, reciprocal_rank_at
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
@@ -27,6 +28,7 @@ HITS_READ = 50
 BAD_LINES_SHOWN = 5
 DATASET_CODE = re.compile(r"[A-Za-z0-9_-]{1,63}")
 FLIPS_KEPT = 200
+LEGS_DOWN = ("vector_unavailable", "lexical_unavailable")
 MEASURES = {"ndcg@10": ndcg_at, "recall@10": recall_at, "mrr@10": reciprocal_rank_at}
 
 Scores = Mapping[str, Mapping[str, float]]
@@ -146,7 +148,10 @@ def _built_set(name: str) -> EmbeddingSet:
 def score_case(
     principal: Principal, case: EvaluationCase, embedding_set: EmbeddingSet, mode: SearchMode
 ) -> dict[str, float]:
-    """Ask a case's question of a set, with the caller's eyes, and give every measure of MEASURES."""
+    """Ask a case's question of a set, with the caller's eyes, and give every measure of MEASURES.
+
+    Raises Unavailable when a part of the search is down: what is left says nothing of the set.
+    """
     collection = case.input.get("collection")
     query = SearchQuery(
         text=case.input["query"],
@@ -155,8 +160,16 @@ def score_case(
         with_context=False,
         filter=SearchFilter(collections=(collection,) if collection else ()),
     )
-    hits = search(principal, query, embedding_set=embedding_set).hits
-    ranked, gold = rank_gold(hits, case.expected["relevant"])
+    found = search(principal, query, embedding_set=embedding_set)
+    for notice in found.notices:
+        if notice.code in LEGS_DOWN:
+            raise Unavailable(
+                _('The embedding set "{name}" can\'t be measured now: {reason}'),
+                code=notice.code,
+                name=embedding_set.name,
+                reason=in_language(notice.ja, notice.en),
+            )
+    ranked, gold = rank_gold(found.hits, case.expected["relevant"])
     return {name: measure(ranked, gold, TOP) for name, measure in MEASURES.items()}
 
 

@@ -20,10 +20,11 @@ from hub.core.errors import NotFound
 from hub.evaluation.models import EvaluationDataset, RunStatus
 from hub.rest.uploads import received_file
 from knowledge.services.collections import may_curate
+from review.admin import gate_page
 from review.admin.evaluation_trend import LABELS, trend_page
-from review.models import CheckListVersion, MasterStatus
 from review.schemas.evaluation import CaseImportOut, EvaluationOut, evaluation_out, import_out
 from review.services import evaluation, evaluation_imports, evaluation_runs
+from review.services.candidates import open_candidates
 
 RUNS_SHOWN = 30
 CASES_SHOWN = 100
@@ -42,6 +43,10 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
         view = self.admin_site.admin_view
         actions = {"trend": trend_page, "import": _import, "run": _run, "change-dataset": _change}
         own = [
+            path("gate/", view(gate_page.show), name="evaluation_gate"),
+            path("gate/compare/", view(gate_page.compare), name="evaluation_gate_compare"),
+            path("gate/publish/", view(gate_page.publish), name="evaluation_gate_publish"),
+            path("gate/progress/", view(gate_page.progress), name="evaluation_gate_progress"),
             path("create/", view(_create), name="evaluation_evaluationdataset_create"),
             path("run/<str:run_id>/", view(run_page), name="evaluation_evaluationrun_page"),
             path("run/<str:run_id>/baseline/", view(_baseline), name="evaluation_evaluationrun_baseline"),
@@ -89,7 +94,7 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         cases=evaluation.list_cases(principal, code)[:CASES_SHOWN],
         runs=runs,
         measured=any(run.status == RunStatus.COMPLETED for run in runs),
-        candidates=_candidates() if may_curate(principal) else (),
+        candidates=open_candidates(principal) if may_curate(principal) else (),
         preview=preview,
         may_change=may_curate(principal),
     )
@@ -122,12 +127,6 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
 
 def _delta(facts: EvaluationOut, name: str) -> float | None:
     return facts.comparison.delta.get(name) if facts.comparison else None
-
-
-def _candidates() -> list[CheckListVersion]:
-    """Drafts of check lists that a run may measure in the place of what is in force."""
-    drafts = CheckListVersion.objects.filter(status=MasterStatus.DRAFT).select_related("checklist")
-    return list(drafts.order_by("checklist__code", "-number"))
 
 
 @require_POST
@@ -164,25 +163,16 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
 @require_POST
 def _run(request: HttpRequest, code: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        run = evaluation_runs.start_run(
+        run = evaluation_runs.start_measuring(
             principal=principal_of(request),
             dataset=code,
+            candidate=request.POST.get("candidate", ""),
             compare_baseline=True,
             rounds=_number(request.POST.get("rounds", "")) or DEFAULT_ROUNDS,
-            candidates=_chosen_candidate(request.POST.get("candidate", "")),
+            asks_model="asks_model" in request.POST,
         )
         messages.success(request, _("The run {run} was started.").format(run=run.public_id))
     return _back(request, code)
-
-
-def _chosen_candidate(given: str) -> dict[str, int]:
-    """Map the chosen draft's check list to its id; empty for what is in force. Raises NotFound."""
-    if not given:
-        return {}
-    draft = next((one for one in _candidates() if str(one.pk) == given), None)
-    if draft is None:
-        raise NotFound(_("There is no such draft."))
-    return {draft.checklist.code: draft.pk}
 
 
 def _number(text: str) -> int | None:

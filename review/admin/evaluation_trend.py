@@ -23,6 +23,7 @@ from hub.core.errors import HubError
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import EvaluationRun, RunStatus
 from hub.evaluation.review_cases import REVIEW
+from review.schemas.gate_report import is_worse
 from review.services import evaluation, evaluation_runs
 
 RUNS_SHOWN = 60
@@ -111,11 +112,6 @@ def value_of(run: EvaluationRun, name: str) -> float | None:
     """Read a measure; None where the run has none."""
     entry: Mapping[str, float | None] = run.metrics.get(name) or {}
     return entry.get("value")
-
-
-def is_worse(flip: Mapping[str, Any]) -> bool:
-    """Tell whether a flipped case is wrong now, or, for a question, found less."""
-    return bool(flip["is_worse"]) if "is_worse" in flip else flip["after"] < flip["before"]
 
 
 def changes_between(before: EvaluationRun, run: EvaluationRun) -> Iterator[str]:

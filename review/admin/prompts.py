@@ -23,11 +23,12 @@ from hub.admin_site.badges import badge
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
-from hub.core.publication import PublicationStatus, next_number
+from hub.core.publication import PublicationStatus
 from knowledge.services.collections import may_curate
 from review.admin.masters import MasterAdmin
 from review.models import JudgePrompt
-from review.services import publish_prompt, try_prompt
+from review.services import draft_prompt, publish_prompt, try_prompt
+from review.services.candidates import prompt_candidate
 
 
 @admin.register(JudgePrompt)
@@ -54,10 +55,11 @@ class JudgePromptAdmin(MasterAdmin):
         return [*own, *super().get_urls()]
 
     def save_model(self, request: HttpRequest, obj: JudgePrompt, form: Any, change: bool) -> None:  # noqa: ANN401
-        """Number a new draft after the newest of its kind."""
+        """Have a new draft numbered and stored."""
         if not change:
-            obj.number = next_number(JudgePrompt.objects.filter(kind=obj.kind))
-            obj.author_id = principal_of(request).user_id
+            made = draft_prompt(principal=principal_of(request), kind=obj.kind, text=obj.text, note=obj.note)
+            obj.pk, obj.number = made.pk, made.number
+            return
         obj.save()
         record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"prompt:{obj}")
 
@@ -108,6 +110,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         title=_("Try prompt {prompt}").format(prompt=prompt),
         prompt=prompt,
         is_draft=prompt.status == PublicationStatus.DRAFT,
+        candidate=prompt_candidate(prompt).name,
         form=form,
         trial=trial,
         answer=json.dumps(trial.answer, ensure_ascii=False, indent=2) if trial and trial.answer else "",
@@ -116,7 +119,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_POST
 def publish(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Put a draft in force."""
+    """Put a draft in force, if the gate lets it through."""
     if not may_curate(principal_of(request)):
         raise Http404
     with errors_as_messages(request):

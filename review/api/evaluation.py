@@ -82,6 +82,12 @@ class RunIn(Schema):
     compare_baseline: bool = False
     kind: Literal["", "review", "retrieval"] = Field("", description="default: review where there are such cases")
     rounds: int = Field(2, ge=1, le=10, description="how often each document is judged, for the reproducibility")
+    asks_model: bool = Field(False, description="have a language model judge what rules leave open")
+    candidate: str = Field(
+        "",
+        description="measured in the place of what is in force, and compared with that: checklist:CODE@NUMBER, "
+        "prompt:KIND@NUMBER or embedding_set:NAME",
+    )
     wait_seconds: float = Field(20, ge=0, le=50, description="wait this long for the result before answering")
 
 
@@ -198,14 +204,10 @@ def delete_case(request: HubRequest, code: str, case_id: int) -> Status[None]:
 
 @router.post("/evaluation/runs", response={202: shapes.EvaluationOut})
 def start_run(request: HubRequest, fields: RunIn) -> HttpResponse:
-    """Measure what is in force on a dataset; poll Location while status is queued or running."""
+    """Measure what is in force, or a candidate, on a dataset; poll Location while status is queued or running."""
     metrics = evaluation_runs.chosen_metrics(fields.metrics)
-    run = evaluation_runs.start_run(
-        principal=request.principal,
-        dataset=fields.dataset,
-        compare_baseline=fields.compare_baseline,
-        kind=fields.kind,
-        rounds=fields.rounds,
+    run = evaluation_runs.start_measuring(
+        principal=request.principal, **fields.model_dump(exclude={"metrics", "wait_seconds"})
     )
     if fields.wait_seconds:
         evaluation_runs.wait_for_run(run, timeout_s=fields.wait_seconds)

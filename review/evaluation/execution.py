@@ -8,8 +8,10 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
@@ -17,6 +19,7 @@ from django.db.models.functions import Now
 
 from hub.access.principals import Principal, system_principal
 from hub.access.services import principal_for_user, record_event
+from hub.core.errors import Unavailable
 from hub.core.lease import Lease, LeaseLost, claim, free
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.classification import UNDECIDED
@@ -24,7 +27,9 @@ from hub.evaluation.models import UNFINISHED_RUNS, EvaluationCase, EvaluationRun
 from knowledge.models import DocumentVersion, EmbeddingSet
 from knowledge.services import retrieval_evaluation
 from knowledge.types import SearchMode
+from review.evaluation.contents import digest_of_contents
 from review.evaluation.judging import DocumentJudge, Masters
+from review.evaluation.model_answers import ModelAnswers, budget_with, usage_of
 from review.evaluation.summary import document_key, related_keys, retrieval_summary, review_summary
 
 logger = logging.getLogger(__name__)
@@ -33,7 +38,7 @@ MAX_ATTEMPTS = 4
 STUCK_LIMIT = 20
 QUESTIONS_AT_ONCE = 20
 
-Scores = dict[str, dict[str, Any]]
+Scores = Mapping[str, Mapping[str, Any]]
 
 
 class RunFailed(Exception):
@@ -43,6 +48,9 @@ class RunFailed(Exception):
 def execute(run_id: int) -> bool:
     """Work on a run until it is finished. False when it is finished or another has it."""
     waiting = EvaluationRun.objects.filter(status__in=UNFINISHED_RUNS)
+    before = waiting.filter(pk=run_id).values_list("baseline", flat=True).first()
+    if before is not None and waiting.filter(pk=before).exists() and not execute(before):
+        return False  # another process measures the baseline; the sweep comes back to this run
     lease = claim(waiting, run_id, status=RunStatus.RUNNING, attempts=F("attempts") + 1)
     if lease is None:
         return False
@@ -50,9 +58,12 @@ def execute(run_id: int) -> bool:
     try:
         if run.attempts > MAX_ATTEMPTS:
             raise RunFailed(f"interrupted {MAX_ATTEMPTS} times in a row")
+        if run.baseline is not None and run.baseline.status == RunStatus.FAILED:
+            raise RunFailed(f"the run to compare with failed: {run.baseline.error}")
         cases = list(run.dataset.cases.filter(kind=run.kind, pk__lte=run.parameters["last_case"]))
         work = _ask if run.kind == RETRIEVAL else _judge
         work(run, lease, cases)
+        _check_contents(run)
         _finish(run, lease, cases)
     except RunFailed as error:
         with transaction.atomic():
@@ -71,6 +82,7 @@ def take_stuck() -> list[int]:
 
 def _judge(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) -> None:
     masters = Masters.load(list(run.parameters["checklists"].values()))
+    model = _model(run, lease)
     groups: dict[str, list[EvaluationCase]] = defaultdict(list)
     for case in cases:
         groups[document_key(case.input)].append(case)
@@ -80,46 +92,80 @@ def _judge(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) ->
         if all(str(case.pk) in run.scores for case in group):
             continue
         lease.renew()
-        scores = _judged(group, pinned.get(key), pinned, masters, run.parameters["rounds"])
+        bench = Bench(masters=masters, pinned=pinned, model=model)
+        scores = _judged(group, pinned.get(key), bench, run.parameters["rounds"])
+        if model is not None:
+            run.details["usage"] = usage_of(model.budget)
         _store(run, lease, scores, done / len(groups))
 
 
-def _judged(
-    cases: Sequence[EvaluationCase],
-    version: DocumentVersion | None,
-    pinned: Mapping[str, DocumentVersion],
-    masters: Masters,
-    rounds: int,
-) -> Scores:
+def _check_contents(run: EvaluationRun) -> None:
+    """Raise RunFailed when a pinned draft was edited since the run was asked for: it measured something else."""
+    pinned = run.parameters
+    if "contents" not in pinned:
+        return
+    if pinned["contents"] != digest_of_contents(list(pinned["checklists"].values()), pinned["prompts"]):
+        raise RunFailed("a draft that the run measures was edited in the meantime; start another run")
+
+
+def _model(run: EvaluationRun, lease: Lease) -> ModelAnswers | None:
+    """The language model of a run that asks one."""
+    pinned = run.parameters.get("model_asked")
+    if pinned is None:
+        return None
+    return ModelAnswers(
+        principal=_caller(run),
+        pinned=pinned,
+        prompts=run.parameters["prompts"],
+        heartbeat=lambda: lease.hold_for(2 * settings.CONFIG.llm_timeout_s),
+        budget=budget_with(run.details.get("usage", {})),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What the documents of a run are judged with."""
+
+    masters: Masters
+    pinned: Mapping[str, DocumentVersion]
+    model: ModelAnswers | None
+
+    def judge_of(self, version: DocumentVersion | None, names: Sequence[str]) -> DocumentJudge | None:
+        """A judge of a version beside the named documents; None without one of them."""
+        others = [self.pinned[name] for name in names if name in self.pinned]
+        if version is None or len(others) < len(names):
+            return None
+        return DocumentJudge(version, self.masters, others, self.model)
+
+
+def _judged(cases: Sequence[EvaluationCase], version: DocumentVersion | None, bench: Bench, rounds: int) -> Scores:
     """Judge a document's cases ``rounds`` times from the start; without one of its documents nothing is decided.
 
     Cases that name related documents are judged beside those, others alone.
     """
     said: dict[int, list[str]] = {case.pk: [] for case in cases}
+    parts: dict[int, str] = {}
     for _round in range(rounds):
         judges: dict[tuple[str, ...], DocumentJudge | None] = {}
         for case in cases:
             names = tuple(related_keys(case.input))
             if names not in judges:
-                judges[names] = _judge_of(version, [pinned.get(name) for name in names], masters)
+                judges[names] = bench.judge_of(version, names)
             judge = judges[names]
             said[case.pk].append(judge.answer(case.input) if judge else UNDECIDED)
-    return {
-        str(case.pk): {
-            "expected": case.expected["verdict"],
-            "said": said[case.pk][0],
-            "weight": case.weight,
-            "stable": len(set(said[case.pk])) == 1 if rounds > 1 else None,
-        }
-        for case in cases
+            parts[case.pk] = judge.model_part(case.input) if judge else ""
+    return {str(case.pk): _score(case, said[case.pk], parts[case.pk]) for case in cases}
+
+
+def _score(case: EvaluationCase, said: Sequence[str], model_part: str) -> dict[str, Any]:
+    """A case's stored score. A model's answer comes from its recording the next time, which is no sign of stability."""
+    score: dict[str, Any] = {
+        "expected": case.expected["verdict"],
+        "said": said[0],
+        "weight": case.weight,
+        "stable": len(set(said)) == 1 if len(said) > 1 and not model_part else None,
     }
-
-
-def _judge_of(
-    version: DocumentVersion | None, related: Sequence[DocumentVersion | None], masters: Masters
-) -> DocumentJudge | None:
-    others = [one for one in related if one is not None]
-    return DocumentJudge(version, masters, others) if version and len(others) == len(related) else None
+    return score | {"model": model_part} if model_part else score
 
 
 def _ask(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) -> None:
@@ -132,9 +178,12 @@ def _ask(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) -> N
     for start in range(0, len(left), QUESTIONS_AT_ONCE):
         lease.renew()
         some = left[start : start + QUESTIONS_AT_ONCE]
-        scores = {
-            str(case.pk): dict(retrieval_evaluation.score_case(principal, case, embedding_set, mode)) for case in some
-        }
+        try:
+            scores = {
+                str(case.pk): retrieval_evaluation.score_case(principal, case, embedding_set, mode) for case in some
+            }
+        except Unavailable as error:
+            raise RunFailed(str(error)) from error
         _store(run, lease, scores, (len(run.scores) + len(some)) / len(cases))
 
 
@@ -151,7 +200,9 @@ def _store(run: EvaluationRun, lease: Lease, scores: Mapping[str, Any], share: f
     run.scores = {**run.scores, **scores}
     with transaction.atomic():
         lease.lock()
-        EvaluationRun.objects.filter(pk=run.pk).update(scores=run.scores, progress=min(99, int(100 * share)))
+        EvaluationRun.objects.filter(pk=run.pk).update(
+            scores=run.scores, details=run.details, progress=min(99, int(100 * share))
+        )
 
 
 def _finish(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) -> None:

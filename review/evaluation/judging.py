@@ -1,7 +1,7 @@
 """What the reviewer says of one document: check items of pinned check lists, and rules alone, run only as asked.
 
-Nothing is stored. An item that rules can't decide is answered by what a model said in the latest completed review of
-the same document version and the same item version, if there is one.
+Nothing is stored. An item that rules can't decide is answered by the model, in a run that asks it; else by what a model
+said in the latest completed review of the same document version and the same item version, if there is one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from knowledge.models import DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.queries import topics_for
 from review.engine import CheckSpec, judge
 from review.evaluation.matching import Defect, Said, answer
+from review.evaluation.model_answers import ModelAnswers
+from review.judging.sitting import is_for_model
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, CheckResult, MasterStatus, ReviewStatus
 from review.related import related_document
 from review.rules import list_rules, run_rules
@@ -27,6 +29,7 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Verdict
 TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
 NOT_DECIDED = (Verdict.SKIPPED, Verdict.ERROR)
 LLM = "llm"
+ANSWERED = "answered"
 NOTHING = Said(decided=False)
 
 
@@ -65,16 +68,28 @@ class Masters:
 class DocumentJudge:
     """Answers cases about one document version; every item and rule runs once."""
 
-    def __init__(self, version: DocumentVersion, masters: Masters, related: Sequence[DocumentVersion] = ()) -> None:
+    def __init__(
+        self,
+        version: DocumentVersion,
+        masters: Masters,
+        related: Sequence[DocumentVersion] = (),
+        model: ModelAnswers | None = None,
+    ) -> None:
         self._version = version
         self._masters = masters
         self._related = related
+        self._model = model
+        self._model_parts: dict[str, str] = {}
         self._items: dict[str, Said] = {}
         self._rules: dict[str, Said] = {}
 
     def answer(self, case: Mapping[str, Any]) -> str:
         """Tell fail, pass or undecided for a case's stored input."""
         return answer(case, self._said(case), self._target.text)
+
+    def model_part(self, case: Mapping[str, Any]) -> str:
+        """Tell, after ``answer``, what a model had to do with it: ANSWERED, the reason why it gave none, or empty."""
+        return self._model_parts.get(case.get("check_item_id", ""), "")
 
     @cached_property
     def _target(self) -> RuleInput:
@@ -132,11 +147,18 @@ class DocumentJudge:
             code=item.item.code, check_type=item.check_type, strategy=item.strategy, criteria=item.criteria
         )
         judgement = judge(check, replace(self._target, topics=topics_for(master.checklist.ontology_domain)))
+        if self._model is not None and is_for_model(item, judgement):
+            return self._asked(self._model, item)
         if judgement.verdict is Verdict.SKIPPED:
             return self._said_by_model(item)
         return Said(
             decided=judgement.verdict not in NOT_DECIDED, defects=[_defect(draft) for draft in judgement.findings]
         )
+
+    def _asked(self, model: ModelAnswers, item: CheckItemVersion) -> Said:
+        opinion = model.opinion(item, self._target, self._version)
+        self._model_parts[item.item.code] = ANSWERED if opinion.record else opinion.notices[-1].code
+        return Said(decided=opinion.verdict not in NOT_DECIDED, defects=[_defect(draft) for draft in opinion.findings])
 
     def _said_by_model(self, item: CheckItemVersion) -> Said:
         results = CheckResult.objects.filter(
@@ -145,6 +167,7 @@ class DocumentJudge:
         result = results.exclude(verdict__in=NOT_DECIDED).prefetch_related("findings").order_by("-pk").first()
         if result is None:
             return NOTHING
+        self._model_parts[item.item.code] = ANSWERED
         defects = [
             Defect(
                 rule_id=row.rule_id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +10,7 @@ from hub.evaluation.classification import Judged, counts, figures, measure
 from hub.evaluation.models import EvaluationCase, EvaluationRun
 from knowledge.services import retrieval_evaluation
 from review.evaluation.comparison import Flip, compare, judged_of
+from review.evaluation.judging import ANSWERED
 
 FLIPS_KEPT = 200
 Summary = dict[str, Any]
@@ -55,6 +56,7 @@ def review_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summa
         "by_check_type": _groups(cases, judged, check_type_of),
         "by_document": _documents(cases, judged),
         "by_item": _groups(cases, judged, item_of, intervals=False),
+        "model": model_part(run.scores),
     }
     flips: list[dict[str, Any]] = []
     if run.baseline is not None:
@@ -64,6 +66,13 @@ def review_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summa
         details["compared_cases"] = found.cases
         flips = [_flip_row(flip, {str(case.pk): case for case in cases}) for flip in found.flips[:FLIPS_KEPT]]
     return {"metrics": metrics, "details": details, "flips": flips}
+
+
+def model_part(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Count the cases that a language model answered, and those that it should have, by the reason why it did not."""
+    parts = Counter(score["model"] for score in scores.values() if score.get("model"))
+    answered = parts.pop(ANSWERED, 0)
+    return {"answered": answered, "left_open": dict(sorted(parts.items()))}
 
 
 def retrieval_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summary:

@@ -9,7 +9,7 @@ from review.services.masters import (
     list_checklist_versions,
     list_checklists,
 )
-from review.services.prompts import Trial, publish_prompt, try_prompt
+from review.services.prompts import Trial, draft_prompt, get_prompt, list_prompts, publish_prompt, try_prompt
 from review.services.replays import replay_review
 from review.services.reviews import (
     JUDGES,
@@ -56,13 +56,16 @@ __all__ = [
     "decide_result",
     "describe_rules",
     "difference",
+    "draft_prompt",
     "estimate_review",
     "finding_history",
+    "get_prompt",
     "get_review",
     "lint_text",
     "list_check_items",
     "list_checklist_versions",
     "list_checklists",
+    "list_prompts",
     "list_reviews",
     "ordered_findings",
     "publish_prompt",

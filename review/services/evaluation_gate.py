@@ -1,110 +1,236 @@
 """The gate: what is about to go live is measured on the datasets that guard it, and may be refused.
 
-HUB_EVALUATION_GATE is off (nothing is measured), warn (measured, told, let through) or refuse. A subject is a check
-list's version, or whatever else its caller can measure.
+A subject is a check list's version, a prompt, or an embedding set with its chunk policy (:mod:`.candidates`). It is
+held against what is in force; the runs are stored, and hold as long as candidate, cases and their documents stay the
+same.
+
+HUB_EVALUATION_GATE is off (nothing is measured), warn (the difference has to be there first, then all is let through)
+or refuse (what does worse is refused, and so is what nobody can tell). Nothing overrides it but the setting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from django.conf import settings
-from django.utils.translation import gettext_lazy as _
+from django.db import connection
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from hub.access.principals import Principal, system_principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict
-from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
-from hub.evaluation.review_cases import REVIEW
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
+from knowledge.models import EmbeddingSet
 from review.models import CheckListVersion
-from review.services.evaluation import GUARD_CHECKLIST
-from review.services.evaluation_runs import get_run, start_run, wait_for_run
+from review.schemas.gate_report import OFF, REFUSE, Comparison, Finding, GateReport
+from review.services import evaluation_runs
+from review.services.candidates import Candidate, checklist_candidate, find_candidate, set_candidate
+from review.services.evaluation_pins import pins_of
 
-OFF, WARN, REFUSE = "off", "warn", "refuse"
-FLIPS_SHOWN = 10
-
-Measure = Callable[[EvaluationDataset], EvaluationRun]
-"""Runs a dataset over what is in force and over the candidate, and gives the candidate's run, compared."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateOutcome:
-    """What the gate saw: the runs of the datasets that guard the subject, and those that got worse."""
-
-    mode: str
-    runs: tuple[EvaluationRun, ...] = ()
-
-    @property
-    def regressions(self) -> tuple[EvaluationRun, ...]:
-        return tuple(run for run in self.runs if run.metrics.get("regression"))
+# How long a caller waits for a comparison that is not there yet, while a worker makes it.
+WAIT_S = 20.0
+FLIPS_TOLD = 10
 
 
-def check_publish(checklist_version: CheckListVersion, *, principal: Principal | None = None) -> GateOutcome:
-    """Measure a check list's version against the one in force, on the datasets that guard the list.
+def look_at(principal: Principal, name: str) -> GateReport:
+    """Tell what is known of a candidate on the datasets that guard it; nothing is measured.
 
-    Call it before the version is approved, outside of the transaction that does so. Raises Conflict with the flipped
-    cases when a dataset's F1 would fall and the gate refuses.
+    For curators. Raises NotFound, InvalidInput.
     """
-    guard = f"{GUARD_CHECKLIST}{checklist_version.checklist.code}"
-    return gate(guard, lambda dataset: _measure_checklist(dataset, checklist_version), principal=principal)
+    candidate = find_candidate(principal, name)
+    return _report(principal, candidate, [_known(dataset, candidate) for dataset in _guarding(candidate)])
 
 
-def gate(guard: str, measure: Measure, *, principal: Principal | None = None) -> GateOutcome:
-    """Measure what is about to go live on every dataset that has ``guard``, by the caller's ``measure``.
+def compare(*, principal: Principal, name: str, wait_s: float | None = WAIT_S) -> GateReport:
+    """Measure a candidate against what is in force, where that is not known yet, and wait for it up to ``wait_s``.
 
-    Raises Conflict when something got worse and the gate refuses, or a run could not be completed.
+    For curators. Raises NotFound, InvalidInput.
+    """
+    candidate = find_candidate(principal, name)
+    return _report(principal, candidate, _measured(candidate, wait_s))
+
+
+def check_publish(checklist_version: CheckListVersion, *, principal: Principal | None = None) -> GateReport:
+    """Let a check list's version pass, or raise what :func:`let_through` raises."""
+    return let_through(principal or system_principal("evaluation"), checklist_candidate(checklist_version))
+
+
+def check_switch(principal: Principal, embedding_set: EmbeddingSet) -> None:
+    """Let an embedding set pass, or raise what :func:`let_through` raises."""
+    let_through(principal, set_candidate(embedding_set))
+
+
+def let_through(principal: Principal, candidate: Candidate) -> GateReport:
+    """Measure a candidate on every dataset that guards it, before it is published, and write down what was found.
+
+    Call it outside of the transaction that publishes. Raises Conflict: ``evaluation_pending`` while the comparison is
+    being made, ``evaluation_regression`` with the flipped cases, ``evaluation_unknown`` with the reason and what to do.
     """
     mode = settings.CONFIG.hub_evaluation_gate
     if mode == OFF:
-        return GateOutcome(mode=mode)
-    datasets = EvaluationDataset.objects.filter(guards__contains=[guard]).order_by("code")
-    outcome = GateOutcome(mode=mode, runs=tuple(measure(dataset) for dataset in datasets))
-    unfinished = [run for run in outcome.runs if run.status != RunStatus.COMPLETED]
-    if outcome.runs:
+        return GateReport(candidate=candidate.name, mode=mode)
+    report = _report(principal, candidate, _measured(candidate, WAIT_S))
+    if report.comparisons:
         record_event(
-            principal=principal or system_principal("evaluation"),
+            principal=principal,
             action="EVALUATION_GATE",
-            resource=guard,
+            resource=candidate.guard,
+            candidate=candidate.name,
             mode=mode,
-            runs=[run.public_id for run in outcome.runs],
-            regressions=[run.public_id for run in outcome.regressions],
+            runs=[one.run.public_id for one in report.comparisons if one.run],
+            found={one.dataset.code: one.finding.value for one in report.comparisons},
+            regressions=[run.public_id for run in report.regressions],
         )
-    if mode == REFUSE and (outcome.regressions or unfinished):
-        raise _refusal(guard, [*outcome.regressions, *unfinished])
-    return outcome
+    if refusal := _refusal(report):
+        raise refusal
+    return report
 
 
-def _measure_checklist(dataset: EvaluationDataset, subject: CheckListVersion) -> EvaluationRun:
-    """Run the dataset over what is in force and over the candidate, and compare the two."""
+def _guarding(candidate: Candidate) -> list[EvaluationDataset]:
+    return list(EvaluationDataset.objects.filter(guards__contains=[candidate.guard]).order_by("code"))
+
+
+def _known(dataset: EvaluationDataset, candidate: Candidate) -> Comparison:
+    """The newest comparison of the same candidate on the same cases, whatever became of it."""
+    try:
+        digest = pins_of(system_principal("evaluation"), dataset, candidate, rounds=1).digest
+        current = pins_of(system_principal("evaluation"), dataset, candidate.in_force(), rounds=1).digest
+    except Conflict as error:
+        return Comparison(dataset=dataset, finding=Finding.UNKNOWN, reason=str(error))
+    runs = dataset.runs.filter(pins_digest=digest, baseline__pins_digest=current)
+    run = runs.select_related("dataset", "baseline").order_by("-pk").first()
+    return _compared(dataset, candidate, run) if run else Comparison(dataset=dataset, finding=Finding.NOT_MEASURED)
+
+
+def _measured(candidate: Candidate, wait_s: float | None) -> list[Comparison]:
+    """Start what has to be measured, all of it before waiting for any."""
     principal = system_principal("evaluation")
-    before = start_run(principal=principal, dataset=dataset.code, kind=REVIEW, rounds=1)
-    wait_for_run(before, timeout_s=None, work_here=True)
-    after = start_run(
-        principal=principal,
-        dataset=dataset.code,
-        kind=REVIEW,
-        rounds=1,
-        candidates={subject.checklist.code: subject.pk},
-        baseline=before,
+    found: list[Comparison] = []
+    for dataset in _guarding(candidate):
+        try:
+            run = evaluation_runs.start_comparison(
+                principal=principal, dataset=dataset.code, candidate=candidate, anew=False
+            )
+        except Conflict as error:
+            found.append(Comparison(dataset=dataset, finding=Finding.UNKNOWN, reason=str(error)))
+            continue
+        found.append(Comparison(dataset=dataset, finding=Finding.PENDING, run=run))
+    return [_finished(principal, candidate, one, wait_s) for one in found]
+
+
+def _finished(principal: Principal, candidate: Candidate, one: Comparison, wait_s: float | None) -> Comparison:
+    if one.run is None:
+        return one
+    # inside a transaction no worker can see the run
+    is_hidden = connection.in_atomic_block
+    evaluation_runs.wait_for_run(one.run, timeout_s=None if is_hidden else wait_s, work_here=is_hidden)
+    return _compared(one.dataset, candidate, evaluation_runs.get_run(principal, one.run.public_id))
+
+
+def _compared(dataset: EvaluationDataset, candidate: Candidate, run: EvaluationRun) -> Comparison:
+    """Say what a run comes to."""
+    if run.status in UNFINISHED_RUNS:
+        return Comparison(dataset=dataset, finding=Finding.PENDING, run=run)
+    if run.status == RunStatus.FAILED:
+        return Comparison(dataset=dataset, finding=Finding.UNKNOWN, run=run, reason=run.error)
+    if reason := _why_unknown(candidate, run):
+        return Comparison(dataset=dataset, finding=Finding.UNKNOWN, run=run, reason=reason)
+    return Comparison(dataset=dataset, finding=_finding(run), run=run)
+
+
+def _finding(run: EvaluationRun) -> Finding:
+    if run.metrics.get("regression"):
+        return Finding.WORSE
+    return Finding.BETTER if run.metrics.get("improved") else Finding.SAME
+
+
+def _why_unknown(candidate: Candidate, run: EvaluationRun) -> str:
+    """Why a comparison that only a model can make tells nothing; empty when it tells."""
+    if not candidate.asks_model:
+        return ""
+    open_cases = evaluation_runs.left_open(run)
+    if not open_cases and run.baseline is not None:
+        open_cases = evaluation_runs.left_open(run.baseline)
+    if open_cases:
+        codes = ", ".join(f"{code} ({count})" for code, count in open_cases.items())
+        return _(
+            "The language model answered not all cases: {codes}. Set LLM_PROVIDER and what it needs, see that the "
+            "model is reached and the budget is enough, and compare again; what was answered is not asked again."
+        ).format(codes=codes)
+    if not run.details.get("model", {}).get("answered"):
+        return _(
+            "No case of this dataset is judged by a language model, so it tells nothing of a prompt. Add cases of such "
+            "check items, or take “prompt” off what the dataset guards."
+        )
+    return ""
+
+
+def _report(principal: Principal, candidate: Candidate, comparisons: Sequence[Comparison]) -> GateReport:
+    """The comparisons as the caller may see them: who may not read a dataset learns how it ended, not its cases."""
+    readable = set(EvaluationDataset.objects.visible_to(principal).values_list("pk", flat=True))
+    return GateReport(
+        candidate=candidate.name,
+        mode=settings.CONFIG.hub_evaluation_gate,
+        comparisons=tuple(comparisons),
+        readable=frozenset(readable),
     )
-    wait_for_run(after, timeout_s=None, work_here=True)
-    return get_run(principal, after.public_id)
 
 
-def _refusal(guard: str, runs: list[EvaluationRun]) -> Conflict:
-    worse = [flip for run in runs for flip in run.flips if flip.get("is_worse")]
-    shown = "; ".join(
+def _refusal(report: GateReport) -> Conflict | None:
+    """What keeps a candidate from being published, if anything does."""
+    if pending := report.of(Finding.PENDING):
+        return Conflict(
+            gettext_lazy(
+                "{candidate} is still being compared with what is in force, on {datasets}. "
+                "Look at the difference when it is done, and publish again."
+            ),
+            code="evaluation_pending",
+            candidate=report.candidate,
+            datasets=_codes(pending),
+            runs=[one.run.public_id for one in pending if one.run],
+        )
+    if report.mode != REFUSE:
+        return None
+    if worse := report.of(Finding.WORSE):
+        return _regression(report, worse)
+    if unknown := report.of(Finding.UNKNOWN):
+        return Conflict(
+            gettext_lazy(
+                "The evaluation gate refuses {candidate}: nobody can tell how it does on {datasets}. {reasons}"
+            ),
+            code="evaluation_unknown",
+            candidate=report.candidate,
+            datasets=_codes(unknown),
+            reasons=" ".join(dict.fromkeys(one.reason for one in unknown)),
+        )
+    return None
+
+
+def _regression(report: GateReport, worse: Sequence[Comparison]) -> Conflict:
+    flips = [flip for one in worse for flip in report.flips_of(one) if flip["is_worse"]]
+    count = sum(flip["is_worse"] for one in worse for flip in one.flips)
+    return Conflict(
+        gettext_lazy(
+            "The evaluation gate refuses {candidate}: it does worse on {datasets}. {count} cases flipped: {flips}"
+        ),
+        code="evaluation_regression",
+        candidate=report.candidate,
+        datasets=_codes(worse),
+        count=count,
+        flips="; ".join(map(_in_words, flips[:FLIPS_TOLD])) or "-",
+        runs=[one.run.public_id for one in worse if one.run],
+    )
+
+
+def _codes(comparisons: Sequence[Comparison]) -> str:
+    return ", ".join(one.dataset.code for one in comparisons)
+
+
+def _in_words(flip: dict[str, object]) -> str:
+    if "query" in flip:
+        return f"{flip['query']} (recall@10: {flip['before']} -> {flip['after']})"
+    return (
         f"{flip['document']}: {flip['item'] or flip['decided_by']} "
         f"({flip['expected']}: {flip['before']} -> {flip['after']})"
-        for flip in worse[:FLIPS_SHOWN]
-    )
-    return Conflict(
-        _("The evaluation gate refuses {guard}: it does worse on {datasets}. {count} cases flipped: {flips}"),
-        code="evaluation_regression",
-        guard=guard,
-        datasets=", ".join(sorted({run.dataset.code for run in runs})),
-        count=len(worse),
-        flips=shown or "; ".join(run.error for run in runs if run.error) or "-",
-        runs=[run.public_id for run in runs],
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
@@ -18,25 +18,21 @@ from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.classification import MEASURES, REPRODUCIBILITY
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
 from hub.evaluation.review_cases import REVIEW
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.models import Document, VersionContent
 from knowledge.services import retrieval_evaluation
 from knowledge.services.retrieval_evaluation import get_dataset
 from knowledge.services.workers import POLL_S, worker_is_alive
-from knowledge.types import SearchMode
 from review.evaluation import execution
-from review.evaluation.judging import versions_in_force
-from review.evaluation.summary import document_key, related_keys, retrieval_summary, review_summary
-from review.judging.prompts import numbers_in_force
-from review.models import CheckListVersion
+from review.evaluation.summary import retrieval_summary, review_summary
 from review.schemas.evaluation import ComparisonOut, comparison_out
+from review.services.candidates import Candidate, find_candidate
 from review.services.evaluation import require_curator, require_reader
+from review.services.evaluation_pins import Pins, pins_of
 from review.tasks import execute_evaluation
 
 ALIASES = {"f1": "f1_score", "fpr": "false_positive_rate", "fnr": "false_negative_rate"}
 KNOWN_METRICS = (*MEASURES, REPRODUCIBILITY, *retrieval_evaluation.MEASURES)
 MOST_ROUNDS = 10
-UNKNOWN_SHOWN = 20
+RUNS_TRIED = 5
 
 
 def start_run(
@@ -46,35 +42,97 @@ def start_run(
     compare_baseline: bool = False,
     kind: str = "",
     rounds: int = 2,
-    candidates: Mapping[str, int] | None = None,
-    baseline: EvaluationRun | None = None,
+    asks_model: bool = False,
 ) -> EvaluationRun:
     """Queue a run of a dataset's cases over what is in force now.
 
     ``kind`` is review, or retrieval where a dataset has only such cases. ``rounds`` tells how often each document is
-    judged, for the reproducibility. ``candidates`` replaces check lists' versions in force (code to version id);
-    ``baseline`` is compared with instead of the dataset's own.
-    Raises NotFound, InvalidInput, Conflict when there are no cases or none of the documents is there.
+    judged, for the reproducibility. With ``asks_model`` a language model judges what rules leave open; what it answered
+    before comes from the recordings. Raises NotFound, InvalidInput, Conflict when there are no cases or none of the
+    documents is there.
     """
     require_curator(principal)
     found = get_dataset(principal, dataset)
+    kind = _kind(found, kind)
+    measured = Candidate(name="", guard="", kind=kind, asks_model=asks_model and kind == REVIEW)
+    baseline = baseline_of(found, kind) if compare_baseline else None
+    pins = _pinned(principal, found, measured, rounds)
+    if compare_baseline and baseline is None:
+        pins.notices.append({"code": "no_baseline", "text": "no earlier run to compare with"})
+    return _queue(principal, found, measured, pins, baseline)
+
+
+def start_measuring(
+    *,
+    principal: Principal,
+    dataset: str,
+    candidate: str = "",
+    rounds: int = 2,
+    **asked: Any,  # noqa: ANN401
+) -> EvaluationRun:
+    """Queue a run as a door asks for it: of a candidate by its name, or else as ``start_run`` takes it.
+
+    A candidate brings its own kind of cases, and is compared with what is in force. Raises what either raises.
+    """
+    if not candidate:
+        return start_run(principal=principal, dataset=dataset, rounds=rounds, **asked)
+    found = find_candidate(principal, candidate)
+    return start_comparison(principal=principal, dataset=dataset, candidate=found, rounds=rounds)
+
+
+def start_comparison(
+    *, principal: Principal, dataset: str, candidate: Candidate, rounds: int = 1, anew: bool = True
+) -> EvaluationRun:
+    """Queue a run over a candidate, to be compared with one over what is in force; gives the candidate's run.
+
+    What is in force is not measured again when the same was measured on the same cases before; unless ``anew``, neither
+    is the candidate. A run that failed, or in which a model left something open, does not count. Raises what
+    ``start_run`` raises.
+    """
+    require_curator(principal)
+    found = get_dataset(principal, dataset)
+    current = candidate.in_force()
+    pins = _pinned(principal, found, current, rounds)
+    before = usable_run(found, pins.digest) or _queue(principal, found, current, pins, None)
+    pins = _pinned(principal, found, candidate, rounds)
+    after = None if anew else usable_run(found, pins.digest, baseline=before)
+    return after or _queue(principal, found, candidate, pins, before)
+
+
+def usable_run(
+    dataset: EvaluationDataset, digest: str, *, baseline: EvaluationRun | None = None
+) -> EvaluationRun | None:
+    """The newest run of the same things on the same cases that is under way, or complete with nothing left open."""
+    runs = dataset.runs.filter(pins_digest=digest).exclude(status=RunStatus.FAILED).order_by("-pk")
+    if baseline is not None:
+        runs = runs.filter(baseline=baseline)
+    return next((run for run in runs[:RUNS_TRIED] if not left_open(run)), None)
+
+
+def left_open(run: EvaluationRun) -> dict[str, int]:
+    """The cases that a language model should have answered and did not, by the reason."""
+    return dict(run.details.get("model", {}).get("left_open", {}))
+
+
+def _pinned(principal: Principal, dataset: EvaluationDataset, candidate: Candidate, rounds: int) -> Pins:
     if not 1 <= rounds <= MOST_ROUNDS:
         raise InvalidInput(_("rounds: expected 1 to {limit}."), limit=MOST_ROUNDS)
-    kind = _kind(found, kind)
-    pins = _retrieval_pins() if kind == RETRIEVAL else _review_pins(principal, found, candidates or {}, rounds)
-    details = {"notices": pins.pop("notices", [])}
-    if baseline is None and compare_baseline:
-        baseline = baseline_of(found, kind)
-    if compare_baseline and baseline is None:
-        details["notices"].append({"code": "no_baseline", "text": "no earlier run to compare with"})
-    last = found.cases.filter(kind=kind).aggregate(last=Max("pk"))["last"]
+    return pins_of(principal, dataset, candidate, rounds=rounds)
+
+
+def _queue(
+    principal: Principal, dataset: EvaluationDataset, measured: Candidate, pins: Pins, baseline: EvaluationRun | None
+) -> EvaluationRun:
+    last = dataset.cases.filter(kind=measured.kind).aggregate(last=Max("pk"))["last"]
+    more = {"last_case": last, "as_system": principal.user_id is None, "candidate": measured.name}
     with transaction.atomic():
         run = EvaluationRun.objects.create(
-            dataset=found,
-            kind=kind,
-            subject=pins.pop("subject")[:200],
-            parameters={**pins, "last_case": last, "as_system": principal.user_id is None},
-            details=details,
+            dataset=dataset,
+            kind=measured.kind,
+            subject=pins.subject[:200],
+            parameters={**pins.parameters, **more},
+            pins_digest=pins.digest,
+            details={"notices": pins.notices},
             baseline=baseline,
             status=RunStatus.QUEUED,
             progress=0,
@@ -82,7 +140,11 @@ def start_run(
             requested_by_id=principal.user_id,
         )
         record_event(
-            principal=principal, action="EVALUATION_RUN", resource=f"evaluation_run:{run.public_id}", dataset=dataset
+            principal=principal,
+            action="EVALUATION_RUN",
+            resource=f"evaluation_run:{run.public_id}",
+            dataset=dataset.code,
+            **({"candidate": measured.name} if measured.name else {}),
         )
         enqueue_on_commit(execute_evaluation, run_id=run.pk)
     return run
@@ -92,86 +154,7 @@ def _kind(dataset: EvaluationDataset, kind: str) -> str:
     there = set(dataset.cases.order_by().values_list("kind", flat=True).distinct())
     if kind not in ("", REVIEW, RETRIEVAL):
         raise InvalidInput(_("kind: expected review or retrieval."))
-    chosen = kind or next((name for name in (REVIEW, RETRIEVAL) if name in there), REVIEW)
-    if chosen not in there:
-        raise Conflict(
-            _('The dataset "{dataset}" has no {kind} cases. Import some first.'),
-            code="no_cases",
-            dataset=dataset.code,
-            kind=chosen,
-        )
-    return chosen
-
-
-def _review_pins(
-    principal: Principal, dataset: EvaluationDataset, candidates: Mapping[str, int], rounds: int
-) -> dict[str, Any]:
-    """Pin check list versions and document versions, so that a resumed run measures the same."""
-    checklists = versions_in_force() | dict(candidates)
-    named = CheckListVersion.objects.filter(pk__in=checklists.values()).select_related("checklist")
-    labels = sorted(f"{version.checklist.code} v{version.number}" for version in named)
-    asked = list(dataset.cases.filter(kind=REVIEW).values_list("input", flat=True))
-    documents, missing = _pinned_documents(principal, asked)
-    if not documents:
-        raise Conflict(
-            _('None of the documents of the dataset "{dataset}" is there for you, among them: {missing}.'),
-            code="documents_missing",
-            dataset=dataset.code,
-            missing=", ".join(missing[:UNKNOWN_SHOWN]),
-        )
-    notices = [{"code": "document_missing", "text": name} for name in missing]
-    return {
-        "subject": ", ".join(labels) or "-",
-        "checklists": checklists,
-        "documents": documents,
-        "rounds": rounds,
-        "prompts": numbers_in_force(),
-        "notices": notices,
-    }
-
-
-def _pinned_documents(principal: Principal, asked: Sequence[Mapping[str, Any]]) -> tuple[dict[str, int], list[str]]:
-    """Find the current version of each document that cases name; of several with one path the oldest document's."""
-    names = {name for case in asked for name in (case["document"], *case.get("related_documents", ()))}
-    rows = (
-        Document.objects.visible_to(principal)
-        .live()
-        .filter(Q(public_id__in=names) | Q(path__in=names), current_version__isnull=False)
-        .order_by("-pk")
-        .values_list("pk", "public_id", "path", "collection__slug", "current_version_id")
-    )
-    known: dict[str, int] = {}
-    documents: dict[str, int] = {}
-    for pk, public_id, path, collection, version_id in rows:
-        names_of = (public_id, path, f"{collection}:{path}", f"{collection}:{public_id}")
-        known |= dict.fromkeys(names_of, version_id)
-        documents |= dict.fromkeys(names_of, pk)
-    known |= _named_versions(asked, documents)
-    keys = {key for case in asked for key in (document_key(case), *related_keys(case))}
-    return {key: known[key] for key in sorted(keys & known.keys())}, sorted(keys - known.keys())
-
-
-def _named_versions(asked: Sequence[Mapping[str, Any]], documents: Mapping[str, int]) -> dict[str, int]:
-    """Find the versions that cases name by number, as far as their text is still there."""
-    wanted = {}
-    for case in asked:
-        document = documents.get(document_key({**case, "version": None}))
-        if case.get("version") and document is not None:
-            wanted[document_key(case)] = (document, case["version"])
-    rows = VersionContent.objects.filter(version__document__in={document for document, _number in wanted.values()})
-    there = {(row[0], row[1]): row[2] for row in rows.values_list("version__document", "version__number", "version")}
-    return {key: there[named] for key, named in wanted.items() if named in there}
-
-
-def _retrieval_pins() -> dict[str, Any]:
-    active = active_embedding_set()
-    return {
-        "subject": active.name,
-        "embedding_set": active.pk,
-        "mode": SearchMode.HYBRID.value,
-        "model": active.model,
-        "policy": str(active.policy),
-    }
+    return kind or next((name for name in (REVIEW, RETRIEVAL) if name in there), REVIEW)
 
 
 def baseline_of(dataset: EvaluationDataset, kind: str) -> EvaluationRun | None:

@@ -8,13 +8,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, NotFound
-from hub.core.publication import PublicationStatus
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus, next_number
 from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider
 from knowledge.models import VersionContent
@@ -24,7 +25,12 @@ from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sitting import purpose_of, task_of
 from review.judging.types import Opinion
-from review.models import CheckItemVersion, JudgePrompt, MasterStatus
+from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptKind
+from review.services.candidates import find_prompt, prompt_candidate
+from review.services.evaluation_gate import let_through
+from review.services.masters import require_curator
+
+LONGEST_NOTE = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +45,44 @@ class Trial:
     cost: Decimal | None
 
 
+def list_prompts(principal: Principal) -> QuerySet[JudgePrompt]:
+    """Every version of every prompt, the newest of each kind first. For curators."""
+    require_curator(principal)
+    return JudgePrompt.objects.select_related("author").order_by("kind", "-number")
+
+
+def get_prompt(principal: Principal, kind: str, number: int) -> JudgePrompt:
+    """One version of a prompt. For curators. Raises NotFound."""
+    require_curator(principal)
+    return find_prompt(kind, number)
+
+
+def draft_prompt(*, principal: Principal, kind: str, text: str, note: str = "") -> JudgePrompt:
+    """Store a draft under the next number of its kind. Raises InvalidInput."""
+    require_curator(principal)
+    if kind not in PromptKind.values:
+        raise InvalidInput(
+            _("kind: expected {known}, not {given!r}."), field="kind", known=", ".join(PromptKind.values), given=kind
+        )
+    if "\0" in text or "\0" in note or len(note) > LONGEST_NOTE:
+        raise InvalidInput(_("note: expected at most {limit} characters."), field="note", limit=LONGEST_NOTE)
+    with transaction.atomic():
+        number = next_number(JudgePrompt.objects.filter(kind=kind))
+        made = JudgePrompt.objects.create(kind=kind, number=number, text=text, note=note, author_id=principal.user_id)
+        record_event(principal=principal, action="CONFIG_CHANGE", resource=f"prompt:{made}")
+    return made
+
+
 def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
-    """Put a draft in force; the one of its kind that was in force is retired. Raises NotFound, Conflict."""
-    principal.require(Scope.CURATE)
+    """Put a draft in force; the one of its kind that was in force is retired.
+
+    It is measured first on the datasets that guard prompts. Raises NotFound, and Conflict: no draft, or what the gate
+    says (with the flipped cases, when it refuses).
+    """
+    require_curator(principal)
+    draft = JudgePrompt.objects.filter(pk=prompt_id, status=PublicationStatus.DRAFT).first()
+    if draft is not None:
+        let_through(principal, prompt_candidate(draft))
     with transaction.atomic():
         same_kind = JudgePrompt.objects.select_for_update()
         prompt = same_kind.filter(pk=prompt_id).first()

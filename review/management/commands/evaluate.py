@@ -26,7 +26,7 @@ class Command(HubCommand):
     help = (
         "Measure the reviewer (or the search) on an evaluation dataset. Exit code 1 on a regression against the "
         "baseline, 2 when the run failed. Examples: manage.py evaluate gold --compare-baseline; "
-        "manage.py evaluate gold --import gold.jsonl"
+        "manage.py evaluate gold --candidate checklist:basic-design@2; manage.py evaluate gold --import gold.jsonl"
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,6 +34,14 @@ class Command(HubCommand):
         parser.add_argument("dataset", metavar="DATASET", help="code of the dataset")
         parser.add_argument("--compare-baseline", action="store_true", help="with the baseline run, or the newest")
         parser.add_argument("--kind", choices=["review", "retrieval"], default="", help="default: review if there is")
+        parser.add_argument(
+            "--candidate",
+            default="",
+            metavar="NAME",
+            help="measured in the place of what is in force, and compared with that: checklist:CODE@NUMBER, "
+            "prompt:KIND@NUMBER or embedding_set:NAME",
+        )
+        parser.add_argument("--ask-model", action="store_true", help="a language model judges what rules leave open")
         parser.add_argument("--rounds", type=int, default=2, help="how often each document is judged (default 2)")
         parser.add_argument("--metrics", default="", help="comma separated; default: all")
         parser.add_argument(
@@ -50,12 +58,14 @@ class Command(HubCommand):
             metrics = evaluation_runs.chosen_metrics([name for name in options["metrics"].split(",") if name])
             if file is not None:
                 self._import(principal, dataset, file)
-            run = evaluation_runs.start_run(
+            run = evaluation_runs.start_measuring(
                 principal=principal,
                 dataset=dataset,
+                candidate=options["candidate"],
                 compare_baseline=options["compare_baseline"],
                 kind=options["kind"],
                 rounds=options["rounds"],
+                asks_model=options["ask_model"],
             )
             evaluation_runs.wait_for_run(run, timeout_s=None, on_progress=self._show)
             facts = evaluation_out(evaluation_runs.get_run(principal, run.public_id), metrics)

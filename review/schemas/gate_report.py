@@ -1,0 +1,87 @@
+"""What the gate found of a candidate, dataset by dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hub.evaluation.models import EvaluationDataset, EvaluationRun
+
+OFF, WARN, REFUSE = "off", "warn", "refuse"
+Flip = dict[str, Any]
+
+
+class Finding(StrEnum):
+    """How a candidate does on a dataset, against what is in force."""
+
+    NOT_MEASURED = "not_measured"
+    PENDING = "pending"
+    BETTER = "better"
+    SAME = "same"
+    WORSE = "worse"
+    UNKNOWN = "unknown"
+
+
+BLOCKING: Mapping[str, frozenset[Finding]] = {
+    OFF: frozenset(),
+    WARN: frozenset({Finding.NOT_MEASURED, Finding.PENDING}),
+    REFUSE: frozenset({Finding.NOT_MEASURED, Finding.PENDING, Finding.WORSE, Finding.UNKNOWN}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A candidate on one dataset. ``reason`` says why nothing is known; ``run`` is the candidate's, compared."""
+
+    dataset: EvaluationDataset
+    finding: Finding
+    run: EvaluationRun | None = None
+    reason: str = ""
+
+    @property
+    def flips(self) -> list[Flip]:
+        """The cases that were answered otherwise, those that got worse first; each tells whether it did."""
+        rows = self.run.flips if self.run else []
+        return [{**row, "is_worse": is_worse(row)} for row in rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateReport:
+    """A candidate, by name, on all datasets that guard it; ``readable`` are the ids of those that the caller reads."""
+
+    candidate: str
+    mode: str
+    comparisons: tuple[Comparison, ...] = ()
+    readable: frozenset[int] = frozenset()
+
+    @property
+    def runs(self) -> tuple[EvaluationRun, ...]:
+        return tuple(one.run for one in self.comparisons if one.run)
+
+    @property
+    def regressions(self) -> tuple[EvaluationRun, ...]:
+        return tuple(one.run for one in self.of(Finding.WORSE) if one.run)
+
+    @property
+    def may_be_published(self) -> bool:
+        """Whether the gate would let the candidate through as things are."""
+        return not any(one.finding in BLOCKING[self.mode] for one in self.comparisons)
+
+    def of(self, finding: Finding) -> tuple[Comparison, ...]:
+        """The comparisons that ended so."""
+        return tuple(one for one in self.comparisons if one.finding is finding)
+
+    def is_readable(self, comparison: Comparison) -> bool:
+        """Whether the caller may see the dataset's cases."""
+        return comparison.dataset.pk in self.readable
+
+    def flips_of(self, comparison: Comparison) -> list[Flip]:
+        """The flipped cases that the caller may see."""
+        return comparison.flips if self.is_readable(comparison) else []
+
+
+def is_worse(flip: Mapping[str, Any]) -> bool:
+    """Tell whether a flipped case is wrong now, or, for a question, found less."""
+    return bool(flip["is_worse"]) if "is_worse" in flip else flip["after"] < flip["before"]

@@ -1,0 +1,51 @@
+"""The gate before search uses another embedding set: real vectors, real questions."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import translation
+
+from hub.access.principals import local_operator
+from hub.core.errors import Conflict
+from hub.evaluation.models import EvaluationRun
+from knowledge.models import EmbeddingSet
+from knowledge.services import embedding_sets
+from review.services import evaluation, evaluation_gate, evaluation_imports
+from tests.knowledge.test_embedding_sets import QUESTION, build, corpus, make, switch  # noqa: F401 (fixture)
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
+ME = local_operator()
+
+
+@pytest.fixture(autouse=True)
+def guarded(corpus, settings) -> None:  # noqa: F811
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": "refuse"})
+    evaluation.create_dataset(principal=ME, code="questions")
+    rows = evaluation_imports.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
+    evaluation_imports.import_cases(principal=ME, dataset="questions", rows=rows)
+    evaluation.change_dataset(principal=ME, code="questions", change=evaluation.DatasetChange(guards=["embedding_set"]))
+    make("next")
+    build("next")
+    with translation.override("en"):
+        yield
+
+
+def test_a_set_that_finds_less_is_refused_with_the_question_and_going_back_is_not_asked() -> None:
+    first = EmbeddingSet.objects.get(is_active=True)
+    assert switch("next").is_active
+    measured = EvaluationRun.objects.order_by("-pk")[0]
+    assert (measured.subject, measured.baseline.subject) == ("next", first.name)
+    back = evaluation_gate.compare(principal=ME, name=f"embedding_set:{first.name}").runs[0]
+    flips = [{"case": 1, "query": QUESTION, "before": 1.0, "after": 0.0}]
+    EvaluationRun.objects.filter(pk=back.pk).update(metrics={**back.metrics, "regression": True}, flips=flips)
+    with pytest.raises(Conflict, match=QUESTION) as refused:
+        switch(first.name)
+    assert refused.value.error_code == "evaluation_regression"
+    assert embedding_sets.roll_back(principal=ME) == first
+
+
+def test_a_set_whose_model_is_away_is_not_measured_by_words_alone() -> None:
+    EmbeddingSet.objects.filter(name="next").update(fingerprint="gone")
+    with pytest.raises(Conflict, match="can't be measured now") as refused:
+        switch("next")
+    assert refused.value.error_code == "evaluation_unknown"
