@@ -18,13 +18,12 @@ from unfold.admin import TabularInline
 from hub.access.services import record_event
 from hub.admin_site.badges import badge
 from hub.admin_site.callers import is_staff, principal_of
+from hub.llm.providers.registry import is_configured
 from knowledge.services.collections import may_curate
 from review.admin.item_form import ItemVersionForm, criteria_cells
 from review.admin.masters import MasterAdmin, VersionAdmin
-from review.masters.lint import lint_item
 from review.models import CheckItem, CheckItemVersion
-from review.services.master_versions import beside
-from review.services.masters import content_of
+from review.services.item_lint import lint_item_version
 
 
 class ItemVersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
@@ -136,10 +135,12 @@ class CheckItemVersionAdmin(VersionAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        """Show what the lint says beside the form."""
+        """Show what the lint says beside the form, with what a model said of the same wording."""
         version = self.get_object(request, object_id)
-        remarks = lint_item(content_of(version), beside(version)) if version else ()
-        more = {"remarks": remarks, "may_curate": may_curate(principal_of(request))}
+        curates = may_curate(principal_of(request))
+        shown = curates and version is not None
+        remarks = lint_item_version(principal_of(request), version).remarks if shown else ()
+        more = {"remarks": remarks, "may_curate": curates, "may_ask_model": curates and is_configured()}
         response: HttpResponseBase = super().change_view(
             request, object_id, form_url, {**(extra_context or {}), **more}
         )

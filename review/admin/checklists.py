@@ -25,7 +25,7 @@ from knowledge.services.collections import may_curate
 from review.admin import master_pages
 from review.admin.masters import MasterAdmin, VersionAdmin
 from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
-from review.services.master_versions import lint_version
+from review.services.item_lint import lint_checklist
 
 
 class CheckListForm(forms.ModelForm[CheckList]):
@@ -104,7 +104,11 @@ class CheckListAdmin(MasterAdmin):
             path(f"version/<int:pk>/{name}/", view(page), name=f"review_checklistversion_{name}")
             for name, page in versions.items()
         ]
-        items = {"approve": master_pages.approve_item, "retire": master_pages.retire_item}
+        items = {
+            "approve": master_pages.approve_item,
+            "retire": master_pages.retire_item,
+            "lint": master_pages.lint_by_model,
+        }
         own += [
             path(f"item/<int:pk>/{name}/", view(page), name=f"review_checkitemversion_{name}")
             for name, page in items.items()
@@ -198,7 +202,8 @@ class CheckListVersionAdmin(VersionAdmin):
         principal = principal_of(request)
         curates = may_curate(principal)
         shown = curates and version is not None
-        remarks = lint_version(principal, version.checklist.code, number=version.number) if shown else ()
+        code = version.checklist.code if version else ""
+        remarks = lint_checklist(principal, code, number=version.number).remarks if shown else ()
         more = {"remarks": remarks, "may_curate": curates}
         response: HttpResponseBase = super().change_view(
             request, object_id, form_url, {**(extra_context or {}), **more}

@@ -15,18 +15,21 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
+from hub.core.languages import in_language
 from hub.rest.uploads import received_file
 from review.masters.cells import to_cell
 from review.masters.columns import CHOICES, label_of, title_of
 from review.masters.content import ItemChange
 from review.masters.imports import MasterImport
+from review.masters.lint import MODEL
 from review.models import CheckItemVersion, CheckList, CheckListVersion
-from review.services import master_files, master_versions
+from review.services import item_lint, master_files, master_versions
 from review.services.masters import get_checklist_version
 
 SALT = "review.master_import"
@@ -60,6 +63,23 @@ def approve_item(request: HttpRequest, pk: int) -> HttpResponseBase:
 def retire_item(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Retire a version of a check item."""
     return _act(request, get_object_or_404(CheckItemVersion, pk=pk), master_versions.retire_version)
+
+
+@require_POST
+def lint_by_model(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Have a language model look at a check item; the item's page shows what it said."""
+    version = get_object_or_404(CheckItemVersion.objects.select_related("item"), pk=pk)
+    with errors_as_messages(request):
+        report = item_lint.lint_item_version(principal_of(request), version, asks=True)
+        for notice in report.notices:
+            messages.warning(request, in_language(notice.ja, notice.en))
+        if not report.notices:
+            count = sum(remark.decided_by == MODEL for remark in report.remarks)
+            told = ngettext(
+                "The language model made {number} remark.", "The language model made {number} remarks.", count
+            )
+            messages.success(request, told.format(number=count))
+    return _to(version)
 
 
 @require_POST

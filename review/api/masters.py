@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django.http import HttpResponse
 from ninja import Field, File, Form, Query, Router, Schema, UploadedFile
@@ -13,7 +13,7 @@ from hub.rest.responses import created
 from hub.rest.uploads import received_file
 from review import schemas, services
 from review.schemas import masters as shapes
-from review.services import master_files, master_versions
+from review.services import item_lint, master_files, master_versions
 from review.services.masters import get_checklist_version
 
 router = Router()
@@ -50,6 +50,10 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 class VersionQuery(Schema):
     version: int | None = Field(None, ge=1, description="default: the one in force")
+
+
+class LintQuery(VersionQuery):
+    judge: Literal["rules", "llm"] = Field("rules", description="llm: a language model looks at the wording, too")
 
 
 class DiffQuery(Schema):
@@ -132,11 +136,12 @@ def preview_import(request: HubRequest, code: str, file: Annotated[UploadedFile,
 
 
 @router.post("/checklists/{code}/lint", response=shapes.LintOut)
-def lint_checklist(request: HubRequest, code: str, filters: Annotated[VersionQuery, Query()]) -> shapes.LintOut:
+def lint_checklist(request: HubRequest, code: str, filters: Annotated[LintQuery, Query()]) -> shapes.LintOut:
     """What to look at in a version before it is approved; errors keep it from being approved."""
-    version = get_checklist_version(request.principal, code, filters.version)
-    remarks = master_versions.lint_version(request.principal, code, number=version.number)
-    return shapes.LintOut(code=code, version=version.number, remarks=[shapes.remark_out(each) for each in remarks])
+    report = item_lint.lint_checklist(
+        request.principal, code, number=filters.version, with_model=filters.judge == "llm"
+    )
+    return shapes.lint_out(code, report.version, report.remarks, report.notices)
 
 
 @router.get("/checklists/{code}/versions/{number}/diff", response=shapes.MasterDiffOut)

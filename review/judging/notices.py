@@ -130,6 +130,28 @@ SUGGESTIONS_WITHHELD = Notice(
     en="Findings near text that reads like an instruction to a model were not shown to it; they have the suggestions "
     "of rules only.",
 )
+LINT_NO_MODEL = Notice(
+    code="llm_lint_no_model",
+    ja="言語モデルが設定されていないため、点検は規則だけで行いました（LLM_PROVIDER）。",
+    en="No language model is configured (LLM_PROVIDER), so only the rules looked at the items.",
+)
+LINT_PARTIAL = Notice(
+    code="llm_lint_partial",
+    ja="時間内に言語モデルがすべての項目を点検できませんでした。もう一度実行すると、続きから点検します。",
+    en="The language model did not get through all items in time. Ask again: it goes on where it stopped.",
+)
+LINT_BUDGET = Notice(
+    code="llm_lint_budget",
+    ja="言語モデルの予算（HUB_LLM_TOKEN_BUDGET、HUB_LLM_COST_BUDGET）に達したため、残りの項目は規則だけで点検しました。",
+    en="The budget for language models (HUB_LLM_TOKEN_BUDGET, HUB_LLM_COST_BUDGET) is used up: only the rules looked "
+    "at the remaining items.",
+)
+LINT_REFUSED = Notice(
+    code="llm_lint_refused",
+    ja="言語モデルの指摘のうち、引用が項目の文にないもの、書き換え案のないものは採用していません。",
+    en="Remarks of the language model whose quotes do not stand in the item, or that propose no wording, were not "
+    "taken.",
+)
 COMPLAINTS = {
     "no_grounds": Notice(
         code="llm_no_grounds",
@@ -156,6 +178,16 @@ def suggestions_failed(error: HubError) -> Notice:
         code="llm_suggestions_failed",
         ja=f"一部の指摘で、言語モデルの是正提案を得られませんでした。{ja}",
         en=f"The language model gave no suggestions for some findings. {en}",
+    )
+
+
+def lint_failed(error: HubError) -> Notice:
+    """Say why a model did not look at some items."""
+    ja, en = _in_both(error)
+    return Notice(
+        code="llm_lint_failed",
+        ja=f"一部の項目を言語モデルが点検できませんでした。{ja}",
+        en=f"The language model did not look at some items. {en}",
     )
 
 

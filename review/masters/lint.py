@@ -19,6 +19,7 @@ COMMON_PARAMS = frozenset({"at_least", "severity"})
 _VAGUE = re.compile(r"適切|適宜|必要に応じ|十分[なにで]|可能な限り|できるだけ|極力|おおむね|概ね|なるべく|望ましい")
 # A description may name the very words that it forbids.
 _QUOTED = re.compile(r"（[^（）]*）|\([^()]*\)|「[^「」]*」|『[^『』]*』")
+RULES, MODEL = "rules", "llm"
 
 
 class Weight(StrEnum):
@@ -30,13 +31,19 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """One thing about an item. ``code`` is stable, ``field`` names what to change."""
+    """One thing about an item. ``code`` is stable, ``field`` names what to change.
+
+    ``decided_by`` is RULES, or MODEL for a remark of a language model, which names itself and a ``rewording``.
+    """
 
     item: str
     code: str
     field: str
     weight: Weight
     message: Text
+    decided_by: str = RULES
+    model: str = ""
+    rewording: str = ""
 
 
 def lint_item(item: ItemContent, others: Sequence[ItemContent] = ()) -> tuple[Remark, ...]:

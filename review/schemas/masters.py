@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
+from knowledge.types import Notice
 from review.masters.content import ItemChange
 from review.masters.imports import MasterImport
 from review.masters.lint import Remark
@@ -81,12 +82,16 @@ class RemarkOut(BaseModel):
     field: str
     weight: str
     message: str
+    decided_by: str = Field(description="rules, or llm for a remark of a language model")
+    model: str | None = Field(description="the language model that made the remark")
+    rewording: str | None = Field(description="what a language model would write instead")
 
 
 class LintOut(BaseModel):
     code: str
     version: int
     remarks: list[RemarkOut]
+    notices: list[dict[str, str]] = Field(description="what the language model did not look at, and why")
 
 
 class CheckItemOut(BaseModel):
@@ -150,6 +155,19 @@ def remark_out(remark: Remark) -> RemarkOut:
         field=remark.field,
         weight=remark.weight,
         message=in_language(remark.message.ja, remark.message.en),
+        decided_by=remark.decided_by,
+        model=remark.model or None,
+        rewording=remark.rewording or None,
+    )
+
+
+def lint_out(code: str, version: int, remarks: Sequence[Remark], notices: Sequence[Notice]) -> LintOut:
+    """What the lint says of a version, in the caller's language."""
+    return LintOut(
+        code=code,
+        version=version,
+        remarks=[remark_out(each) for each in remarks],
+        notices=[{"code": each.code, "text": in_language(each.ja, each.en)} for each in notices],
     )
 
 

@@ -18,7 +18,7 @@ from hub.core.languages import in_language
 from hub.core.publication import next_number
 from knowledge.models import DocumentType
 from review.masters.content import ItemChange, ItemContent, diff_masters
-from review.masters.lint import Remark, Weight, lint_item, lint_master
+from review.masters.lint import Remark, Weight, lint_item
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
 from review.services.evaluation_gate import check_publish
 from review.services.masters import (
@@ -182,13 +182,6 @@ def compare_versions(principal: Principal, code: str, *, number: int, base: int 
     old = [content_of(item) for item in item_versions_of(before)] if before else []
     new = [content_of(item) for item in item_versions_of(version)]
     return MasterDiff(base=before, version=version, changes=diff_masters(old, new))
-
-
-def lint_version(principal: Principal, code: str, *, number: int | None = None) -> tuple[Remark, ...]:
-    """The remarks on all items of a version, for curators; without a number of the one in force, or else the newest."""
-    require_curator(principal)
-    version = get_checklist_version(principal, code, number)
-    return lint_master([content_of(item) for item in item_versions_of(version)])
 
 
 def beside(version: CheckItemVersion) -> list[ItemContent]:
