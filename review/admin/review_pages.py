@@ -66,6 +66,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         total=len(pairs),
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         in_work=review.status in UNFINISHED,
+        state=state_of(review),
         report_formats=list(RENDERERS),
         may_act=Review.objects.visible_to(principal, Scope.REVIEW).filter(pk=review.pk).exists(),
     )
@@ -169,15 +170,24 @@ def report(request: HttpRequest, pk: int, report_format: str) -> HttpResponseBas
 def progress(request: HttpRequest) -> JsonResponse:
     """Answer {number: {status, label, progress, reason, done}} for the reviews in ``of`` (at most 100)."""
     asked = [text for text in request.GET.get("of", "").split(",") if text.isascii() and text.isdigit()]
-    reviews = list_reviews(principal_of(request)).filter(pk__in=asked[:MOST_POLLED])
+    reviews = list_reviews(principal_of(request)).select_related("version").filter(pk__in=asked[:MOST_POLLED])
     return JsonResponse({str(review.pk): _progress_of(review) for review in reviews})
 
 
+def state_of(review: Review) -> tuple[str, int]:
+    """A review's state in words and percent: while its document is still being read, those of the document."""
+    version = review.awaited_version
+    if version is None:
+        return review.get_status_display(), review.progress
+    return _("document: {stage}").format(stage=version.get_status_display()), version.progress
+
+
 def _progress_of(review: Review) -> dict[str, object]:
+    label, percent = state_of(review)
     return {
         "status": review.status,
-        "label": review.get_status_display(),
-        "progress": review.progress,
+        "label": label,
+        "progress": percent,
         "reason": review.error,
         "done": review.status not in UNFINISHED,
     }

@@ -109,11 +109,12 @@ class ReviewAdmin(KeysetModelAdmin):
     @admin.display(description=_("state"))
     def state(self, review: Review) -> SafeString:
         """Show the state, and how far the review is."""
-        shown = badge(review.status, review.get_status_display())
+        label, percent = review_pages.state_of(review)
+        shown = badge(review.status, label)
         if review.status not in UNFINISHED:
             return shown
         return format_html(
-            '<span class="hub-work" data-progress-of="{}">{}{}</span>', review.pk, shown, progress_bar(review.progress)
+            '<span class="hub-work" data-progress-of="{}">{}{}</span>', review.pk, shown, progress_bar(percent)
         )
 
     @admin.display(description=_("verdict"))

@@ -14,6 +14,7 @@ from hub.access.principals import Principal, Scope
 from hub.core.ids import new_id
 from hub.core.languages import in_language
 from knowledge.models import Document, DocumentVersion
+from knowledge.models.documents import IN_WORK
 from review.models.masters import CheckItemVersion, CheckListVersion, Strategy
 
 
@@ -118,6 +119,12 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @property
+    def awaited_version(self) -> DocumentVersion | None:
+        """The document's version while it is still being read: until it is ready, nothing is judged."""
+        version = self.version if self.status == ReviewStatus.QUEUED else None
+        return version if version is not None and version.status in IN_WORK else None
 
 
 class CheckResult(models.Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -63,6 +63,9 @@ class ResultOut(BaseModel):
     decision: DecisionOut | None
     revision: int
     judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
+    suspects: list[str] = Field(
+        [], description="why the result is in doubt: an article that its check item rests on changed since"
+    )
 
 
 class SignatureOut(BaseModel):
@@ -91,6 +94,14 @@ class UsageOut(BaseModel):
     cost: float | None = 0.0
 
 
+class WaitingOut(BaseModel):
+    """What a queued review waits for: its document, which is still being read."""
+
+    document_id: str
+    status: str = Field(description="the document's: stored, parsing, chunking or embedding")
+    progress: int
+
+
 class ReviewOut(BaseModel):
     review_id: str
     document_id: str
@@ -98,6 +109,7 @@ class ReviewOut(BaseModel):
     checklist: ChecklistRef
     status: str
     status_reason: str | None
+    waiting_for: WaitingOut | None = Field(description="the document, while it is still being read")
     verdict: str | None
     progress: int
     results: list[ResultOut]
@@ -151,8 +163,21 @@ def review_row_out(review: Review) -> ReviewRowOut:
     )
 
 
-def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, everything: bool = False) -> ReviewOut:
-    """``pairs`` are all findings in the document's order.
+def _waiting_for(review: Review) -> WaitingOut | None:
+    version = review.awaited_version
+    if version is None:
+        return None
+    return WaitingOut(document_id=review.document_id_text, status=version.status, progress=version.progress)
+
+
+def review_out(
+    review: Review,
+    pairs: Sequence[tuple[CheckResult, Finding]],
+    *,
+    everything: bool = False,
+    suspects: Mapping[int, Sequence[str]] | None = None,
+) -> ReviewOut:
+    """``pairs`` are all findings in the document's order; ``suspects`` tell why results are in doubt, by their keys.
 
     The review's options limit how many are shown, unless ``everything`` is wanted, as in reports.
     """
@@ -172,9 +197,10 @@ def review_out(review: Review, pairs: Sequence[tuple[CheckResult, Finding]], *, 
         checklist=_checklist_ref(review),
         status=review.status,
         status_reason=review.error or None,
+        waiting_for=_waiting_for(review),
         verdict=review.verdict or None,
         progress=review.progress,
-        results=[_result_out(result) for result in results],
+        results=[_result_out(result, (suspects or {}).get(result.pk, ())) for result in results],
         findings=[
             finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
         ],
@@ -203,7 +229,7 @@ def _checklist_ref(review: Review) -> ChecklistRef:
     return ChecklistRef(code=review.checklist_version.checklist.code, version=review.checklist_version.number)
 
 
-def _result_out(result: CheckResult) -> ResultOut:
+def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
     item = result.item_version
     # the topic of an empty section may be unknown: None
     topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
@@ -226,6 +252,7 @@ def _result_out(result: CheckResult) -> ResultOut:
         decision=_decision_out(result),
         revision=result.revision,
         judgement=_judgement_out(result.judgement) if result.judgement else None,
+        suspects=list(suspects),
     )
 
 

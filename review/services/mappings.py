@@ -196,7 +196,9 @@ def suspect_results(principal: Principal) -> QuerySet[CheckResult]:
 
 
 def suspect_reasons(results: Sequence[CheckResult]) -> dict[int, list[str]]:
-    """Why each of some results is in doubt, by its key; results in no doubt are left out. One query."""
+    """Why each of some results is in doubt, by its key; results in no doubt are left out. One query, none for none."""
+    if not results:
+        return {}
     items = {result.item_version.item_id for result in results}
     marks = list(SuspectMark.objects.filter(check_item__in=items, cleared_at__isnull=True).order_by("article_code"))
     reasons = {

@@ -34,6 +34,7 @@ from review.models import (
     Strategy,
 )
 from review.schemas import FindingOut, ReviewOut, review_out
+from review.services.mappings import suspect_reasons
 from review.services.masters import get_checklist, version_in_force
 from review.services.related import hide_unseen_quotes, pin_related, related_versions
 from review.tasks import execute_review
@@ -177,6 +178,8 @@ def _version_to_review(
         reason=reason or "-",
     )
 
+POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
+
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
     """Find a review with all that ``review_out`` shows, in five queries. Raises NotFound, also for hidden ones."""
@@ -229,13 +232,14 @@ def wait_for_review(
 ) -> bool:
     """Wait until a review is finished, doing its work here while no worker is alive. False when time ran out.
 
-    ``on_progress`` gets percent and state, only when they changed.
+    ``on_progress`` gets percent and state, only when they changed; those of the document while it is being read.
     """
     started = time.monotonic()
     told: tuple[int, str] | None = None
     while True:
-        row = Review.objects.only("status", "progress", "version_id").get(pk=review.pk)
-        now = (row.progress, str(row.status))
+        row = Review.objects.select_related("version").only(*POLLED).get(pk=review.pk)
+        of = row.awaited_version or row
+        now = (of.progress, str(of.status))
         if on_progress and now != told:
             on_progress(*now)
         told = now
@@ -266,7 +270,8 @@ def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, 
 
 def show_review(review: Review, *, everything: bool = False) -> ReviewOut:
     """Show a review that ``get_review`` found, ``everything`` as in reports; in the active language."""
-    return review_out(review, ordered_findings(list(review.results.all())), everything=everything)
+    results = list(review.results.all())
+    return review_out(review, ordered_findings(results), everything=everything, suspects=suspect_reasons(results))
 
 
 def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[FindingOut]:

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
-from knowledge.models import Collection, Document
+from knowledge.models import Collection, Document, DocumentVersion
 from knowledge.services.documents import delete_document
 from review import runs
 from review.models import Finding, Review, ReviewStatus
-from review.services import start_review
+from review.services import get_review, show_review, start_review
 from tests.hub.admin.support import add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -123,3 +123,17 @@ def test_what_is_left_of_a_review_can_be_seen_when_its_document_is_deleted(clien
     delete_document(principal=local_operator(), document_id=review.document_id_text)
     assert review.document_id_text in client.get(reverse("admin:review_review_changelist")).content.decode()
     assert review.document_id_text in client.get(reverse(CHANGE, args=[review.pk])).content.decode()
+
+
+def test_while_its_document_is_read_a_review_shows_the_documents_stage(client: Any, document: Document) -> None:
+    review = start_review(principal=local_operator(), document_id=document.public_id)
+    DocumentVersion.objects.filter(pk=review.version_id).update(status="embedding", progress=45)
+    shown = client.get(reverse(CHANGE, args=[review.pk])).content.decode()
+    assert "文書: 埋め込み中" in shown or "document: " in shown
+    (state,) = client.get(reverse("admin:review_review_progress"), {"of": str(review.pk)}).json().values()
+    assert (state["progress"], state["done"]) == (45, False)
+    waiting = show_review(get_review(local_operator(), review.public_id)).waiting_for
+    assert waiting is not None
+    assert (waiting.document_id, waiting.status, waiting.progress) == (document.public_id, "embedding", 45)
+    DocumentVersion.objects.filter(pk=review.version_id).update(status="ready", progress=100)
+    assert show_review(get_review(local_operator(), review.public_id)).waiting_for is None

@@ -89,7 +89,7 @@ def test_results_from_before_are_in_doubt_until_a_curator_says_what_was_found(tm
     (result,) = mappings.suspect_results(local_operator())
     assert result.item_version.item.code == "BD-B01"
     (reason,) = mappings.suspect_reasons([result])[result.pk]
-    for report_format in ("markdown", "html"):
+    for report_format in ("markdown", "html", "json"):
         report = build_report(
             principal=local_operator(), review_id=review.public_id, report_format=report_format, language="en"
         )
