@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from openpyxl.workbook.workbook import Workbook
 
 from hub.core.errors import InvalidInput, LimitExceeded
 from review.models import Triage
-from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, plain_text
+from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, folded, mark_of, plain_text
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_EXPANDED_BYTES = 200 * 1024 * 1024
@@ -91,16 +90,27 @@ def _open(content: bytes) -> Workbook:
         raise _not_ours() from error
 
 
-def _exported(rows: Sequence[Sequence[Any]]) -> tuple[str, dict[int, tuple[str, dict[str, Any]]]]:
-    """The review's id, and by number the finding's id with the answers as they were written."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Written:
+    """A row as it was written: the finding's id, the answers, and what it showed of the finding (older files: "")."""
+
+    finding_id: str
+    values: Mapping[str, Any]
+    mark: str
+
+
+def _exported(rows: Sequence[Sequence[Any]]) -> tuple[str, dict[int, _Written]]:
+    """The review's id, and the rows as they were written, by number."""
     if len(rows) < 2 or rows[0][0] != FORMAT_NAME:
         raise _not_ours()
     heads = [str(head) for head in rows[1]]
-    found: dict[int, tuple[str, dict[str, Any]]] = {}
+    found: dict[int, _Written] = {}
     for cells in rows[2:]:
         row = dict(zip(heads, cells, strict=False))
         values = {field: _stored_value(field, row.get(field)) for field in ANSWER_FIELDS}
-        found[int(row["number"])] = (str(row["finding_id"]), values)
+        found[int(row["number"])] = _Written(
+            finding_id=str(row["finding_id"]), values=values, mark=str(row.get("mark") or "")
+        )
     return str(rows[0][1]), found
 
 
@@ -111,20 +121,17 @@ def _stored_value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds 
 
 
 def _table_of(book: Workbook) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows below the headings, by field; rows without any answer or number are left out."""
-    titles = _titles()
-    for name in book.sheetnames:
-        columns: dict[int, str] = {}
-        for row, cells in enumerate(book[name].iter_rows(values_only=True, max_row=MAX_ROWS), 1):
+    """The rows below the headings, by field; rows without any answer or number are left out.
+
+    A column for answers that somebody took out leaves what is stored; a sheet that has all of them comes first.
+    """
+    for is_whole in (True, False):
+        for name in book.sheetnames:
+            rows = enumerate(book[name].iter_rows(values_only=True, max_row=MAX_ROWS), 1)
+            columns = _columns_in(rows, is_whole=is_whole)
             if columns:
-                values = {field: cells[index] for index, field in columns.items() if index < len(cells)}
-                if any(value not in (None, "") for value in values.values()):
-                    yield row, values
-            elif row <= HEADER_SEARCHED_ROWS:
-                named = {index: titles[_folded(cell)] for index, cell in enumerate(cells) if _folded(cell) in titles}
-                columns = named if {"number", *ANSWER_FIELDS} <= set(named.values()) else {}
-        if columns:
-            return
+                yield from _rows_below(rows, columns)
+                return
     raise InvalidInput(
         gettext_lazy("The table of findings lacks a column: {columns} must be there."),
         code="columns_missing",
@@ -132,23 +139,45 @@ def _table_of(book: Workbook) -> Iterator[tuple[int, dict[str, Any]]]:
     )
 
 
+def _columns_in(rows: Iterator[tuple[int, Sequence[Any]]], *, is_whole: bool) -> dict[int, str]:
+    """Read to the headings and say which column holds what; empty where there are none of a table of findings.
+
+    It has the number and all columns for answers, or else the finding itself and some of them.
+    """
+    titles = _titles()
+    for row, cells in rows:
+        named = {index: titles[folded(cell)] for index, cell in enumerate(cells) if folded(cell) in titles}
+        fields = set(named.values())
+        needed = {"number", *ANSWER_FIELDS} if is_whole else {"number", "message"}
+        if needed <= fields and fields & set(ANSWER_FIELDS):
+            return named
+        if row >= HEADER_SEARCHED_ROWS:
+            break
+    return {}
+
+
+def _rows_below(
+    rows: Iterator[tuple[int, Sequence[Any]]], columns: Mapping[int, str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for row, cells in rows:
+        values = {field: cells[index] if index < len(cells) else None for index, field in columns.items()}
+        if any(value not in (None, "") for value in values.values()):
+            yield row, values
+
+
 def _titles() -> dict[str, str]:
     """The headings in both languages: a colleague may read the file in the other one."""
     found: dict[str, str] = {}
     for language in ("ja", "en"):
         with translation.override(language):
-            found |= {_folded(str(column.title)): column.field for column in COLUMNS}
+            found |= {folded(str(column.title)): column.field for column in COLUMNS}
     return found
-
-
-def _folded(value: object) -> str:
-    return "".join(unicodedata.normalize("NFKC", str(value or "")).casefold().split())
 
 
 def _read_row(
     row: int,
     cells: Mapping[str, Any],
-    exported: Mapping[int, tuple[str, dict[str, Any]]],
+    exported: Mapping[int, _Written],
     seen: dict[int, int],
 ) -> AnswerRow:
     number = _number(cells.get("number"))
@@ -156,14 +185,35 @@ def _read_row(
         raise BadValueError(_("No. {number} is no finding of this table.").format(number=number))
     if number in seen:
         raise BadValueError(_("No. {number} stands in row {row} already.").format(number=number, row=seen[number]))
+    _check_numbered(number, cells, exported)
     seen[number] = row
-    finding_id, before = exported[number]
-    values = {field: _value(field, cells.get(field)) for field in ANSWER_FIELDS}
-    return AnswerRow(row=row, number=number, finding_id=finding_id, values=values, exported=before)
+    values = {field: _value(field, cells[field]) for field in ANSWER_FIELDS if field in cells}
+    written = exported[number]
+    return AnswerRow(row=row, number=number, finding_id=written.finding_id, values=values, exported=written.values)
+
+
+def _check_numbered(number: int, cells: Mapping[str, Any], exported: Mapping[int, _Written]) -> None:
+    """Raise BadValueError for a row that shows another finding than its number means: rows were numbered anew.
+
+    A row whose texts were edited shows none, and its number counts.
+    """
+    if not ("place" in cells and "message" in cells):
+        return
+    mark = mark_of(cells["place"], cells["message"])
+    if exported[number].mark in ("", mark):
+        return
+    others = [other for other, written in exported.items() if written.mark == mark]
+    if others:
+        raise BadValueError(
+            _(
+                "The row shows the finding that was No. {other} when the table was written, and has No. {number} now. "
+                "Put the numbers back as they were; rows may stand in any order."
+            ).format(other=" / ".join(map(str, others)), number=number)
+        )
 
 
 def _number(value: object) -> int:
-    text = _folded(value).removesuffix(".0")
+    text = folded(value).removesuffix(".0")
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         raise BadValueError(_("No. {value} is no number.").format(value=value if value is not None else "-"))
     return int(text)
@@ -181,11 +231,11 @@ def _value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anythin
 
 
 def _state(value: object) -> str:
-    states = {_folded(code): code for code in Triage.values}
+    states = {folded(code): code for code in Triage.values}
     for language in ("ja", "en"):
         with translation.override(language):
-            states |= {_folded(text): code for code, text in Triage.choices}
-    wanted = _folded(value)
+            states |= {folded(text): code for code, text in Triage.choices}
+    wanted = folded(value)
     if not wanted:
         return Triage.OPEN
     if wanted not in states:
@@ -205,7 +255,7 @@ def _day(value: object) -> date | None:
         return value.date()
     if isinstance(value, date):
         return value
-    text = _folded(value)
+    text = folded(value)
     if not text:
         return None
     if match := _DAY.fullmatch(text):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,3 +62,14 @@ def safe_text(text: object) -> str:
 def plain_text(text: str) -> str:
     """Undo what ``safe_text`` put before a text."""
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_STARTS) else text
+
+
+def folded(value: object) -> str:
+    """A cell's text without white space, widths and cases: what stays when people copy it around."""
+    return "".join(unicodedata.normalize("NFKC", str(value or "")).casefold().split())
+
+
+def mark_of(place: object, message: object) -> str:
+    """A short hash of what a row shows of its finding, to tell rows apart whose numbers were written anew."""
+    text = "\0".join(folded(plain_text(str(part or ""))) for part in (place, message))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

@@ -22,7 +22,7 @@ from openpyxl.writer.excel import ExcelWriter
 from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
 from review.report.packing import EARLIEST, without_times
-from review.report.sheet import COLUMNS, FORMAT_NAME, HEADER_ROW, HIDDEN_SHEET, Column, safe_text
+from review.report.sheet import COLUMNS, FORMAT_NAME, HEADER_ROW, HIDDEN_SHEET, Column, mark_of, safe_text
 from review.schemas import SuggestionOut, suggestion_label
 
 FONT = "Yu Gothic"
@@ -213,11 +213,13 @@ def _write_hidden(sheet: Worksheet, facts: ReportFacts) -> None:
     """What the import needs: which row is which finding, and what the answers were when the file was written."""
     sheet.sheet_state = "veryHidden"
     sheet.append([FORMAT_NAME, facts.review.review_id, get_language() or "ja"])
-    sheet.append(["number", "finding_id", "fingerprint", *(c.field for c in COLUMNS if c.is_answer)])
+    sheet.append(["number", "finding_id", "fingerprint", *(c.field for c in COLUMNS if c.is_answer), "mark"])
+    shown = {column.field: column for column in COLUMNS}
     for item in facts.findings:
         answers = [_value(item, column) for column in COLUMNS if column.is_answer and column.field != "triage"]
         answers.insert(4, item.finding.triage)
-        row = [item.number, item.finding.id, item.finding.fingerprint, *answers]
+        mark = mark_of(*(safe_text(_value(item, shown[name])) for name in ("place", "message")))
+        row = [item.number, item.finding.id, item.finding.fingerprint, *answers, mark]
         sheet.append([safe_text(value) if isinstance(value, str) else value for value in row])
 
 

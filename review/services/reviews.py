@@ -178,6 +178,7 @@ def _version_to_review(
         reason=reason or "-",
     )
 
+
 POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
 
 

@@ -120,6 +120,46 @@ def test_a_row_that_can_not_be_read_is_named_and_the_others_are_read_in(review, 
     assert numbered(review, 2).answer.text == "問題のない回答"
 
 
+def test_a_column_that_was_taken_out_leaves_what_is_stored(review):
+    first = numbered(review, 1)
+    services.triage_finding(
+        principal=OPERATOR,
+        finding_id=first.public_id,
+        change=services.TriageChange(triage="accepted", answer=services.Answer(plan="修正する")),
+    )
+    table = Table(review).write(0, text="直しました")
+    table.sheet.delete_cols(STATE)
+    table.sheet.delete_cols(PLAN)
+    found = apply_answers(OPERATOR, review.public_id, table.bytes())
+    assert [list(change.fields) for change in found.changes] == [["text"]]
+    first = numbered(review, 1)
+    assert (first.triage, first.answer.plan, first.answer.text) == ("accepted", "修正する", "直しました")
+
+
+def test_rows_that_were_numbered_anew_are_refused_and_name_the_old_number(review):
+    table = Table(review)
+    rows = [[cell.value for cell in row] for row in table.sheet.iter_rows(min_row=FIRST_ROW)]
+    for offset, values in enumerate(reversed(rows)):  # sorted otherwise, then numbered from 1 again
+        for column, value in enumerate([offset + 1, *values[1:]], 1):
+            table.sheet.cell(FIRST_ROW + offset, column, value)
+    table.write(0, text="最後の指摘への回答")
+    found = preview_answers(OPERATOR, review.public_id, table.bytes())
+    assert not found.changes
+    assert found.errors[0].row == FIRST_ROW
+    assert str(len(rows)) in found.errors[0].message
+
+
+def test_extra_rows_and_edited_texts_of_findings_do_no_harm(review):
+    table = Table(review).write(0, text="回答")
+    table.sheet.cell(FIRST_ROW, 4, "（担当者のメモを追記した指摘）")
+    last = table.sheet.max_row
+    table.sheet.cell(last + 1, 4, "打合せで出た別件")
+    table.sheet.cell(last + 2, 1, "合計")
+    found = apply_answers(OPERATOR, review.public_id, table.bytes())
+    assert [error.row for error in found.errors] == [last + 1, last + 2]
+    assert numbered(review, 1).answer.text == "回答"
+
+
 def test_a_number_twice_or_unknown_is_told(review):
     table = Table(review)
     table.sheet.cell(FIRST_ROW + 1, 1, "１")
@@ -152,7 +192,7 @@ def test_files_that_are_no_such_table_are_refused(review, tmp_path):
     target = BytesIO()
     other.save(target)
     table = Table(review)
-    table.sheet.delete_cols(STATE)
+    table.sheet.delete_cols(1)  # without numbers nobody knows which row is which
     for content in (b"", b"PK\x03\x04broken", "回答".encode(), target.getvalue(), table.bytes()):
         with pytest.raises(InvalidInput):
             preview_answers(OPERATOR, review.public_id, content)
