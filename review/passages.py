@@ -43,6 +43,12 @@ def render_passage(text: str, blocks: Sequence[Block], spans: Spans, *, at: int)
     return SafeString(rendered.replace(_OPEN, "").replace(_CLOSE, ""))
 
 
+def shown_around(text: str, blocks: Sequence[Block], *, at: int) -> tuple[int, int]:
+    """The stretch ``[start, end)`` of the text that :func:`render_passage` shows."""
+    start, end, _head = _window(text, blocks, at)
+    return start, end
+
+
 def _window(text: str, blocks: Sequence[Block], at: int) -> tuple[int, int, str]:
     """Start and end of what is shown, and the head of a table of which only a part is shown."""
     index = max((number for number, block in enumerate(blocks) if block.start <= at), default=0)

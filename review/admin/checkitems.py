@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -22,6 +23,7 @@ from hub.llm.providers.registry import is_configured
 from knowledge.services.collections import may_curate
 from review.admin.item_form import ItemVersionForm, criteria_cells
 from review.admin.masters import MasterAdmin, VersionAdmin
+from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
 from review.models import CheckItem, CheckItemVersion
 from review.services.item_lint import lint_item_version
 
@@ -110,9 +112,23 @@ class CheckItemAdmin(MasterAdmin):
         return badge(newest.priority, newest.get_priority_display()) if newest else "-"
 
 
+def _criterion(name: str) -> Callable[[admin.ModelAdmin[CheckItemVersion], CheckItemVersion], SafeString | str]:
+    """Show a criterion as the form does, where a version is only read: the form's own fields are no model's."""
+
+    @admin.display(description=ItemVersionForm.base_fields[name].label or name)
+    def shown(_admin: admin.ModelAdmin[CheckItemVersion], version: CheckItemVersion) -> SafeString | str:
+        cell = criteria_cells(version.criteria)[name]
+        return format_html('<span class="hub-wrap">{}</span>', cell) if cell else "-"
+
+    return shown
+
+
 @admin.register(CheckItemVersion)
 class CheckItemVersionAdmin(VersionAdmin):
     form = ItemVersionForm
+    rules, required_elements, patterns, terms = map(_criterion, LIST_CRITERIA)
+    prompt, expected_format, rubric = map(_criterion, TEXT_CRITERIA)
+    threshold = _criterion("threshold")
     list_display = ("item", "number", "name", "state", "check_type", "priority", "approved_at")
     list_filter = ("status", "check_type", "priority")
     list_select_related = ("item",)

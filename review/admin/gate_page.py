@@ -57,6 +57,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
         title=_("Before publishing {candidate}").format(candidate=report.candidate),
         report=report,
         guards=[_shown(report, one) for one in report.comparisons],
+        is_doubtful=bool(report.of(Finding.WORSE) or report.of(Finding.UNKNOWN)),
         is_open=any(one.finding in (Finding.NOT_MEASURED, Finding.UNKNOWN) for one in report.comparisons),
     )
 

@@ -29,7 +29,7 @@ from knowledge.models import VersionContent
 from review import services
 from review.admin.case_datasets import datasets_for, may_keep_cases
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
-from review.passages import render_passage
+from review.passages import render_passage, shown_around
 from review.report.facts import label, place_of
 from review.schemas import FindingOut, ReviewOut
 
@@ -178,13 +178,13 @@ def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
         return others
     spans = [(item.start_offset, item.end_offset) for item in own if item.verified]
     blocks = blocks_of(content)
+    windows: list[tuple[int, int]] = []
     shown: list[tuple[str, str]] = []
-    for start, _end in spans:
-        passage = render_passage(content.markdown, blocks, spans, at=start)
-        if passage not in [html for _name, html in shown]:
-            shown.append(("", passage))
-        if len(shown) == MAX_PASSAGES:
-            break
+    for start, end in spans:
+        if any(first <= start and end <= last for first, last in windows) or len(shown) == MAX_PASSAGES:
+            continue
+        windows.append(shown_around(content.markdown, blocks, at=start))
+        shown.append(("", render_passage(content.markdown, blocks, spans, at=start)))
     return [*shown, *others]
 
 

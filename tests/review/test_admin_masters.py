@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
 
 import pytest
@@ -46,7 +47,8 @@ def as_form(version: CheckItemVersion, **changed: object) -> dict[str, object]:
 def test_an_approved_version_is_read_only_even_for_superusers(approved: CheckItemVersion) -> None:
     client = client_of(make_user("佐藤", is_superuser=True))
     page = reverse(ITEM_VERSION, args=[approved.pk])
-    assert client.get(page).status_code == 200
+    shown = unescape(client.get(page).content.decode())
+    assert approved.criteria["rules"][0]["rule_id"] in shown
     assert client.post(page, as_form(approved, name_ja="改ざん")).status_code == 403
     assert client.post(reverse("admin:review_checkitemversion_delete", args=[approved.pk])).status_code == 403
 
