@@ -58,6 +58,7 @@ class ModelAnswers:
     prompts: Mapping[str, int]
     heartbeat: Callable[[], None]
     budget: Budget
+    _sitting: tuple[int, Judge] | None = None
 
     def opinion(self, item: CheckItemVersion, target: RuleInput, version: DocumentVersion) -> Opinion:
         """What the model says of an item; skipped with the reason where there is none to ask."""
@@ -66,17 +67,24 @@ class ModelAnswers:
         provider = self._provider()
         if provider is None:
             return Opinion(verdict=Verdict.SKIPPED, notices=(MODEL_CHANGED,))
-        judge = Judge(
-            principal=self.principal,
-            provider=provider,
-            budget=self.budget,
-            prompts=texts_of(self.prompts),
-            purpose=purpose_of(version.document, "evaluation"),
-            heartbeat=self.heartbeat,
-            is_replay=bool(self.pinned["is_replay"]),
-        )
         task = task_of(item, target)
-        return judge.decide(task, find_material(version, target, task, planted_in(target)))
+        material = find_material(version, target, task, planted_in(target))
+        return self._judge_of(version, provider).decide(task, material)
+
+    def _judge_of(self, version: DocumentVersion, provider: Provider) -> Judge:
+        """A judge of one document: what it read of a long one serves all of its items."""
+        if self._sitting is None or self._sitting[0] != version.pk:
+            judge = Judge(
+                principal=self.principal,
+                provider=provider,
+                budget=self.budget,
+                prompts=texts_of(self.prompts),
+                purpose=purpose_of(version.document, "evaluation"),
+                heartbeat=self.heartbeat,
+                is_replay=bool(self.pinned["is_replay"]),
+            )
+            self._sitting = (version.pk, judge)
+        return self._sitting[1]
 
     def _provider(self) -> Provider | None:
         """The provider that was pinned; None where another one is configured by now."""
