@@ -53,10 +53,10 @@ async def review_document(
     ] = "",
     options: ReviewOptionsIn = DEFAULT_REVIEW_OPTIONS,
 ) -> ReviewResult | InputRequiredResult:
-    """Review a document (文書レビュー) against a check list and give findings (指摘事項) and suggestions (是正提案).
+    """Review a stored document (文書レビュー・点検) against a check list: findings (指摘事項), suggestions (是正提案).
 
-    Use it on 基本設計書 (basic-design) and テスト計画書 (test-plan) that were uploaded before; upload_document or
-    list_documents gives the id. Each finding has the severity, the place and a verified quote.
+    Use it to start a review, on 基本設計書 (basic-design) and テスト計画書 (test-plan) that were uploaded before;
+    upload_document or list_documents gives the id. Each finding has the severity, the place and a verified quote.
 
     Waits up to options.wait_seconds (45) and reports progress. When it is not done by then, status is queued or
     running and results holds what there is so far: ask get_review again, or subscribe to resource_uri.
@@ -83,16 +83,20 @@ async def review_document(
 
 
 def get_review(review_id: ReviewId) -> ReviewResult:
-    """Read a review: its state, progress, results, findings (指摘事項) and suggestions so far.
+    """Read a review that was started before (レビュー結果・進捗の確認): state, progress, results, findings so far.
 
-    Use it after review_document answered with status queued or running, or to look at an older review again.
-    status: queued, running, completed, failed, cancelled. verdict: pass, warning, fail, error.
+    Use it after review_document answered with status queued or running (レビュー中・完了したか), or to look at an
+    older review (過去のレビュー) again. status: queued, running, completed, failed, cancelled. verdict: pass, warning,
+    fail, error.
     """
     return reviews.show(current_caller().principal, review_id, Scope.READ)
 
 
 def cancel_review(review_id: ReviewId) -> ReviewResult:
-    """Stop a review that is queued or running; the results that it has stay. A finished one is left as it is."""
+    """Stop a review (レビューの中止・取り消し) that is queued or running.
+
+    Use it when the person no longer wants it. The results that it has stay; a finished one is left as it is.
+    """
     have_queue()
     return reviews.result_of(services.cancel_review(principal=current_caller().principal, review_id=review_id))
 
@@ -122,9 +126,10 @@ async def upload_document(
         float, Field(ge=0, le=300, description="wait this long until the document is searchable")
     ] = 0,
 ) -> UploadResult:
-    """Take a document in (文書アップロード): it is parsed, cut into chunks and indexed for search and review.
+    """Take a document in (文書アップロード・登録・取り込み): it is parsed, cut into chunks and indexed.
 
-    Gives document_id and processing_status: completed, processing or failed (status_reason says why). While it is
+    Use it when the person gives a file or a text (添付ファイル、本文) that is to be kept, searched or reviewed. Gives
+    document_id and processing_status: completed, processing or failed (status_reason says why). While it is
     processing, read or subscribe to resource_uri; review_document waits for it by itself. The same path with other
     content makes a new version, the same content changes nothing (outcome tells).
 
@@ -166,9 +171,10 @@ def get_check_items(
     checklist: Annotated[str, Field(max_length=60, description="code of one check list")] = "",
     cursor: Cursor = None,
 ) -> CheckItemsResult:
-    """List the check items (チェック項目) in force, in the order of their check lists.
+    """List the check items (チェック項目一覧、確認する観点) in force, in the order of their check lists.
 
-    Use it before review_document to choose check_items, or to explain what a finding was checked against.
+    Use it to tell what a kind of document is checked for (何を確認するか、優先度、種別), to choose check_items for
+    review_document, or to explain what a finding was checked against.
     """
     filters = {
         "document_type": document_type,
@@ -192,10 +198,11 @@ def create_report(
     ] = "json",
     options: ReportOptionsIn = DEFAULT_REPORT_OPTIONS,
 ) -> ReportResult:
-    """Write the report of a review (レビュー報告書), with its summary beside it.
+    """Write the report of a review (レビュー報告書の出力・ダウンロード), with its summary beside it.
 
-    Use markdown to show it to people, json to work on, html to print. xlsx is the 指摘管理表 and docx a Word file: they
-    come in base64, to be saved under filename. A review that still runs gives a report of what there is.
+    Use it to turn a review into a file for people (Excel の指摘管理表、Word、HTML、Markdown). Use markdown to show it
+    to people, json to work on, html to print. xlsx is the 指摘管理表 and docx a Word file: they come in base64, to be
+    saved under filename. A review that still runs gives a report of what there is.
     """
     principal = current_caller().principal
     report = build_report(
@@ -232,9 +239,10 @@ def list_documents(
     limit: Annotated[int, Field(ge=1, le=100, description="documents on a page")] = 20,
     cursor: Cursor = None,
 ) -> DocumentPage:
-    """List the documents (文書一覧) that you may read, newest first, with the state of the work on them.
+    """List the documents (登録済み文書の一覧) that you may read, newest first, with the state of the work on them.
 
-    Use it to find a document's id by its name; use search to find something inside documents.
+    Use it to find a document by its name, type or date and get its id (文書 ID、版、登録日), or to see which are being
+    processed or failed (処理中、失敗). To find something inside documents use search.
     """
     filters = {
         "collection": collection,

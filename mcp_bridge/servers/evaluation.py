@@ -31,11 +31,12 @@ async def run_evaluation(
     ] = False,
     wait_seconds: Annotated[float, Field(ge=0, le=300, description="wait this long for the result")] = 45,
 ) -> EvaluationOut:
-    """Measure the reviewer on an evaluation dataset (回帰テスト・評価): judged cases against what it says today.
+    """Measure the reviewer on an evaluation dataset (精度の評価・回帰テスト): judged cases against its verdicts.
 
-    Use it before and after a change of check lists, prompts or models. Gives the metrics with their intervals, counts,
-    figures by check type and document, and with compare_baseline which cases flipped. When it is not done in time,
-    status is queued or running: read GET /api/v1/evaluation/runs/{evaluation_id} later; do not start it twice.
+    Use it to learn how well the hub judges (精度、再現率、正解との一致), and before and after a change of check lists,
+    prompts or models (変更の影響、判定の悪化). Gives the metrics with their intervals, counts, figures by check type
+    and document, and with compare_baseline which cases flipped. When it is not done in time, status is queued or
+    running: read GET /api/v1/evaluation/runs/{evaluation_id} later; do not start it twice.
     """
     principal = current_caller().principal
     chosen = await in_thread(evaluation_runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))

@@ -35,12 +35,12 @@ def query_knowledge_graph(
     timeout_ms: Annotated[int, Field(ge=10, le=MAX_TIMEOUT_MS, description="the query is stopped after it")] = 30_000,
     row_limit: Annotated[int, Field(ge=1, le=MAX_ROWS, description="the most records in the answer")] = 1_000,
 ) -> CypherOut:
-    """Query the knowledge graph (ナレッジグラフ) in openCypher: patterns, counts, gaps, paths.
+    """Query the knowledge graph (ナレッジグラフの照会・集計) in openCypher: patterns, counts, gaps, paths.
 
-    Use it for questions over many nodes, such as requirements that nothing traces to. Read
+    Use it for questions over many nodes (全体の集計、件数、対応のない要件・試験の一覧、条件に合うものすべて). Read
     smartreviewer-knowledge://graph/schema first: every node has id, name and code. Only reading works (MATCH, WITH,
-    UNWIND, RETURN, subqueries, db.labels() and a few graph algorithms); you see what you may search.
-    To look around one entity, graph_search is simpler.
+    UNWIND, RETURN, subqueries, db.labels() and a few graph algorithms); you see what you may search. To look around
+    one entity, graph_search is simpler.
     """
     query = CypherQuery(text=cypher_query, parameters=parameters or {}, timeout_ms=timeout_ms, row_limit=row_limit)
     return cypher_out(run_query(current_caller().principal, query))

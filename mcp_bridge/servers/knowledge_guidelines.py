@@ -33,10 +33,10 @@ def get_guideline_mapping(
 ) -> MappingResult:
     """See which check items (チェック項目) rest on which guideline articles (ガイドライン条項), and why.
 
-    Use it to explain a check by its guideline, or to find what is checked of an article. relation is direct (the item
-    checks what the article says), indirect (it serves it) or derived (it was concluded from it). suspect is true when
-    the article changed and no curator has looked at the check item since. Read an article's text from the resource
-    smartreviewer-knowledge://guidelines/{id}.
+    Use it to explain a check by its guideline (チェックの根拠となる条項・規程), or to find what is checked of an
+    article (条項から見たチェック項目). relation is direct (the item checks what the article says), indirect (it serves
+    it) or derived (it was concluded from it). suspect is true when the article changed and no curator has looked at
+    the check item since. Read an article's text from the resource smartreviewer-knowledge://guidelines/{id}.
     """
     principal = current_caller().principal
     found = mappings.list_mappings(principal, article=guideline_article, check_item=check_item_id)

@@ -47,9 +47,10 @@ def check_ontology_coverage(
 ) -> CoverageOut:
     """Check what a document leaves out (網羅性検証): which expected topics it treats, where, and which are missing.
 
-    Use it to find gaps in a 基本設計書 (domain system_design), a テスト計画書 (test_plan) or a guideline. Each status
-    carries the heading or passage that decided. treated: stated with content; mentioned: only named; empty: a heading
-    with nothing under it; missing: not there. The judgement is by rules over the whole text, the same each time.
+    Use it to find gaps (記載漏れ、抜け、不足している章や項目) in a 基本設計書 (domain system_design), a テスト計画書
+    (test_plan) or a guideline. Each status carries the heading or passage that decided. treated: stated with content;
+    mentioned: only named; empty: a heading with nothing under it; missing: not there. The judgement is by rules over
+    the whole text, the same each time.
     """
     principal = current_caller().principal
     return coverage_out(ontology_checks.check_coverage(principal, document_id, domain, check_type))
@@ -88,8 +89,9 @@ def reason_ontology(
 ) -> ReasonOut:
     """Infer from an ontology (オントロジー推論): what follows from what curators stated, each fact with its proof.
 
-    Use it to learn how concepts relate (is 性能要件 a 非機能要件?) or whether an ontology contradicts itself.
-    Facts are deduced, not guessed: confidence is always 1. chain names the rule (OWL 2 RL) and premises of each step.
+    Use it to learn how concepts relate (用語・概念の上位と下位、分類: is 性能要件 a 非機能要件?) or whether an
+    ontology contradicts itself (定義の矛盾、整合性). Facts are deduced, not guessed: confidence is always 1. chain
+    names the rule (OWL 2 RL) and premises of each step.
     """
     return reason_out(
         ontology_checks.reason_ontology(

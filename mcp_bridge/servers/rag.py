@@ -54,14 +54,15 @@ def search(
     ] = SearchSource.LOCAL,
     cursor: Cursor = None,
 ) -> SearchOut:
-    """Search the documents (文書検索) and get passages with citations: document, section, page or cell, offsets.
+    """Search inside the documents (文書検索) and get passages with citations: document, section, page or cell.
 
-    Use it to answer a question from the documents, and quote what you use: content is verbatim. Results are sorted
-    by document path and place in the document, so that they read on; score (0 to 1, calibrated) tells how well each
-    answers, and is null for neighbours (is_context). Quote a phrase with 「」 to see only passages that have it as it
-    stands; a code such as FR-001 or 第3条 is found exactly. notices say when an answer is partial or weak.
-    next_cursor gives more. To rank by meaning only, use vector_search. With source all or bedrock, passages of Amazon
-    Bedrock follow the hub's; source names them, and their source_score compares with no score of the hub.
+    Use it to find where something is written (記載箇所、どの文書・章・ページにあるか), and to answer from the
+    documents: quote what you use, content is verbatim. Results are sorted by document path and place in the document,
+    so that they read on; score (0 to 1, calibrated) tells how well each answers, and is null for neighbours
+    (is_context). Quote a phrase with 「」 to see only passages that have it as it stands; a code such as FR-001 or
+    第3条 is found exactly. notices say when an answer is partial or weak. next_cursor gives more. To rank by meaning
+    only, use vector_search. With source all or bedrock, passages of Amazon Bedrock follow the hub's; source names
+    them, and their source_score compares with no score of the hub.
     """
     asked = SearchQuery(
         text=query,
@@ -97,10 +98,10 @@ def vector_search(
     per_document: PerDocument = None,
     cursor: Cursor = None,
 ) -> VectorSearchResult:
-    """Find passages by meaning (ベクトル類似検索), best first, without neighbours.
+    """Find passages by meaning (ベクトル類似検索、意味検索), best first, without neighbours.
 
-    Use it to look for a statement in other words. An empty answer means that nothing reached the threshold, not that
-    nothing is there: lower it, or use search.
+    Use it to look for a statement in other words (言い換え、似た意味の文、同じ内容の別の表現). An empty answer means
+    that nothing reached the threshold, not that nothing is there: lower it, or use search.
     """
     asked = SearchQuery(
         text=query,
@@ -133,10 +134,10 @@ def answer(
 ) -> AnswerOut:
     """Answer a question from the documents (文書に基づく回答), each sentence with verbatim citations.
 
-    Use it for a question that a few sentences answer; use search to read the passages yourself. answer is null when
-    the documents do not answer: say so, and do not fill the gap. mode tells who wrote the sentences: llm (a language
-    model of the hub; sentences that their citations do not bear out are left out) or extractive (taken from the
-    documents as they stand). Read notices.
+    Use it for a question of fact that a few sentences answer (いつ、何を、いくつ、誰が、なぜ: 数値、期限、担当、方式);
+    use search to read the passages yourself. answer is null when the documents do not answer: say so, and do not fill
+    the gap. mode tells who wrote the sentences: llm (a language model of the hub; sentences that their citations do
+    not bear out are left out) or extractive (taken from the documents as they stand). Read notices.
     """
     asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
     return answer_out(answer_question(current_caller().principal, asked))
@@ -145,7 +146,7 @@ def answer(
 def get_document_count(collection: Collection = "") -> CountOut:
     """Count the documents and passages (文書数・チャンク数) that you may search.
 
-    Use it to see whether there is anything to search at all, for instance in a collection.
+    Use it to tell how many there are (何件、登録数、規模), and whether there is anything to search at all.
     """
     documents, chunks = reading.count_documents(current_caller().principal, collection=collection)
     return CountOut(documents=documents, chunks=chunks)

@@ -56,7 +56,7 @@ def graph_search(
         ),
     ],
     relation_type: Annotated[
-        str | list[str],
+        Name | Names,
         Field(description="only these relations, by code or Japanese name", examples=["TRACES_TO", "参照"]),
     ] = "",
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH, description="edges from the start")] = 2,
@@ -64,16 +64,17 @@ def graph_search(
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="the most nodes in the answer")] = 50,
     direction: Annotated[Direction, Field(description="along edges (out), against (in), or both")] = Direction.BOTH,
     node_type: Annotated[
-        str | list[str],
+        Name | Names,
         Field(description="only these node types, and the start", examples=["Requirement", "要件"]),
     ] = "",
     collection: Collection = "",
 ) -> GraphSearchOut:
     """Walk the knowledge graph (ナレッジグラフ探索) from an entity: nodes, edges, and a path to each node.
 
-    Use it for what passages can't tell: which sections and tests trace to a requirement (トレーサビリティ), which
-    documents refer to each other, which guideline articles (条項) or concepts a section belongs to. Nodes carry their
-    document's id and offsets. For counts and patterns use query_knowledge_graph.
+    Use it for what passages can't tell (つながり、関連、参照元と参照先、影響範囲): which sections and tests trace to a
+    requirement (要件と設計・試験の対応、トレーサビリティ), which documents refer to each other, which guideline
+    articles (条項) or concepts a section belongs to. Nodes carry their document's id and offsets. For counts and
+    patterns use query_knowledge_graph.
     """
     query = GraphQuery(
         entity=entity,
@@ -103,8 +104,8 @@ def hybrid_retrieve(
 ) -> RetrieveResult:
     """Gather the context for a check item (チェック項目) of a document: passages, graph paths, or both, fused.
 
-    Use it before judging a check yourself. The check item's strategy decides: vector (用語・表記), graph (準拠・追跡),
-    ontology (網羅性) or hybrid. Cite sources by their reference.
+    Use it before judging a check yourself (判定に使う根拠の収集). The check item's strategy decides: vector
+    (用語・表記), graph (準拠・追跡), ontology (網羅性) or hybrid. Cite sources by their reference.
     """
     code = check_item_id or (check_item.id if check_item else "")
     if not code:

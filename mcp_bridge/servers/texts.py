@@ -29,10 +29,11 @@ def check_text(
         Literal["markdown", "text"], Field(description="markdown leaves code, URLs and quotations out")
     ] = "markdown",
 ) -> LintOut:
-    """Judge a text by the rules of style and wording (文章校正): findings with places, mechanical ones with a fix.
+    """Judge a text by the rules of style and wording (文章校正、推敲): findings with places, some with a fix.
 
-    Use it on a draft before it becomes a document, or on a passage you wrote yourself. Nothing is stored. For checks
-    that need a whole document (numbering, traceability, coverage) use review_document.
+    Use it on a passage or a draft that stands in the conversation (誤字、表記ゆれ、曖昧な表現、長い文、文体の混在),
+    and on what you wrote yourself. Nothing is stored. For checks that need a whole document (numbering, traceability,
+    coverage) use review_document.
     """
     result = services.lint_text(principal=current_caller().principal, text=text, rules=rules, text_format=format)
     return lint_out(result)
