@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from knowledge.types import SearchFilter
 
+# A heading may be long; a list of names comes from a person or a model, not from a table.
+Name = Annotated[str, Field(max_length=1000)]
+Names = Annotated[list[Name], Field(max_length=200)]
+
 
 class FilterIn(BaseModel):
     """Which passages may answer; what is left out does not restrict."""
 
-    document_type: str | list[str] = Field([], description="for instance basic_design (基本設計書)")
-    document_id: str | list[str] = Field([], description="ids such as doc_…")
-    section_path: str | list[str] = Field([], description='headings from the top, or a number alone such as "3.2"')
-    collection: str | list[str] = Field([], description="slugs")
-    language: str | None = Field(None, description="ja or en")
-    metadata: dict[str, Any] = Field({}, description="metadata that the document has")
-    classification: str | list[str] = Field([], description="c1, c2, c3 (機密性)")
+    document_type: Name | Names = Field([], description="codes (文書種別)", examples=["basic_design", "test_plan"])
+    document_id: Name | Names = Field([], description="ids", examples=["doc_7k3m9q2w5x8r1t4v6y0z"])
+    section_path: Name | Names = Field(
+        [], description="headings from the top, or a number alone", examples=["3.2", ["3 性能", "3.2 応答時間"]]
+    )
+    collection: Name | Names = Field([], description="slugs", examples=["default"])
+    language: Annotated[str, Field(max_length=10)] | None = Field(None, description="ja or en")
+    metadata: dict[str, Any] = Field(
+        {}, max_length=50, description="metadata that the document has", examples=[{"project": "図書館"}]
+    )
+    classification: Name | Names = Field([], description="c1, c2, c3 (機密性)", examples=[["c1", "c2"]])
     created_from: date | datetime | None = Field(None, description="the document's day, such as 2026-04-01, or time")
     created_to: date | datetime | None = Field(None, description="a day is included whole")
-    updated_from: date | datetime | None = None
-    updated_to: date | datetime | None = None
+    updated_from: date | datetime | None = Field(None, description="the day of the document's last change, or time")
+    updated_to: date | datetime | None = Field(None, description="a day is included whole")
 
 
 def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:

@@ -18,7 +18,12 @@ citations come best first. answer is a text that a model wrote from them, and nu
 for. A failed call says error_type (ValidationError, AuthenticationError, NotFoundError, ServiceError) and a remedy."""
 
 Query = Annotated[
-    str, Field(description="the question, in Japanese or English", examples=["非機能要求グレードの6つの大項目は？"])
+    str,
+    Field(
+        max_length=10_000,
+        description="the question, in Japanese or English",
+        examples=["非機能要求グレードの6つの大項目は？"],
+    ),
 ]
 MaxResults = Annotated[
     int, Field(ge=1, le=MAX_RESULTS, description="how many passages to get (1 to 100)", examples=[4])

@@ -66,6 +66,7 @@ OF_ARGUMENTS: dict[str, Values] = {
     "document_id": _document_ids,
     "check_item": _check_items,
     "focus_areas": _categories,
+    "guideline_ref": _articles,
     "severity_threshold": lambda _principal, _typed: SEVERITIES,
     "domain": _domains,
     "ontology_domain": _domains,

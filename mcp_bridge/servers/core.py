@@ -46,12 +46,15 @@ async def review_document(
     document_id: DocumentId,
     ctx: Context[Any, Any],
     check_items: Annotated[
-        list[str] | None, Field(description="codes such as BD-B02; default: all of the check list")
+        list[Annotated[str, Field(max_length=60)]] | None,
+        Field(max_length=1000, description="codes; default: all of the check list", examples=[["BD-B02", "BD-C01"]]),
     ] = None,
     checklist: Annotated[
         str, Field(max_length=60, description="code such as basic-design; default: the one for the document's type")
     ] = "",
-    options: ReviewOptionsIn = DEFAULT_REVIEW_OPTIONS,
+    options: Annotated[
+        ReviewOptionsIn, Field(description="how long to wait, who judges, how much to answer")
+    ] = DEFAULT_REVIEW_OPTIONS,
 ) -> ReviewResult | InputRequiredResult:
     """Review a stored document (文書レビュー・点検) against a check list: findings (指摘事項), suggestions (是正提案).
 
@@ -102,8 +105,12 @@ def cancel_review(review_id: ReviewId) -> ReviewResult:
 
 
 async def upload_document(
-    content: Annotated[str, Field(description="the file: its text, or its bytes in base64")],
-    filename: Annotated[str, Field(min_length=1, max_length=500, description="with its extension: 設計書.md")],
+    content: Annotated[
+        str, Field(description="the file: its text, or its bytes in base64", examples=["# 設計書\n\n## 1 目的\n"])
+    ],
+    filename: Annotated[
+        str, Field(min_length=1, max_length=500, description="with its extension", examples=["設計書.md", "計画.docx"])
+    ],
     ctx: Context[Any, Any],
     document_type: DocumentTypeCode = "",
     metadata: Annotated[
@@ -196,7 +203,9 @@ def create_report(
         str,
         Field(max_length=20, description="how the report is written", json_schema_extra={"enum": sorted(RENDERERS)}),
     ] = "json",
-    options: ReportOptionsIn = DEFAULT_REPORT_OPTIONS,
+    options: Annotated[
+        ReportOptionsIn, Field(description="language, parts, and an earlier review to compare with")
+    ] = DEFAULT_REPORT_OPTIONS,
 ) -> ReportResult:
     """Write the report of a review (レビュー報告書の出力・ダウンロード), with its summary beside it.
 

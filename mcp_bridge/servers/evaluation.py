@@ -21,10 +21,13 @@ DEFAULT_METRICS = ("precision", "recall", "f1")
 
 
 async def run_evaluation(
-    dataset_id: Annotated[str, Field(min_length=1, max_length=63, description="code of the evaluation dataset")],
+    dataset_id: Annotated[
+        str, Field(min_length=1, max_length=63, description="code of the evaluation dataset", examples=["gold"])
+    ],
     ctx: Context[Any, Any],
     metrics: Annotated[
-        list[str], Field(max_length=20, description="precision, recall, f1 and others; these three are always given")
+        list[Annotated[str, Field(max_length=60)]],
+        Field(max_length=20, description="precision, recall, f1 and others; these three are always given"),
     ] = list(DEFAULT_METRICS),  # noqa: B006 (never changed; pydantic shows it as the default)
     compare_baseline: Annotated[
         bool, Field(description="compare with the baseline run (delta, improved, flips)")

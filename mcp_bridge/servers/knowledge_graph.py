@@ -52,7 +52,9 @@ def read_graph_schema() -> dict[str, Any]:
 
 
 def _add_graph_resources(server: HubServer) -> None:
-    add_resource(server, uris.GRAPH_SCHEMA, read_graph_schema, title="Knowledge graph schema (グラフスキーマ)")
+    add_resource(
+        server, uris.GRAPH_SCHEMA, read_graph_schema, title="Knowledge graph schema (グラフスキーマ)", picture="graph"
+    )
 
 
 TOOLS: tuple[HubTool, ...] = (

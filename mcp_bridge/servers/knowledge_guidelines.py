@@ -52,7 +52,9 @@ def read_guideline(id: str) -> dict[str, Any]:
 
 def add_guideline_resources(server: HubServer) -> None:
     """Register the articles."""
-    add_resource(server, uris.GUIDELINES + "{id}", read_guideline, title="Guideline article (ガイドライン条項)")
+    add_resource(
+        server, uris.GUIDELINES + "{id}", read_guideline, title="Guideline article (ガイドライン条項)", picture="list"
+    )
 
 
 TOOLS: tuple[HubTool, ...] = (

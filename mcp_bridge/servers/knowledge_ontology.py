@@ -15,6 +15,7 @@ from knowledge.schemas.ontologies import ReasonOut, reason_out
 from knowledge.services import ontologies, ontology_checks
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
+from mcp_bridge.icons import icon
 from mcp_bridge.server import HubServer, HubTool, hub_tool
 from mcp_bridge.servers.ontology_prompts import coverage_check_template, reasoning_template
 from mcp_bridge.servers.prompts import add_prompt
@@ -102,7 +103,11 @@ def reason_ontology(
 
 def _add_resources(server: HubServer) -> None:
     @server.resource(
-        uris.ONTOLOGIES + "{domain}", name="ontology", title="Ontology (オントロジー定義)", mime_type=RDF_XML
+        uris.ONTOLOGIES + "{domain}",
+        name="ontology",
+        title="Ontology (オントロジー定義)",
+        mime_type=RDF_XML,
+        icons=[icon("tree")],
     )
     async def read_ontology(domain: str) -> str:
         """The published ontology of a domain as RDF/XML: classes with labels and synonyms, properties, axioms."""

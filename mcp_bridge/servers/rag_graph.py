@@ -12,7 +12,7 @@ from hub.core.errors import InvalidInput
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.search import graph_search as walk_graph
 from knowledge.graph.walk import Direction
-from knowledge.schemas.asked import named
+from knowledge.schemas.asked import Name, Names, named
 from knowledge.schemas.graph import GraphSearchOut, graph_search_out
 from knowledge.schemas.search import HitOut, hit_out
 from knowledge.services.retrieval import MAX_CONTEXT_CHUNKS, RetrievalStrategy
@@ -27,7 +27,7 @@ class CheckItemIn(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
     id: str = Field(min_length=1, max_length=60, description="code such as BD-B02")
-    type: str = Field("", description="not needed: the hub knows it")
+    type: str = Field("", max_length=60, description="not needed: the hub knows it")
 
 
 class RetrievedSourceResult(BaseModel):
@@ -91,15 +91,19 @@ def graph_search(
 
 def hybrid_retrieve(
     document_id: DocumentId,
-    check_item_id: Annotated[str, Field(max_length=60, description="code such as BD-B02")] = "",
+    check_item_id: Annotated[str, Field(max_length=60, description="code", examples=["BD-B02"])] = "",
     query: Annotated[str, Field(max_length=10_000, description="what to look for; default: the item's name")] = "",
     force_strategy: Annotated[
         RetrievalStrategy | None, Field(description="instead of the check item's own strategy")
     ] = None,
     check_item: Annotated[CheckItemIn | None, Field(description="the same as check_item_id, as an object")] = None,
     context_chunks: Annotated[
-        list[str] | None,
-        Field(max_length=MAX_CONTEXT_CHUNKS, description="passages to have in the context anyway"),
+        list[Annotated[str, Field(max_length=60)]] | None,
+        Field(
+            max_length=MAX_CONTEXT_CHUNKS,
+            description="ids of passages to have in the context anyway",
+            examples=[["chk_7k3m9q2w5x8r1t4v6y0z"]],
+        ),
     ] = None,
 ) -> RetrieveResult:
     """Gather the context for a check item (チェック項目) of a document: passages, graph paths, or both, fused.

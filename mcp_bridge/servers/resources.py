@@ -23,6 +23,7 @@ from knowledge.services.guidelines import get_article
 from knowledge.services.ontologies import get_ontology
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
+from mcp_bridge.icons import icon
 from mcp_bridge.lists import PAGE_SIZE
 from mcp_bridge.server import VERSION, HubServer
 from mcp_bridge.servers import reviews
@@ -162,23 +163,32 @@ def add_core_resources(server: HubServer) -> None:
     """Register what smartreviewer-core shows."""
     server.lists.stored = list_stored
     server.lists.stored_state = state_of_stored
-    add_resource(server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)")
-    add_resource(server, uris.CONFIG, read_config, title="Configuration (設定)")
-    add_resource(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)")
-    add_resource(server, uris.RESULTS + "{id}", read_result, title="Review result (レビュー結果)")
-    add_resource(server, uris.SCENARIOS + "{id}", read_scenario, title="Scenario (利用シナリオ)")
+    add_resource(
+        server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)", picture="list"
+    )
+    add_resource(server, uris.CONFIG, read_config, title="Configuration (設定)", picture="grid")
+    add_resource(server, uris.DOCUMENTS + "{id}", read_document, title="Document (文書)", picture="document")
+    add_resource(server, uris.RESULTS + "{id}", read_result, title="Review result (レビュー結果)", picture="check")
+    add_resource(server, uris.SCENARIOS + "{id}", read_scenario, title="Scenario (利用シナリオ)", picture="list")
 
 
 def add_rag_resources(server: HubServer) -> None:
     """Register what smartreviewer-rag shows."""
-    add_resource(server, uris.CHUNKS + "{id}", read_chunks, title="Passages (チャンク)")
-    add_resource(server, uris.EMBEDDINGS + "{id}", read_embeddings, title="Vectors of a document (埋め込み)")
+    add_resource(server, uris.CHUNKS + "{id}", read_chunks, title="Passages (チャンク)", picture="document")
+    add_resource(
+        server, uris.EMBEDDINGS + "{id}", read_embeddings, title="Vectors of a document (埋め込み)", picture="grid"
+    )
 
 
-def add_resource(server: HubServer, uri: str, function: Callable[..., dict[str, Any]], *, title: str) -> None:
+def add_resource(
+    server: HubServer, uri: str, function: Callable[..., dict[str, Any]], *, title: str, picture: str
+) -> None:
     """Register what a blocking function reads as a JSON resource; its docstring is the description."""
     name = function.__name__.removeprefix("read_").replace("_", "-")
-    server.resource(uri, name=name, title=title, description=function.__doc__, mime_type=JSON)(_as_json(function))
+    register = server.resource(
+        uri, name=name, title=title, description=function.__doc__, mime_type=JSON, icons=[icon(picture)]
+    )
+    register(_as_json(function))
 
 
 def _as_json(function: Callable[..., dict[str, Any]]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut, asked
 from knowledge.types import SearchMode
 from review.schemas import CheckItemOut, ReviewOut, SummaryOut
+from review.services.related import MAX_RELATED
 
 MAX_WAIT_S = 300
 
@@ -27,7 +28,12 @@ class ReviewOptionsIn(Options):
     judge: Literal["auto", "server", "sampling", "rules"] = Field(
         "auto", description="who judges checks that rules can't; without a model they come back skipped"
     )
-    related_documents: list[str] = Field([], description="ids of documents to compare with")
+    related_documents: list[Annotated[str, Field(max_length=60)]] = Field(
+        [],
+        max_length=MAX_RELATED,
+        description="ids of documents to compare with",
+        examples=[["doc_7k3m9q2w5x8r1t4v6y0z"]],
+    )
     force_strategy: Literal["vector_rag", "graph_rag", "ontology", "hybrid"] | None = Field(
         None, description="use this strategy for every check"
     )

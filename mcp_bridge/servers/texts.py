@@ -15,10 +15,15 @@ from review.schemas.lint import LintOut, lint_out
 
 def check_text(
     text: Annotated[
-        str, Field(max_length=services.MAX_CHARACTERS, description="the text itself, in Japanese or English")
+        str,
+        Field(
+            max_length=services.MAX_CHARACTERS,
+            description="the text itself, in Japanese or English",
+            examples=["利用者が画面から履歴を見れるように、適切に対応すること。"],
+        ),
     ],
     rules: Annotated[
-        list[str],
+        list[Annotated[str, Field(max_length=200)]],
         Field(
             max_length=200,
             description="rule ids (style.sentence_length), prefixes (style.*) or aliases (textlint:no-doubled-joshi); "
