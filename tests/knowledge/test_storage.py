@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from knowledge.backends.storage.errors import BlobMissing, StorageUnavailable
 from knowledge.backends.storage.local import LocalBlobStore
@@ -18,15 +16,6 @@ from knowledge.ports import BlobStore
 
 CONTENT = "保存するファイル".encode()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-@pytest.fixture(scope="module")
-def s3_endpoint() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture(params=["local", "s3"])

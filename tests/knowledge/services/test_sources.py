@@ -10,7 +10,6 @@ import boto3
 import pytest
 from django.db.models.functions import Now
 from django.utils import timezone, translation
-from moto.server import ThreadedMotoServer
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
@@ -460,15 +459,6 @@ def test_the_command_goes_on_with_what_a_killed_run_left_in_work(folder):
     )
     assert report.unchanged == 3
     assert set(DocumentVersion.objects.values_list("status", flat=True)) == {"ready"}
-
-
-@pytest.fixture(scope="module")
-def s3_endpoint():
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture
