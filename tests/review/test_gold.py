@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.ontology.topics import load_topics
 from review.rules import list_rules, run_rules
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome
 from tests.review.markdown import rule_input
+from tests.shipped_topics import load_topics
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data")) / "review"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.ontology.topics import load_topics
 from review.engine import CheckSpec, judge, unique_findings
 from review.matching import Matching, Placed, Reviewed, align_sections, match_findings, names_in
 from tests.review.markdown import rule_input
+from tests.shipped_topics import load_topics
 
 SAMPLE = Path(__file__).resolve().parents[2] / "knowledge" / "data" / "sample" / "基本設計書_図書予約システム.md"
 RULES = (

@@ -8,9 +8,9 @@ from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_substance
 from knowledge.ontology.titles import names_topic
-from knowledge.ontology.topics import load_topics
 from knowledge.structure import build_sections
 from knowledge.types import BlockKind
+from tests.shipped_topics import load_topics
 
 DESIGN_CODES = [
     "purpose",

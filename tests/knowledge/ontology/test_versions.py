@@ -19,12 +19,12 @@ from knowledge.ontology import shape_checks, store
 from knowledge.ontology.queries import topics_for
 from knowledge.ontology.rdf_files import read_graph
 from knowledge.ontology.rdf_mapping import graph_of
-from knowledge.ontology.topics import load_topics
 from knowledge.services import ontologies, ontology_editing
 from knowledge.services.ontologies import import_ontology
 from knowledge.shipped import load_shipped_content
 from tests.factories import principal_with
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED
+from tests.shipped_topics import load_topics
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,6 @@ from hub.access.principals import local_operator
 from hub.evaluation.review_cases import review_case
 from knowledge.backends.parsers import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
-from knowledge.ontology.topics import load_topics
 from knowledge.structure import build_sections
 from review.evaluation.gold_list import to_cases
 from review.evaluation.matching import Defect, Said, answer
@@ -21,6 +20,7 @@ from review.rules import run_rules
 from review.rules.base import RuleCrash
 from review.types import RuleInput
 from tests.factories import upload_file, work_through
+from tests.shipped_topics import load_topics
 
 HELD_OUT = Path(__file__).resolve().parents[2] / "held_out"
 KINDS = {"設計書": "basic_design", "要件定義書": "requirements", "テスト計画書": "test_plan"}

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from knowledge.ontology.topics import load_topics
 from review.rules import run_rules
 from tests.review.markdown import rule_input
+from tests.shipped_topics import load_topics
 
 
 def findings(rule: str, text: str, **params):
