@@ -1,4 +1,4 @@
-"""Requirement-like identifiers of a document: which are defined, which are only referred to, and where."""
+"""Reading the requirement-like identifiers of a document: which are defined, which are only referred to, and where."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
+from knowledge.identifier_families import Family, Mention, Role
 from knowledge.identifier_shapes import COMMON, conventions, number_of, prefix_of, range_end, renumbered, shape_with
 from knowledge.outline import apparatus, inside
 from knowledge.structure import section_at
-from knowledge.tables import Row, Table, read_tables
+from knowledge.tables import Table, read_tables
 from knowledge.types import Block, BlockKind, Section
 
 _HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
@@ -42,56 +41,6 @@ _HEADED = re.compile(r"[#\s*_`【\[]*(?:[0-9]+(?:\.[0-9]+)*\.?\s+)?(?P<id>[^\s:�
 _LIST_START = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?[*_`]*$")
 _DEFINING_AFTER = re.compile(r"^[*_`]*\s*(?:[:：|]|[（(][^）)]+[）)]\s*[:：]|\s\S|$)")
 _LARGEST_RANGE = 500
-
-
-class Role(StrEnum):
-    """What a family of identifiers is for: see ``roles`` in ``knowledge/data/identifiers.json``."""
-
-    TEST = "test"
-    REGISTER = "register"
-    DOWNSTREAM = "downstream"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """One identifier at one place. An id inside a range such as FR-010〜FR-014 has the range's span."""
-
-    id: str
-    start: int
-    end: int
-    defines: bool = False
-    in_code: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
-    """All mentions of identifiers with one prefix, in document order, and what the family is for."""
-
-    prefix: str
-    mentions: tuple[Mention, ...]
-    role: Role
-
-    @property
-    def definitions(self) -> tuple[Mention, ...]:
-        return tuple(mention for mention in self.mentions if mention.defines)
-
-    @property
-    def defined(self) -> dict[str, list[Mention]]:
-        """The defined identifiers, each with its definitions, in document order."""
-        found: dict[str, list[Mention]] = {}
-        for mention in self.definitions:
-            found.setdefault(mention.id, []).append(mention)
-        return found
-
-    @property
-    def references(self) -> dict[str, list[Mention]]:
-        """The identifiers referred to, each with the places, in document order."""
-        found: dict[str, list[Mention]] = {}
-        for mention in self.mentions:
-            if not mention.defines:
-                found.setdefault(mention.id, []).append(mention)
-        return found
 
 
 @lru_cache(maxsize=4)
@@ -289,17 +238,6 @@ class _Reader:
     def _indented(self, line_start: int) -> int:
         line = self._text[line_start : self._line_end(line_start)]
         return line_start + len(line) - len(line.lstrip())
-
-
-def rows_with(families: tuple[Family, ...], tables: tuple[Table, ...]) -> Iterator[tuple[Table, Row, list[Mention]]]:
-    """Yield each table row that holds identifiers, with its mentions in document order."""
-    mentions = sorted((m for family in families for m in family.mentions), key=lambda m: (m.start, m.id))
-    starts = [mention.start for mention in mentions]
-    for table in tables:
-        for row in table.rows:
-            held = mentions[bisect_right(starts, row.start - 1) : bisect_right(starts, row.end - 1)]
-            if held:
-                yield table, row, held
 
 
 def _narrow(character: str) -> str:

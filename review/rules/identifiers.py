@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from knowledge.identifier_families import Family, Mention, Role, rows_with
 from knowledge.identifier_shapes import conventions, number_of, prefix_of, renumbered
-from knowledge.identifiers import Family, Mention, Role, read_families, rows_with
+from knowledge.identifiers import read_families
 
 __all__ = [
     "Family",
