@@ -86,6 +86,11 @@ class PromptVersionAdmin(HubModelAdmin):
         """Store the draft in the name of the person."""
         services.save_prompt_draft(principal=principal_of(request), version=obj)
 
+    def response_change(self, request: HttpRequest, obj: PromptVersion) -> HttpResponseBase:
+        """Lead from a saved draft to its bench, where it is published."""
+        usual: HttpResponseBase = super().response_change(request, obj)
+        return usual if "_continue" in request.POST else HttpResponseRedirect(reverse(BENCH, args=[obj.pk]))
+
     @admin.display(description=_("state"))
     def state(self, obj: PromptVersion) -> SafeString:
         """Show the state as a badge."""

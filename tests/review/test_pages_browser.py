@@ -17,6 +17,8 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from mcp_bridge.models import PromptVersion
+from mcp_bridge.prompts.services import new_prompt_version, save_prompt_draft
 from review import services
 from review.models import Finding, JudgePrompt, Review
 from review.services import evaluation_cases
@@ -81,6 +83,10 @@ def pages(tmp_path: Path) -> dict[str, str]:
     run = measured(dataset, 0.85, baseline=baseline)
     prompt = JudgePrompt.objects.first()
     assert prompt is not None
+    shipped = PromptVersion.objects.filter(status="published").order_by("template")[0]
+    draft = new_prompt_version(principal=OPERATOR, version_id=shipped.pk)
+    draft.text_ja += "\n{知らない箇所}を、長い行になるまで続けて書いたときにも画面からはみ出さないことを確かめる。" * 3
+    save_prompt_draft(principal=OPERATOR, version=draft)
     return {
         "reviews": reverse("admin:review_review_changelist"),
         "review": reverse("admin:review_review_change", args=[second.pk]),
@@ -95,6 +101,9 @@ def pages(tmp_path: Path) -> dict[str, str]:
         "trend": reverse("admin:evaluation_evaluationdataset_trend", args=[code]),
         "prompts": reverse("admin:review_judgeprompt_changelist"),
         "bench": reverse("admin:review_judgeprompt_bench", args=[prompt.pk]),
+        "mcp-prompts": reverse("admin:mcp_bridge_promptversion_changelist"),
+        "mcp-prompt": reverse("admin:mcp_bridge_promptversion_change", args=[draft.pk]),
+        "mcp-bench": reverse("admin:mcp_bridge_promptversion_bench", args=[draft.pk]),
         "scenarios": reverse("admin:review_scenario_changelist"),
         "walk": reverse("admin:review_scenario_walk", args=["pjmo-self-review"]),
     }
