@@ -127,6 +127,9 @@ def changes_between(before: EvaluationRun, run: EvaluationRun) -> Iterator[str]:
     for name in ("model", "policy", "mode"):
         if old.get(name) != new.get(name):
             yield f"{old.get(name, '-')} → {new.get(name, '-')}"
+    asked, asks = ((one.get("model_asked") or {}).get("model", "-") for one in (old, new))
+    if asked != asks:
+        yield f"{asked} → {asks}"
     if old.get("prompts") != new.get("prompts"):
         yield gettext("prompts")
     if old.get("last_case") != new.get("last_case"):

@@ -19,25 +19,25 @@ from hub.core.errors import HubError
 from hub.evaluation.models import UNFINISHED_RUNS
 from review.admin.evaluation_trend import LABELS
 from review.schemas.gate import MEASURED
-from review.schemas.gate_report import Comparison, Finding, GateReport
+from review.schemas.gate_report import Comparison, GateReport, Standing
 from review.services import evaluation_gate, evaluation_runs
 from review.services.publishing import publish_candidate
 
 WORDS = {
-    Finding.NOT_MEASURED: _("not measured yet"),
-    Finding.PENDING: _("being measured"),
-    Finding.BETTER: _("better"),
-    Finding.SAME: _("no worse"),
-    Finding.WORSE: _("worse"),
-    Finding.UNKNOWN: _("unknown"),
+    Standing.NOT_MEASURED: _("not measured yet"),
+    Standing.PENDING: _("being measured"),
+    Standing.BETTER: _("better"),
+    Standing.SAME: _("no worse"),
+    Standing.WORSE: _("worse"),
+    Standing.UNKNOWN: _("unknown"),
 }
 COLOURS = {
-    Finding.NOT_MEASURED: "skipped",
-    Finding.PENDING: "running",
-    Finding.BETTER: "pass",
-    Finding.SAME: "pass",
-    Finding.WORSE: "fail",
-    Finding.UNKNOWN: "warning",
+    Standing.NOT_MEASURED: "skipped",
+    Standing.PENDING: "running",
+    Standing.BETTER: "pass",
+    Standing.SAME: "pass",
+    Standing.WORSE: "fail",
+    Standing.UNKNOWN: "warning",
 }
 # A page does not wait for a comparison; it looks again.
 NO_WAIT_S = 0.0
@@ -57,8 +57,8 @@ def show(request: HttpRequest) -> HttpResponseBase:
         title=_("Before publishing {candidate}").format(candidate=report.candidate),
         report=report,
         guards=[_shown(report, one) for one in report.comparisons],
-        is_doubtful=bool(report.of(Finding.WORSE) or report.of(Finding.UNKNOWN)),
-        is_open=any(one.finding in (Finding.NOT_MEASURED, Finding.UNKNOWN) for one in report.comparisons),
+        is_doubtful=bool(report.of(Standing.WORSE) or report.of(Standing.UNKNOWN)),
+        is_open=any(one.standing in (Standing.NOT_MEASURED, Standing.UNKNOWN) for one in report.comparisons),
     )
 
 
@@ -66,9 +66,9 @@ def _shown(report: GateReport, one: Comparison) -> dict[str, Any]:
     """A dataset's part of the page."""
     return {
         "dataset": one.dataset,
-        "word": WORDS[one.finding],
-        "colour": COLOURS[one.finding],
-        "is_pending": one.finding is Finding.PENDING,
+        "word": WORDS[one.standing],
+        "colour": COLOURS[one.standing],
+        "is_pending": one.standing is Standing.PENDING,
         "reason": one.reason,
         "run": one.run,
         "rows": _rows(one) if one.run and "delta" in one.run.metrics else [],

@@ -110,8 +110,22 @@ class EvaluationRowOut(BaseModel):
     finished_at: datetime | None
 
 
+class ModelPartOut(BaseModel):
+    """What a language model had to do with a run."""
+
+    provider: str | None = Field(
+        description="the one that was asked in this run; null where recorded verdicts were read"
+    )
+    model: str | None
+    answered: int = Field(description="cases that it answered")
+    left_open: dict[str, int] = Field(description="cases that it should have answered, by the reason why it did not")
+    tokens_in: int
+    tokens_out: int
+
+
 class EvaluationOut(EvaluationRowOut):
     error: str | None
+    model_part: ModelPartOut | None = Field(description="null where rules answered all")
     intervals: dict[str, IntervalOut] = Field(description="95 % bootstrap intervals")
     details: EvaluationDetailsOut
     comparison: ComparisonOut | None = Field(description="null without a baseline")
@@ -191,6 +205,7 @@ def evaluation_out(run: EvaluationRun, metrics: Sequence[str]) -> EvaluationOut:
     return EvaluationOut(
         **dict(evaluation_row_out(run, metrics)),
         error=run.error or None,
+        model_part=_model_part(run),
         intervals=intervals,
         details=EvaluationDetailsOut(**details.get("counts", {})),
         comparison=_comparison(run),
@@ -198,6 +213,21 @@ def evaluation_out(run: EvaluationRun, metrics: Sequence[str]) -> EvaluationOut:
         by_document=details.get("by_document", {}),
         by_item=details.get("by_item", {}),
         notices=details.get("notices", []),
+    )
+
+
+def _model_part(run: EvaluationRun) -> ModelPartOut | None:
+    part, asked = run.details.get("model", {}), run.parameters.get("model_asked") or {}
+    if not (part.get("answered") or part.get("left_open")):
+        return None
+    used = run.details.get("usage", {})
+    return ModelPartOut(
+        provider=asked.get("provider"),
+        model=asked.get("model"),
+        answered=part.get("answered", 0),
+        left_open=part.get("left_open", {}),
+        tokens_in=used.get("tokens_in", 0),
+        tokens_out=used.get("tokens_out", 0),
     )
 
 

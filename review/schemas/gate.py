@@ -23,7 +23,7 @@ class MeasureOut(BaseModel):
 
 class GuardOut(BaseModel):
     dataset: str
-    finding: str = Field(description="better, same, worse, unknown, pending or not_measured")
+    standing: str = Field(description="better, same, worse, unknown, pending or not_measured")
     reason: str | None = Field(description="why nothing is known, and what to do")
     evaluation_id: str | None
     progress: int
@@ -65,7 +65,7 @@ def _guard_out(report: GateReport, one: Comparison) -> GuardOut:
     metrics: dict[str, Any] = run.metrics if run else {}
     return GuardOut(
         dataset=one.dataset.code,
-        finding=one.finding.value,
+        standing=one.standing.value,
         reason=one.reason or None,
         evaluation_id=run.public_id if run else None,
         progress=run.progress if run else 0,

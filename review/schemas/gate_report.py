@@ -13,7 +13,7 @@ OFF, WARN, REFUSE = "off", "warn", "refuse"
 Flip = dict[str, Any]
 
 
-class Finding(StrEnum):
+class Standing(StrEnum):
     """How a candidate does on a dataset, against what is in force."""
 
     NOT_MEASURED = "not_measured"
@@ -24,10 +24,10 @@ class Finding(StrEnum):
     UNKNOWN = "unknown"
 
 
-BLOCKING: Mapping[str, frozenset[Finding]] = {
+BLOCKING: Mapping[str, frozenset[Standing]] = {
     OFF: frozenset(),
-    WARN: frozenset({Finding.NOT_MEASURED, Finding.PENDING}),
-    REFUSE: frozenset({Finding.NOT_MEASURED, Finding.PENDING, Finding.WORSE, Finding.UNKNOWN}),
+    WARN: frozenset({Standing.NOT_MEASURED, Standing.PENDING}),
+    REFUSE: frozenset({Standing.NOT_MEASURED, Standing.PENDING, Standing.WORSE, Standing.UNKNOWN}),
 }
 
 
@@ -36,7 +36,7 @@ class Comparison:
     """A candidate on one dataset. ``reason`` says why nothing is known; ``run`` is the candidate's, compared."""
 
     dataset: EvaluationDataset
-    finding: Finding
+    standing: Standing
     run: EvaluationRun | None = None
     reason: str = ""
 
@@ -62,16 +62,16 @@ class GateReport:
 
     @property
     def regressions(self) -> tuple[EvaluationRun, ...]:
-        return tuple(one.run for one in self.of(Finding.WORSE) if one.run)
+        return tuple(one.run for one in self.of(Standing.WORSE) if one.run)
 
     @property
     def may_be_published(self) -> bool:
         """Whether the gate would let the candidate through as things are."""
-        return not any(one.finding in BLOCKING[self.mode] for one in self.comparisons)
+        return not any(one.standing in BLOCKING[self.mode] for one in self.comparisons)
 
-    def of(self, finding: Finding) -> tuple[Comparison, ...]:
+    def of(self, standing: Standing) -> tuple[Comparison, ...]:
         """The comparisons that ended so."""
-        return tuple(one for one in self.comparisons if one.finding is finding)
+        return tuple(one for one in self.comparisons if one.standing is standing)
 
     def is_readable(self, comparison: Comparison) -> bool:
         """Whether the caller may see the dataset's cases."""

@@ -23,7 +23,7 @@ from hub.core.errors import Conflict
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.models import EmbeddingSet
 from review.models import CheckListVersion
-from review.schemas.gate_report import OFF, REFUSE, Comparison, Finding, GateReport
+from review.schemas.gate_report import OFF, REFUSE, Comparison, GateReport, Standing
 from review.services import evaluation_runs
 from review.services.candidates import Candidate, checklist_candidate, find_candidate, set_candidate
 from review.services.evaluation_pins import pins_of
@@ -79,7 +79,7 @@ def let_through(principal: Principal, candidate: Candidate) -> GateReport:
             candidate=candidate.name,
             mode=mode,
             runs=[one.run.public_id for one in report.comparisons if one.run],
-            found={one.dataset.code: one.finding.value for one in report.comparisons},
+            found={one.dataset.code: one.standing.value for one in report.comparisons},
             regressions=[run.public_id for run in report.regressions],
         )
     if refusal := _refusal(report):
@@ -97,10 +97,10 @@ def _known(dataset: EvaluationDataset, candidate: Candidate) -> Comparison:
         digest = pins_of(system_principal("evaluation"), dataset, candidate, rounds=1).digest
         current = pins_of(system_principal("evaluation"), dataset, candidate.in_force(), rounds=1).digest
     except Conflict as error:
-        return Comparison(dataset=dataset, finding=Finding.UNKNOWN, reason=str(error))
+        return Comparison(dataset=dataset, standing=Standing.UNKNOWN, reason=str(error))
     runs = dataset.runs.filter(pins_digest=digest, baseline__pins_digest=current)
     run = runs.select_related("dataset", "baseline").order_by("-pk").first()
-    return _compared(dataset, candidate, run) if run else Comparison(dataset=dataset, finding=Finding.NOT_MEASURED)
+    return _compared(dataset, candidate, run) if run else Comparison(dataset=dataset, standing=Standing.NOT_MEASURED)
 
 
 def _measured(candidate: Candidate, wait_s: float | None) -> list[Comparison]:
@@ -113,9 +113,9 @@ def _measured(candidate: Candidate, wait_s: float | None) -> list[Comparison]:
                 principal=principal, dataset=dataset.code, candidate=candidate, anew=False
             )
         except Conflict as error:
-            found.append(Comparison(dataset=dataset, finding=Finding.UNKNOWN, reason=str(error)))
+            found.append(Comparison(dataset=dataset, standing=Standing.UNKNOWN, reason=str(error)))
             continue
-        found.append(Comparison(dataset=dataset, finding=Finding.PENDING, run=run))
+        found.append(Comparison(dataset=dataset, standing=Standing.PENDING, run=run))
     return [_finished(principal, candidate, one, wait_s) for one in found]
 
 
@@ -131,18 +131,18 @@ def _finished(principal: Principal, candidate: Candidate, one: Comparison, wait_
 def _compared(dataset: EvaluationDataset, candidate: Candidate, run: EvaluationRun) -> Comparison:
     """Say what a run comes to."""
     if run.status in UNFINISHED_RUNS:
-        return Comparison(dataset=dataset, finding=Finding.PENDING, run=run)
+        return Comparison(dataset=dataset, standing=Standing.PENDING, run=run)
     if run.status == RunStatus.FAILED:
-        return Comparison(dataset=dataset, finding=Finding.UNKNOWN, run=run, reason=run.error)
+        return Comparison(dataset=dataset, standing=Standing.UNKNOWN, run=run, reason=run.error)
     if reason := _why_unknown(candidate, run):
-        return Comparison(dataset=dataset, finding=Finding.UNKNOWN, run=run, reason=reason)
-    return Comparison(dataset=dataset, finding=_finding(run), run=run)
+        return Comparison(dataset=dataset, standing=Standing.UNKNOWN, run=run, reason=reason)
+    return Comparison(dataset=dataset, standing=_standing(run), run=run)
 
 
-def _finding(run: EvaluationRun) -> Finding:
+def _standing(run: EvaluationRun) -> Standing:
     if run.metrics.get("regression"):
-        return Finding.WORSE
-    return Finding.BETTER if run.metrics.get("improved") else Finding.SAME
+        return Standing.WORSE
+    return Standing.BETTER if run.metrics.get("improved") else Standing.SAME
 
 
 def _why_unknown(candidate: Candidate, run: EvaluationRun) -> str:
@@ -179,7 +179,7 @@ def _report(principal: Principal, candidate: Candidate, comparisons: Sequence[Co
 
 def _refusal(report: GateReport) -> Conflict | None:
     """What keeps a candidate from being published, if anything does."""
-    if pending := report.of(Finding.PENDING):
+    if pending := report.of(Standing.PENDING):
         return Conflict(
             gettext_lazy(
                 "{candidate} is still being compared with what is in force, on {datasets}. "
@@ -192,9 +192,9 @@ def _refusal(report: GateReport) -> Conflict | None:
         )
     if report.mode != REFUSE:
         return None
-    if worse := report.of(Finding.WORSE):
+    if worse := report.of(Standing.WORSE):
         return _regression(report, worse)
-    if unknown := report.of(Finding.UNKNOWN):
+    if unknown := report.of(Standing.UNKNOWN):
         return Conflict(
             gettext_lazy(
                 "The evaluation gate refuses {candidate}: nobody can tell how it does on {datasets}. {reasons}"

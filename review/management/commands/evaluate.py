@@ -111,6 +111,11 @@ def _table(facts: EvaluationOut) -> Iterator[str]:
             yield f"  {name:18} {'-' if change is None else f'{change:+.3f}'}"
         for flip in facts.comparison.flips[:FLIPS_SHOWN]:
             yield "  " + " ".join(f"{name}={value}" for name, value in flip.items())
+    if facts.model_part:
+        part = facts.model_part
+        yield f"by a language model ({part.model or 'recorded verdicts'}): {part.answered} cases"
+        for code, count in part.left_open.items():
+            yield f"  left open: {count} ({code})"
     for notice in facts.notices:
         yield f"{notice['code']}: {notice['text']}"
 

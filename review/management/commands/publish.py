@@ -49,7 +49,7 @@ class Command(HubCommand):
 
 def _lines(facts: GateOut, *, is_published: bool) -> Iterator[str]:
     for guard in facts.guards:
-        yield f"{guard.dataset}: {guard.finding}" + (f" ({guard.evaluation_id})" if guard.evaluation_id else "")
+        yield f"{guard.dataset}: {guard.standing}" + (f" ({guard.evaluation_id})" if guard.evaluation_id else "")
         if guard.reason:
             yield f"  {guard.reason}"
         yield from _difference(guard)

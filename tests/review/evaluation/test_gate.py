@@ -17,7 +17,7 @@ from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.llm.models import RecordedAnswer
 from review import services
 from review.models import JudgePrompt
-from review.schemas.gate_report import Finding
+from review.schemas.gate_report import Standing
 from review.services import evaluation, evaluation_gate, evaluation_imports
 from tests.factories import principal_with
 from tests.hub.admin.support import client_of, make_user
@@ -129,7 +129,7 @@ def test_without_a_model_what_was_answered_before_is_replayed(
     run(document)  # names the model whose recordings can be read
     prompt = draft()
     name = f"prompt:judge@{prompt.number}"
-    assert evaluation_gate.compare(principal=ME, name=name).comparisons[0].finding is Finding.WORSE
+    assert evaluation_gate.compare(principal=ME, name=name).comparisons[0].standing is Standing.WORSE
     gate_mode("refuse", llm_provider="none")
     asked = len(server.requests)
     EvaluationRun.objects.all().delete()
@@ -155,24 +155,24 @@ def test_a_changed_case_makes_the_stored_comparison_void(guarded, configured, se
     server.answer = lenient
     prompt = draft("根拠を引用せよ。")
     name = f"prompt:judge@{prompt.number}"
-    assert evaluation_gate.look_at(ME, name).comparisons[0].finding is Finding.NOT_MEASURED
-    assert evaluation_gate.compare(principal=ME, name=name).comparisons[0].finding is Finding.SAME
-    assert evaluation_gate.look_at(ME, name).comparisons[0].finding is Finding.SAME
+    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
+    assert evaluation_gate.compare(principal=ME, name=name).comparisons[0].standing is Standing.SAME
+    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.SAME
     case = guarded.cases.get()
     case.weight = 2.0
     case.save()
-    assert evaluation_gate.look_at(ME, name).comparisons[0].finding is Finding.NOT_MEASURED
+    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
     case.weight = 1.0
     case.save()
     JudgePrompt.objects.filter(pk=prompt.pk).update(text="別の指示")
-    assert evaluation_gate.look_at(ME, name).comparisons[0].finding is Finding.NOT_MEASURED
+    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
 
 
 def test_who_may_not_read_the_dataset_learns_the_end_and_no_case(guarded, document, configured, server) -> None:  # noqa: F811
     server.answer = lenient
     curator = principal_with(Role.CURATOR, document.collection)
     report = evaluation_gate.compare(principal=curator, name=f"prompt:judge@{draft().number}")
-    assert report.comparisons[0].finding is Finding.WORSE
+    assert report.comparisons[0].standing is Standing.WORSE
     assert report.flips_of(report.comparisons[0]) == []
 
 
@@ -184,7 +184,7 @@ def test_command_rest_and_page_show_the_same_difference(guarded, configured, ser
     with pytest.raises(SystemExit) as ended:
         call_command("publish", name, "--json")
     told = json.loads(capsys.readouterr().out)
-    assert (ended.value.code, told["published"], told["guards"][0]["finding"]) == (1, False, "worse")
+    assert (ended.value.code, told["published"], told["guards"][0]["standing"]) == (1, False, "worse")
     assert [flip["after"] for flip in told["guards"][0]["comparison"]["flips"]] == ["pass"]
 
     client = client_of(make_user("品質", is_superuser=True))
@@ -198,5 +198,7 @@ def test_command_rest_and_page_show_the_same_difference(guarded, configured, ser
     with pytest.raises(SystemExit) as ended:
         call_command("evaluate", "prompts", "--candidate", name)
     assert ended.value.code == 1
-    assert "regression True" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "regression True" in told
+    assert "by a language model (strong): 1 cases" in told
     assert prompt_of(server.requests[-1])
