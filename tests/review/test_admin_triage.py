@@ -60,6 +60,14 @@ def test_the_passage_stands_beside_the_finding_with_the_quote_marked(client, rev
     assert "<script" not in shown
 
 
+def test_quotes_in_one_passage_show_it_once(client, review):
+    finding = Finding.objects.get(result__review=review, rule_id="traceability.undefined_reference")
+    quote = finding.evidence[0]
+    finding.evidence = [quote, {**quote, "start_offset": quote["start_offset"] + 1}]
+    finding.save()
+    assert page(client, review, "triage_finding", finding.public_id).count('class="hub-passage"') == 1
+
+
 def test_findings_are_changed_and_the_row_comes_back(client, review):
     one, other = findings_of(review)[:2]
     answer = save(client, review, [one, other], triage="accepted").json()

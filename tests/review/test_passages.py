@@ -7,7 +7,7 @@ import re
 import pytest
 
 from knowledge.backends.parsers.markdown import markdown_blocks
-from review.passages import render_passage
+from review.passages import render_passage, shown_around
 
 TEXT = """# 設計書
 
@@ -90,3 +90,10 @@ def test_of_a_long_table_the_rows_around_the_place_are_shown_with_its_head():
     assert marked(html) == "FR-500"
     assert "<th>ID</th>" in html
     assert html.count("<tr>") < 120
+
+
+def test_what_is_shown_around_a_place_takes_in_its_neighbours() -> None:
+    blocks = markdown_blocks(TEXT)
+    start, end = shown_around(TEXT, blocks, at=TEXT.index("FR-001"))
+    assert start <= TEXT.index("予約システム") < TEXT.index("二つ目の項目") < end
+    assert shown_around(TEXT, blocks, at=TEXT.index("FR-002")) == (start, end)
