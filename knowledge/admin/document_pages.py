@@ -76,7 +76,8 @@ def _progress_of(document: Document) -> dict[str, object]:
     }
 
 
-def _find(request: HttpRequest, **which: object) -> Document:
+def find_document(request: HttpRequest, **which: object) -> Document:
+    """Find a document that the person may see. :raises Http404: there is none."""
     document = list_documents(principal_of(request)).filter(**which).first()
     if document is None:
         raise Http404
@@ -86,7 +87,7 @@ def _find(request: HttpRequest, **which: object) -> Document:
 @require_GET
 def by_public_id(request: HttpRequest, public_id: str) -> HttpResponseRedirect:
     """Lead from a public id (search results, findings) to the document's page, the marked passage included."""
-    document = _find(request, public_id=public_id)
+    document = find_document(request, public_id=public_id)
     query = f"?{request.GET.urlencode()}#passage" if request.GET else ""
     return HttpResponseRedirect(reverse("admin:knowledge_document_change", args=[document.pk]) + query)
 
@@ -94,7 +95,7 @@ def by_public_id(request: HttpRequest, public_id: str) -> HttpResponseRedirect:
 @require_GET
 def download(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send the original as an attachment of a type that no browser opens by itself."""
-    document = _find(request, pk=pk)
+    document = find_document(request, pk=pk)
     try:
         version, file = open_original(principal_of(request), document.public_id)
     except HubError as error:
@@ -110,7 +111,7 @@ def download(request: HttpRequest, pk: int) -> HttpResponseBase:
 @require_POST
 def hold(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Place a legal hold for the given reason, or lift it with none."""
-    document = _find(request, pk=pk)
+    document = find_document(request, pk=pk)
     reason = "" if "lift" in request.POST else request.POST.get("reason", "")
     with errors_as_messages(request):
         if not reason.strip() and "lift" not in request.POST:
@@ -124,7 +125,7 @@ def hold(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Work on the latest version again."""
-    document = _find(request, pk=pk)
+    document = find_document(request, pk=pk)
     with errors_as_messages(request):
         reindex_document(principal=principal_of(request), document_id=document.public_id)
         messages.success(request, _("Started again: {count}.").format(count=1))

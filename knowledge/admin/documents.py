@@ -20,7 +20,7 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.badges import badge, progress_bar, two_lines
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.admin import document_pages, upload_page
+from knowledge.admin import document_pages, figure_pages, upload_page
 from knowledge.admin.deletion import confirm_and_delete
 from knowledge.admin.filters import CollectionFilter, StateFilter, TypeFilter
 from knowledge.models import Collection, Document, DocumentStatus
@@ -66,6 +66,13 @@ class DocumentAdmin(KeysetModelAdmin):
             path("delete/", view(self.delete_many), name="knowledge_document_delete_many"),
             path("id/<str:public_id>/", view(document_pages.by_public_id), name="knowledge_document_by_id"),
             path("<int:pk>/file/", view(document_pages.download), name="knowledge_document_file"),
+            path("<int:pk>/figures/", view(figure_pages.figures), name="knowledge_document_figures"),
+            path("<int:pk>/figures/<str:figure_id>/", view(figure_pages.picture), name="knowledge_document_figure"),
+            path(
+                "<int:pk>/figures/<str:figure_id>/describe/",
+                view(figure_pages.describe),
+                name="knowledge_document_figure_describe",
+            ),
             path("<int:pk>/hold/", view(document_pages.hold), name="knowledge_document_hold"),
             path("<int:pk>/retry/", view(document_pages.retry), name="knowledge_document_retry"),
         ]

@@ -21,7 +21,7 @@ from knowledge import schemas
 from knowledge.services import collections as collection_services
 from knowledge.services import documents as document_services
 from knowledge.services import editing, reading
-from knowledge.services.figures import figure_filename, open_figure
+from knowledge.services.figures import describe_figure_again, figure_filename, open_figure
 from knowledge.types import (
     ChunkOptions,
     ChunkStrategy,
@@ -230,6 +230,14 @@ def get_document_figure(request: HubRequest, document_id: str, figure_id: str) -
     """One picture of the document, as a file to save."""
     figure, file = open_figure(request.principal, document_id, figure_id)
     return attachment(request, _blocks(file), filename=figure_filename(figure), content_type=figure.media_type)
+
+
+@router.post("/documents/{document_id}/figures/{figure_id}/describe", response={202: schemas.StructureOut})
+def describe_document_figure(request: HubRequest, document_id: str, figure_id: str) -> HttpResponse:
+    """Have a language model describe one picture, again where it was or could not be; needs HUB_DESCRIBE_FIGURES."""
+    describe_figure_again(principal=request.principal, document_id=document_id, figure_id=figure_id)
+    structure = reading.get_structure(request.principal, document_id)
+    return accepted(request, location=f"/api/v1/documents/{document_id}/structure", body=structure)
 
 
 @router.post("/documents/{document_id}/reindex", response={202: schemas.DocumentOut})

@@ -89,13 +89,18 @@ def describe_figure(figure_pk: int) -> bool:
     return True
 
 
+def describes_figures() -> bool:
+    """Tell whether pictures are described at all: it is asked for, and there is a model."""
+    return settings.CONFIG.hub_describe_figures and is_configured()
+
+
 def _waiting() -> Q:
     return Q(description="", description_not_before__lte=Now())
 
 
 def _due_figures() -> QuerySet[Figure]:
     """Pictures of a kind that models take, of versions that search sees; none unless they are to be described."""
-    if not settings.CONFIG.hub_describe_figures or not is_configured():
+    if not describes_figures():
         return Figure.objects.none()
     return Figure.objects.filter(
         _waiting(),
