@@ -94,7 +94,7 @@ def test_who_may_not_read_the_document_is_told_there_is_none(tmp_path):
         open_figure(local_operator(), other.public_id, figure.public_id)
 
 
-def test_a_figure_is_served_as_a_file_to_save(tmp_path, client: Client):
+def test_a_figure_is_served_as_a_file_to_save_and_described_on_demand(tmp_path, client: Client, settings):
     collection = CollectionFactory()
     principal = principal_with(Role.CURATOR, collection)
     document = ingest(tmp_path, 1, 2, principal=principal, collection=collection.slug)
@@ -109,6 +109,11 @@ def test_a_figure_is_served_as_a_file_to_save(tmp_path, client: Client):
     assert answer["X-Content-Type-Options"] == "nosniff"
     missing = client.get(path + "0", headers={"Authorization": f"Bearer {token}"})
     assert (missing.status_code, missing.json()["code"]) == (404, "figure_not_found")
+    asked = client.post(path + "/describe", headers={"Authorization": f"Bearer {token}"})
+    assert (asked.status_code, asked.json()["code"]) == (409, "figures_not_described")
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_describe_figures": True, "llm_provider": "openai"})
+    asked = client.post(path + "/describe", headers={"Authorization": f"Bearer {token}"})
+    assert (asked.status_code, len(asked.json()["figures"])) == (202, 3)
 
 
 def test_a_passage_with_a_diagram_in_words_has_a_figure(tmp_path):
