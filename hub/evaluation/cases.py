@@ -1,8 +1,8 @@
 """Reading retrieval cases from JSON Lines. Pure: no database.
 
 One case a line: ``{"query": "…", "relevant": ["設計書.md", {"document": "要件.md", "text": "応答時間は3秒"}]}``, with
-``collection`` and ``weight`` as one likes. ``document`` is a path or an id; ``text`` is a quote that a passage must
-hold to count.
+``collection`` and ``weight`` as one likes, and ``filter``, ``mode``, ``threshold`` and ``per_document`` as POST /search
+takes them. ``document`` is a path or an id; ``text`` is a quote that a passage must hold to count.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 RETRIEVAL = "retrieval"
-KNOWN_FIELDS = frozenset({"query", "relevant", "collection", "weight"})
+# How the question was asked, besides its collection; what they hold is for search to judge.
+SEARCH_FIELDS = ("filter", "mode", "threshold", "per_document")
+KNOWN_FIELDS = frozenset({"query", "relevant", "collection", "weight", *SEARCH_FIELDS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +39,22 @@ class BadLine:
     reason: str
 
 
-def read_retrieval_cases(lines: Iterable[str]) -> tuple[list[ParsedCase], list[BadLine]]:
-    """Read cases and the lines that are none, both in order; empty lines don't count."""
+def read_retrieval_cases(
+    lines: Iterable[str], *, check: Callable[[Mapping[str, Any]], object] = lambda _asked: None
+) -> tuple[list[ParsedCase], list[BadLine]]:
+    """Read cases and the lines that are none, both in order; empty lines don't count.
+
+    ``check`` raises ValueError for an input that can't be searched for.
+    """
     cases: list[ParsedCase] = []
     bad: list[BadLine] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            cases.append(retrieval_case(json.loads(line)))
+            case = retrieval_case(json.loads(line))
+            check(case.input)
+            cases.append(case)
         except ValueError as error:  # JSONDecodeError is one
             bad.append(BadLine(number=number, reason=str(error)))
     return cases, bad
@@ -57,9 +66,10 @@ def retrieval_case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON holds
         raise ValueError('expected an object like {"query": "…", "relevant": ["設計書.md"]}')
     if unknown := sorted(row.keys() - KNOWN_FIELDS):
         raise ValueError(f"unknown fields: {', '.join(unknown)}; known: {', '.join(sorted(KNOWN_FIELDS))}")
-    asked = {"query": text_of(row, "query")}
+    asked: dict[str, Any] = {"query": text_of(row, "query")}
     if row.get("collection"):
         asked["collection"] = text_of(row, "collection")
+    asked |= {name: row[name] for name in SEARCH_FIELDS if row.get(name)}
     relevant = list(_relevant(row.get("relevant")))
     return ParsedCase(
         kind=RETRIEVAL,

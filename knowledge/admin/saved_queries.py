@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -15,8 +15,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import admin_page, render_page
+from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.admin.search_form import COMPARE
+from knowledge.admin.search_form import COMPARE, asked_again
 from knowledge.admin.search_page import CHOSEN_DATASET
 from knowledge.services import saved_queries
 from knowledge.services.saved_queries import AskedQuestion
@@ -28,9 +29,9 @@ PER_PAGE = 50
 @require_POST
 def keep(request: HttpRequest) -> HttpResponseRedirect:
     """Keep the hit of the pressed button as a right answer, or take it back, and return to the search."""
-    question = AskedQuestion(text=request.POST.get("q", ""), collection=request.POST.get("collection", ""))
     dataset = request.POST.get("new_dataset", "").strip() or request.POST.get("dataset", "")
     with errors_as_messages(request):
+        question = _asked_question(request)
         if "withdraw" in request.POST:
             _withdraw(request, question)
         else:
@@ -44,6 +45,18 @@ def keep(request: HttpRequest) -> HttpResponseRedirect:
             messages.success(request, _('Kept as a right answer in "{dataset}".').format(dataset=row.dataset.code))
     back = QueryDict(request.POST.get("back", ""))
     return HttpResponseRedirect(f"{reverse('admin:hub_search')}?{back.urlencode()}")
+
+
+def _asked_question(request: HttpRequest) -> AskedQuestion:
+    """Read what the page was asked. Raises InvalidInput."""
+    try:
+        options = json.loads(request.POST.get("options") or "{}")
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise InvalidInput(_("{field}: expected a JSON object."), field="options")
+    text, collection = request.POST.get("q", ""), request.POST.get("collection", "")
+    return AskedQuestion(text=text, collection=collection, options=options)
 
 
 def _withdraw(request: HttpRequest, question: AskedQuestion) -> None:
@@ -77,10 +90,8 @@ def saved(request: HttpRequest) -> HttpResponseBase:
 
 def _asking(case: EvaluationCase, **more: str) -> str:
     """The address of the search page that asks a case's question again."""
-    asked: dict[str, Any] = {"q": case.input["query"]}
-    if case.input.get("collection"):
-        asked["collection"] = case.input["collection"]
-    return f"{reverse('admin:hub_search')}?{urlencode({**asked, **more})}"
+    asked = {"q": case.input["query"], "collection": case.input.get("collection", "")} | asked_again(case.input) | more
+    return f"{reverse('admin:hub_search')}?{urlencode({name: value for name, value in asked.items() if value})}"
 
 
 @admin_page("search/saved/delete/", name="hub_saved_query_delete")

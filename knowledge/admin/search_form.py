@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -12,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.models import Collection, DocumentType
+from knowledge.schemas.asked import several
 from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS
 from knowledge.services.remote import knowledge_base_config
 from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchSource
@@ -181,6 +183,19 @@ class SearchForm(forms.Form):
             updated_from=asked["updated_from"],
             updated_to=asked["updated_to"],
         )
+
+
+def asked_again(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Fill the form's fields from a case's input, besides question and collection; of several values the first."""
+    restriction = dict(asked.get("filter", {}))
+    headings, metadata = several(restriction.pop("section_path", [])), restriction.pop("metadata", {})
+    fields = {"document" if name == "document_id" else name: value for name, value in restriction.items()}
+    return {
+        **{name: value[0] if isinstance(value, list) else value for name, value in fields.items() if value},
+        **({"section": " › ".join(headings)} if headings else {}),
+        **({"metadata": json.dumps(metadata, ensure_ascii=False)} if metadata else {}),
+        **{name: asked[name] for name in ("mode", "threshold", "per_document") if name in asked},
+    }
 
 
 def _given(text: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,7 @@ from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.admin.search_words import told_explanation
 from knowledge.search.hybrid import search
 from knowledge.services.collections import may_curate
-from knowledge.services.saved_queries import AskedQuestion, cases_of, is_kept
+from knowledge.services.saved_queries import cases_of, is_kept, question_of
 from knowledge.services.search_sources import search_sources
 from knowledge.types import Hit, Notice, SearchMode, SearchQuery, SearchResult
 
@@ -79,7 +80,7 @@ def search_page(request: HttpRequest) -> HttpResponseBase:
 def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dict[str, Any]:
     query = form.as_query()
     question = question_of(query)
-    context: dict[str, Any] = {"question": question}
+    context: dict[str, Any] = {"question": question, "options": json.dumps(question.options, ensure_ascii=False)}
     kept: list[EvaluationCase] = []
     if may_curate(principal):
         kept = cases_of(principal, question)
@@ -93,11 +94,6 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
         "next_link": _page_link(request, shown.result.next_offset),
         "previous_link": _page_link(request, max(query.offset - query.limit, 0)) if query.offset else None,
     }
-
-
-def question_of(query: SearchQuery) -> AskedQuestion:
-    """What a case keeps of a search: its question, and its collection where it names one."""
-    return AskedQuestion(text=query.text, collection=next(iter(query.filter.collections), ""))
 
 
 def _datasets(request: HttpRequest, principal: Principal) -> dict[str, Any]:

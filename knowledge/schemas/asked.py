@@ -52,6 +52,22 @@ def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:
     )
 
 
+def asked_filter(restriction: SearchFilter) -> dict[str, Any]:
+    """Write a filter as callers ask for it, in JSON's types; what does not restrict is left out."""
+    fields = {
+        "document_type": restriction.document_types,
+        "document_id": restriction.document_ids,
+        "section_path": restriction.section_path,
+        "collection": restriction.collections,
+        "language": restriction.language,
+        "metadata": restriction.metadata,
+        "classification": restriction.classifications,
+    }
+    days = {name: getattr(restriction, name) for name in ("created_from", "created_to", "updated_from", "updated_to")}
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items() if value}
+    return told | {name: day.isoformat() for name, day in days.items() if day}
+
+
 def several(value: str | list[str]) -> tuple[str, ...]:
     """Read a field that takes one value or a list of them."""
     return (value,) if isinstance(value, str) else tuple(value)

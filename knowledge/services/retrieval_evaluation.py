@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
@@ -18,9 +19,11 @@ from hub.evaluation.cases import RETRIEVAL, read_retrieval_cases
 from hub.evaluation.metrics import bootstrap_mean, ndcg_at, recall_at, reciprocal_rank_at
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
+from knowledge.schemas.asked import FilterIn, search_filter
 from knowledge.search.hybrid import search
+from knowledge.search.query import check_query
 from knowledge.services.embedding_sets import check_curator, find_set
-from knowledge.types import Hit, SearchFilter, SearchMode, SearchQuery
+from knowledge.types import Hit, SearchMode, SearchQuery
 
 TOP = 10
 # More than TOP, for several passages of one document are one document.
@@ -60,7 +63,7 @@ def import_retrieval_cases(
     Importing the same question again replaces its answer. Raises InvalidInput naming the lines that can't be read.
     """
     check_curator(principal)
-    cases, bad = read_retrieval_cases(lines)
+    cases, bad = read_retrieval_cases(lines, check=search_of)
     if bad or not cases:
         shown = "; ".join(f"{line.number}: {line.reason}" for line in bad[:BAD_LINES_SHOWN])
         raise InvalidInput(
@@ -150,17 +153,10 @@ def score_case(
 ) -> dict[str, float]:
     """Ask a case's question of a set, with the caller's eyes, and give every measure of MEASURES.
 
-    Raises Unavailable when a part of the search is down: what is left says nothing of the set.
+    A case that was asked in a mode of its own is asked in that one. Raises Unavailable when a part of the search is
+    down: what is left says nothing of the set.
     """
-    collection = case.input.get("collection")
-    query = SearchQuery(
-        text=case.input["query"],
-        mode=mode,
-        limit=HITS_READ,
-        with_context=False,
-        filter=SearchFilter(collections=(collection,) if collection else ()),
-    )
-    found = search(principal, query, embedding_set=embedding_set)
+    found = search(principal, search_of(case.input, mode=mode), embedding_set=embedding_set)
     for notice in found.notices:
         if notice.code in LEGS_DOWN:
             raise Unavailable(
@@ -171,6 +167,31 @@ def score_case(
             )
     ranked, gold = rank_gold(found.hits, case.expected["relevant"])
     return {name: measure(ranked, gold, TOP) for name, measure in MEASURES.items()}
+
+
+def search_of(asked: Mapping[str, Any], *, mode: SearchMode = SearchMode.HYBRID) -> SearchQuery:
+    """Read a case's input as the search that it was. Raises ValueError naming what can't be searched for."""
+    given = asked.get("filter", {})
+    if not isinstance(given, dict) or given.keys() - FilterIn.model_fields.keys():
+        raise ValueError(f"filter: expected an object with some of {', '.join(FilterIn.model_fields)}")
+    threshold, per_document = asked.get("threshold", 0.0), asked.get("per_document")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        raise ValueError("threshold: expected a number from 0 to 1")
+    if isinstance(per_document, bool) or not isinstance(per_document, int | None):
+        raise ValueError("per_document: expected a whole number")
+    query = SearchQuery(
+        text=asked["query"],
+        mode=SearchMode(asked.get("mode", mode)),
+        limit=HITS_READ,
+        with_context=False,
+        threshold=threshold,
+        per_document=per_document,
+        filter=search_filter(FilterIn.model_validate(given), asked.get("collection", "")),
+    )
+    try:
+        return check_query(query)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from error
 
 
 def rank_gold(hits: Sequence[Hit], relevant: Sequence[Mapping[str, str]]) -> tuple[list[str], set[str]]:

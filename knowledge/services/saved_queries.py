@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
@@ -17,25 +17,47 @@ from hub.evaluation.cases import RETRIEVAL, digest_of, retrieval_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.answering.sentences import sentences_of
 from knowledge.answering.support import shared_words
+from knowledge.schemas.asked import asked_filter
 from knowledge.search.context import get_chunk
 from knowledge.services.embedding_sets import check_curator
-from knowledge.services.retrieval_evaluation import get_dataset, is_answer, own_dataset
-from knowledge.types import Hit
+from knowledge.services.retrieval_evaluation import get_dataset, is_answer, own_dataset, search_of
+from knowledge.types import Hit, SearchMode, SearchQuery
 
 QUOTE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedQuestion:
-    """What a case asks: a question, and the slug of the one collection that it is asked of, or nothing for all."""
+    """What a case asks: a question, the slug of the one collection that it is asked of (or nothing for all), and how.
+
+    ``options`` are filter, mode, threshold and per_document as POST /search takes them; what is as usual is left out.
+    """
 
     text: str
     collection: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def input(self) -> dict[str, str]:
+    def input(self) -> dict[str, Any]:
         """The question as a case holds it."""
-        return {"query": self.text.strip()} | ({"collection": self.collection} if self.collection else {})
+        collection = {"collection": self.collection} if self.collection else {}
+        return {"query": self.text.strip(), **collection, **self.options}
+
+
+def question_of(query: SearchQuery) -> AskedQuestion:
+    """Write down a search so that a case can ask it again: the question, its filter and its options."""
+    restriction = asked_filter(query.filter)
+    collection = query.filter.collections[0] if len(query.filter.collections) == 1 else ""
+    if collection:
+        del restriction["collection"]
+    options: dict[str, Any] = {"filter": restriction} if restriction else {}
+    if query.mode is not SearchMode.HYBRID:
+        options["mode"] = query.mode.value
+    if query.threshold:
+        options["threshold"] = query.threshold
+    if query.per_document:
+        options["per_document"] = query.per_document
+    return AskedQuestion(text=query.text, collection=collection, options=options)
 
 
 def keep_answer(*, principal: Principal, question: AskedQuestion, chunk_id: str, dataset: str) -> EvaluationCase:
@@ -50,6 +72,7 @@ def keep_answer(*, principal: Principal, question: AskedQuestion, chunk_id: str,
     answer = {"document": hit.document_path, "text": quote_for(question.text, hit)}
     try:
         case = retrieval_case({**question.input, "relevant": [answer]})
+        search_of(case.input)
     except ValueError as error:
         raise InvalidInput(_("This makes no case: {reason}"), reason=str(error)) from error
     with transaction.atomic():

@@ -16,7 +16,7 @@ from hub.evaluation.cases import ParsedCase, retrieval_case
 from hub.evaluation.review_cases import REVIEW, review_case
 from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, read_rows
 from knowledge.models import Document
-from knowledge.services.retrieval_evaluation import get_dataset
+from knowledge.services.retrieval_evaluation import get_dataset, search_of
 from review.evaluation import gold_list
 from review.schemas.evaluation import ImportPreview, RowProblem
 from review.services.evaluation import require_curator, save_case
@@ -124,7 +124,9 @@ def _parsed(row: Row) -> ParsedCase:
     if row.problem:
         raise ValueError(row.problem)
     if isinstance(row.fields, dict) and "query" in row.fields:
-        return retrieval_case(row.fields)
+        case = retrieval_case(row.fields)
+        search_of(case.input)
+        return case
     return review_case(row.fields)
 
 

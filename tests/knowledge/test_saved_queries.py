@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import json
+from datetime import date
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
+from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.models import Collection
-from knowledge.services.retrieval_evaluation import score_case
+from knowledge.services.retrieval_evaluation import import_retrieval_cases, score_case, search_of
 from knowledge.types import SearchMode
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.search.shelf import Library
@@ -85,6 +90,54 @@ def test_saved_queries_are_listed_asked_again_and_deleted(curator: Client) -> No
     curator.post(reverse("admin:hub_saved_query_delete"), {"case": case.pk, "dataset": "gold"})
     assert not EvaluationCase.objects.exists()
     assert curator.post(reverse("admin:hub_saved_query_delete"), {"case": "x"}).status_code == 302
+
+
+def test_a_case_keeps_how_it_was_asked_and_asks_it_so_again(curator: Client) -> None:
+    how = {
+        "mode": "lexical",
+        "document_type": "basic_design",
+        "section": "受発注システム 基本設計書 › 2. 性能要件",
+        "per_document": "1",
+    }
+    context = ask(curator, **how, created_from="2020-04-01", threshold="0.1")
+    hits = context["shown"].hits
+    keep(curator, hits[0].hit.chunk_id, options=context["options"])
+    case = EvaluationCase.objects.get()
+    assert case.input == {
+        "query": "画面の応答時間",
+        "filter": {
+            "document_type": ["basic_design"],
+            "section_path": ["受発注システム 基本設計書", "2. 性能要件"],
+            "created_from": "2020-04-01",
+        },
+        "mode": "lexical",
+        "threshold": 0.1,
+        "per_document": 1,
+    }
+    again = search_of(case.input)
+    assert (again.mode, again.threshold, again.per_document) == (SearchMode.LEXICAL, 0.1, 1)
+    assert again.filter.section_path == ("受発注システム 基本設計書", "2. 性能要件")
+    assert again.filter.created_from == date(2020, 4, 1)
+    (_case, address, _compared) = curator.get(reverse("admin:hub_saved_queries")).context_data["queries"][0]
+    assert curator.get(address).context_data["options"] == context["options"]
+    assert ask(curator)["shown"].hits[0].kept_in == ()
+
+
+def test_options_that_search_does_not_know_make_no_case(curator: Client) -> None:
+    chunk = best(curator).chunk_id
+    for options in ("[]", "{", '{"mode": "psychic"}', '{"filter": {"colour": "red"}}', '{"threshold": 7}'):
+        keep(curator, chunk, options=options)
+    assert not EvaluationCase.objects.exists()
+
+
+def test_imported_cases_are_asked_as_they_say(curator: Client) -> None:
+    line = {"query": "応答時間", "relevant": ["運用設計書.md"], "filter": {"document_type": "detailed_design"}}
+    bad = [line | {"filter": {"colour": "red"}}, line | {"mode": 3}, line | {"per_document": 0.5}]
+    with override("en"), pytest.raises(InvalidInput, match=r"^3 lines .* 2: filter: .*; 3: .*; 4: per_document: "):
+        import_retrieval_cases(principal=local_operator(), dataset="gold", lines=map(json.dumps, [line, *bad]))
+    import_retrieval_cases(principal=local_operator(), dataset="gold", lines=[json.dumps(line)])
+    scores = score_case(local_operator(), EvaluationCase.objects.get(), active_embedding_set(), SearchMode.HYBRID)
+    assert scores["mrr@10"] == 1.0
 
 
 def test_readers_neither_see_nor_use_the_buttons(curator: Client) -> None:
