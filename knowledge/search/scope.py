@@ -38,11 +38,15 @@ _Compiled = tuple[str, tuple[Any, ...], bool]  # statement, parameters, whether 
 
 @dataclass(slots=True)
 class PermittedChunks:
-    """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking."""
+    """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking.
+
+    ``is_filtered`` when the caller asked for some of what they may search.
+    """
 
     sql: str
     params: tuple[Any, ...]
     is_empty: bool = False
+    is_filtered: bool = False
     _count: int | None = None
 
     @property
@@ -96,7 +100,7 @@ def permitted_chunks(
     if not within and restriction == _NO_FILTER:
         return PermittedChunks(*_all_permitted(principal, embedding_set, embedding_set.policy_id))
     chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
-    return PermittedChunks(*_compiled(chunks))
+    return PermittedChunks(*_compiled(chunks), is_filtered=restriction != _NO_FILTER)
 
 
 @lru_cache(maxsize=256)
