@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from hub.core.context import request_id
 from hub.core.errors import HubError, InvalidInput, Unavailable
-from hub.core.measures import ERRORS
 from mcp_bridge.caller import ERROR_LANGUAGE
+from mcp_bridge.counting import count_error
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def tool_error(error: HubError, *, language: str | None) -> CallToolResult:
 
     The stable code stands in ``_meta``: structured content would have to follow the tool's output schema.
     """
-    ERRORS.labels("mcp", error.error_code).inc()
+    count_error(error.error_code)
     facts = {"code": error.error_code, "retryable": error.retryable, "request_id": request_id()}
     text = f"{in_words(error, language)} [{error.error_code}]"
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={META_KEY: facts})
@@ -53,7 +53,7 @@ def tool_error(error: HubError, *, language: str | None) -> CallToolResult:
 
 def protocol_error(error: HubError, *, language: str | None, **data: str) -> MCPError:
     """Make the answer to a request other than a tool call: ``-32602``, or ``-32603`` for what may pass by itself."""
-    ERRORS.labels("mcp", error.error_code).inc()
+    count_error(error.error_code)
     facts: dict[str, Any] = {**data, "code": error.error_code}
     if not error.retryable:
         return MCPError(code=INVALID_PARAMS, message=in_words(error, language), data=facts)
@@ -63,7 +63,7 @@ def protocol_error(error: HubError, *, language: str | None, **data: str) -> MCP
 
 def internal_error(error: BaseException, *, language: str | None) -> MCPError:
     """Log a bug with its traceback and make the answer, which names only the request id."""
-    ERRORS.labels("mcp", "internal_error").inc()
+    count_error("internal_error")
     number = request_id()
     logger.error("unexpected %s in an MCP call", type(error).__name__, exc_info=error)
     told = HubError(

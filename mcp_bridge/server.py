@@ -33,11 +33,12 @@ from pydantic import AnyHttpUrl, AnyUrl, ValidationError
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import HubError, InvalidInput
-from hub.core.measures import TOOL_CALLS, UNKNOWN
+from hub.core.measures import UNKNOWN
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
 from mcp_bridge.bedrock_kb.errors import failed_question
 from mcp_bridge.caller import current_caller
 from mcp_bridge.calls import Door, around_calls
+from mcp_bridge.counting import count_call
 from mcp_bridge.errors import internal_error, invalid_arguments, protocol_error, to_hub_error, tool_error, unknown
 from mcp_bridge.following import Follower, Gate, Kind
 from mcp_bridge.icons import icon
@@ -182,7 +183,7 @@ class HubServer(MCPServer[Any]):
             outcome = "refused" if isinstance(result, CallToolResult) and result.is_error else "ok"
             return result
         finally:
-            TOOL_CALLS.labels(label, outcome).inc()
+            count_call(label, outcome)
 
     async def _call(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None

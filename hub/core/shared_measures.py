@@ -89,7 +89,13 @@ LLM_TOKENS = Family(name="hub_llm_tokens", text="Tokens of language models.", la
 LLM_COST = Family(
     name="hub_llm_cost_usd", text="US dollars spent on models that have a price.", labels=("provider", "model")
 )
-FAMILIES = (STAGE_SECONDS, SEARCH_SECONDS, LLM_SECONDS, LLM_TOKENS, LLM_COST)
+STDIO_CALLS = Family(
+    name="hub_mcp_stdio_tool_calls",
+    text="MCP tool calls over stdio by outcome: ok, refused, error.",
+    labels=("tool", "outcome"),
+)
+STDIO_ERRORS = Family(name="hub_mcp_stdio_errors", text="Errors told to MCP callers over stdio.", labels=("code",))
+FAMILIES = (STAGE_SECONDS, SEARCH_SECONDS, LLM_SECONDS, LLM_TOKENS, LLM_COST, STDIO_CALLS, STDIO_ERRORS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,3 +62,16 @@ async def test_people_see_their_own_connections_only(site, hub):
         await client.list_tools()
         await until(hub, lambda rows: "stranger" in {one["user"] for one in rows})
     assert {one["user"] for one in listed(hub, "stranger")} == {"stranger"}
+
+
+async def test_calls_and_errors_over_stdio_are_in_the_metrics_of_the_web_process(site, hub):
+    async with stdio_session(hub.stdio("rag")) as local:
+        await local.call_tool("get_document_count", {})
+        await local.call_tool("search", {"query": 7})
+    wanted = (
+        'hub_mcp_stdio_tool_calls_total{outcome="ok",tool="get_document_count"}',
+        'hub_mcp_stdio_tool_calls_total{outcome="refused",tool="search"}',
+        'hub_mcp_stdio_errors_total{code="invalid_arguments"}',
+    )
+    shown = httpx2.get(f"{site.url}/metrics").text  # the process that counted has ended
+    assert [line for line in wanted if f"\n{line} " not in shown] == []

@@ -19,6 +19,7 @@ from hub.core.errors import Conflict, Unavailable
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.clients import client_configurations, missing_secrets
+from mcp_bridge.counting import counts_told, tell_counts
 from mcp_bridge.principal import stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve
@@ -65,10 +66,11 @@ async def _serve(name: str, token: str, language: str | None) -> None:
     server = build_server(name, door)
 
     def on_leave() -> None:
+        tell_counts()
         door.connections.forget()
         _release_servers()
 
-    async with door.connections.telling():
+    async with door.connections.telling(), counts_told():
         await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=on_leave)
 
 
