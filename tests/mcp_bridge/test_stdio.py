@@ -63,11 +63,19 @@ async def test_a_token_limits_what_is_offered(hub):
 def test_garbage_is_answered_and_the_server_goes_on_until_stdin_is_closed(hub):
     process = hub.start_stdio("rag")
     lines = ["これは JSON ではない", INITIALIZE, "", [1], INITIALIZED, {"jsonrpc": "2.0", "id": 9}, UNKNOWN, COUNT]
-    answers, _err = talk(process, *lines)
+    answers, err = talk(process, *lines)
+    assert " DEBUG " not in err
     errors = [(answer["id"], answer["error"]["code"]) for answer in answers if "error" in answer]
     assert sorted(errors, key=str) == [(8, -32601), (9, -32600), (None, -32600), (None, -32700)]
     assert {answer["id"] for answer in answers if "result" in answer} == {1, 2}  # the last one was under way at the end
     assert process.returncode == 0
+
+
+def test_debug_goes_to_stderr_and_only_the_protocol_to_stdout(hub):
+    process = hub.start_stdio("rag", LOG_LEVEL="DEBUG")
+    answers, err = talk(process, INITIALIZE, INITIALIZED, COUNT)
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert " DEBUG " in err
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
