@@ -1,4 +1,4 @@
-"""The TypeScript SDK as a client, in both of its versions, over HTTP with a token and over stdio.
+"""The TypeScript SDK as a client, in both of its versions, and the Inspector, over HTTP with a token and over stdio.
 
 Needs MCP_NODE_CLIENTS, a folder in which these packages are installed (docs/mcp.md says how).
 """
@@ -20,6 +20,8 @@ SCRIPT = Path(__file__).parent / "node" / "typescript_client.mjs"
 SCOPE = Path("node_modules", "@modelcontextprotocol")
 MIN_NODE = 22
 PATIENCE_S = 300
+# The Inspector starts a stdio server with these and nothing else of the environment.
+PASSED_ON = ("HUB_DATA_DIR", "DJANGO_SETTINGS_MODULE", "PYTHONPATH", "LC_ALL")
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,47 @@ def test_the_typescript_sdk_lists_calls_reads_prompts_subscribes_and_samples(
     assert facts["results"] == [["pass", "llm"]]
     assert facts["items"] > 10
     assert "基本設計書" in facts["prompt"]
+
+
+@pytest.fixture
+def inspect(request, node, packages, hub, tmp_path):
+    """Ask a server through the Inspector's CLI: over HTTP or stdio, in an era; gives what it prints."""
+    program = packages / SCOPE / "inspector"
+    if not program.is_dir():
+        pytest.skip("MCP_NODE_CLIENTS has no @modelcontextprotocol/inspector")
+
+    def ask(transport: str, era: str, *arguments: str) -> dict:
+        patience = ("--connect-timeout", str(1000 * PATIENCE_S))
+        command = [node, str(program / "clients/launcher/build/index.js"), "--cli", *patience]
+        environment = {**os.environ, "HOME": str(tmp_path)}
+        if transport == "http":
+            site = request.getfixturevalue("site")
+            given = [
+                f"{site.url}/mcp/hub/",
+                "--transport",
+                "http",
+                "--header",
+                f"Authorization: {site.headers()['Authorization']}",
+            ]
+        else:
+            server = hub.stdio("hub")
+            named = {name: hub.environment[name] for name in PASSED_ON if hub.environment.get(name)}
+            given = [part for name, value in named.items() for part in ("-e", f"{name}={value}")]
+            given += [server.command, *server.args]
+        return json.loads(run([*command, *given, "--protocol-era", era, *arguments], env=environment))
+
+    return ask
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_the_inspector_lists_calls_reads_and_prompts(inspect, transport, era):
+    tools = inspect(transport, era, "--method", "tools/list")["tools"]
+    counted = inspect(transport, era, "--method", "tools/call", "--tool-name", "get_document_count")
+    read = inspect(transport, era, "--method", "resources/read", "--uri", "smartreviewer://config")
+    asked = ("--prompt-name", "review_document_template", "--prompt-args", "document_type=基本設計書")
+    prompt = inspect(transport, era, "--method", "prompts/get", *asked)
+    assert {"search", "review_document"} <= {tool["name"] for tool in tools}
+    assert counted["structuredContent"]["documents"] >= 0
+    assert "collections" in read["contents"][0]["text"]
+    assert "基本設計書" in prompt["messages"][0]["content"]["text"]
