@@ -16,10 +16,10 @@ from hub.access.local import local_principal
 from hub.core.commands import HubCommand
 from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
 from hub.core.errors import Conflict, Unavailable
+from hub.core.shared_measures import flush
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.clients import client_configurations, missing_secrets
-from mcp_bridge.counting import counts_told, tell_counts
 from mcp_bridge.principal import stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve
@@ -66,11 +66,11 @@ async def _serve(name: str, token: str, language: str | None) -> None:
     server = build_server(name, door)
 
     def on_leave() -> None:
-        tell_counts()
+        flush()  # this process ends without what Python does at an exit
         door.connections.forget()
         _release_servers()
 
-    async with door.connections.telling(), counts_told():
+    async with door.connections.telling():
         await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=on_leave)
 
 
