@@ -106,6 +106,16 @@ def prepare(provider: Provider, request: LlmRequest, purpose: Purpose) -> Prepar
     )
 
 
+def ceiling_of(provider: Provider) -> Classification:
+    """The highest classification that a provider is sent. One query for a provider outside."""
+    if provider.is_private:
+        return Classification.C3
+    ceiling = Classification.from_name(settings.CONFIG.llm_max_classification)
+    if _is_trusted(provider) or find_confirmation(provider.name):
+        return ceiling
+    return min(ceiling, Classification.from_name(settings.CONFIG.llm_unconfirmed_classification))
+
+
 def _is_trusted(provider: Provider) -> bool:
     """Whether nobody has to confirm anything: in the own network, and where the caller's own model is asked.
 

@@ -26,8 +26,10 @@ INSTRUCTION_IN_DOCUMENT = Notice(
 )
 CLASSIFIED_LEFT_OUT = Notice(
     code="classified_left_out",
-    ja="機密区分が上限（LLM_MAX_CLASSIFICATION）を超える文書は、外部の言語モデルに渡しませんでした。",
-    en="Documents classified above LLM_MAX_CLASSIFICATION were not given to the language model outside.",
+    ja="機密区分が上限（LLM_MAX_CLASSIFICATION、学習に使わないことの確認がなければ "
+    "LLM_UNCONFIRMED_CLASSIFICATION）を超える文書は、外部の言語モデルに渡しませんでした。",
+    en="Documents classified above LLM_MAX_CLASSIFICATION, or LLM_UNCONFIRMED_CLASSIFICATION without a confirmation "
+    "that the provider does not train on them, were not given to the language model outside.",
 )
 ANSWER_CUT = Notice(
     code="answer_cut",

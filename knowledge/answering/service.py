@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db.models.functions import Greatest
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal
 from hub.core.errors import HubError, InvalidInput
+from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
 from knowledge.answering import notices
 from knowledge.answering.extractive import best_sentences
@@ -101,7 +101,7 @@ def _sentences(principal: Principal, question: Question, evidence: _Evidence) ->
 
 
 def _ask_model(principal: Principal, question: str, passages: Sequence[Hit]) -> GroundedAnswer:
-    """Prepare the question to the model with the passages that it may see. One query."""
+    """Prepare the question to the model with the passages that it may see. Two queries at most."""
     kept, classification = _permitted_outside(passages)
     return GroundedAnswer(
         principal=principal,
@@ -117,8 +117,7 @@ def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classificati
     highest = Greatest("classification", "collection__classification")
     rows = Document.objects.filter(public_id__in={hit.document_id for hit in passages}).annotate(highest=highest)
     levels = {public_id: Classification(level) for public_id, level in rows.values_list("public_id", "highest")}
-    is_private = get_provider().is_private
-    ceiling = Classification.C3 if is_private else Classification.from_name(settings.CONFIG.llm_max_classification)
+    ceiling = ceiling_of(get_provider())
     # a document that was deleted since the search has no level, and is not sent
     kept = [hit for hit in passages if hit.document_id in levels and levels[hit.document_id] <= ceiling]
     return kept, max((levels[hit.document_id] for hit in kept), default=Classification.C1)

@@ -157,9 +157,11 @@ def test_each_request_is_audited_for_the_caller_and_its_recording_goes_with_the_
     assert not RecordedAnswer.objects.exists()
 
 
-def test_confidential_documents_are_not_given_to_a_model_outside(library, configured, monkeypatch):
+@pytest.mark.parametrize("level", [Classification.C3, Classification.C2])
+def test_confidential_documents_are_not_given_to_a_model_outside(library, configured, monkeypatch, level):
+    """Internal ones neither, as long as nobody has confirmed that the provider does not train on them."""
     monkeypatch.setattr(OpenAICompatibleProvider, "is_private", False)
-    Document.objects.update(classification=Classification.C3)
+    Document.objects.update(classification=level)
     given = ask()
     assert configured.requests == []
     assert given.mode is AnswerMode.EXTRACTIVE

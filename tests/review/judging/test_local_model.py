@@ -16,6 +16,7 @@ from hub.llm.models import RecordedAnswer
 from hub.llm.providers.registry import close_provider
 from review import services
 from review.models import CheckItemVersion
+from tests.factories import upload_text, work_through
 from tests.local_model import local_model
 from tests.review.judging.conftest import ITEM, TEXT, codes, finish, run, verdicts
 
@@ -66,3 +67,37 @@ def test_a_real_model_reviews_with_bound_answers_and_its_review_is_replayed_with
     replay = services.replay_review(principal=local_operator(), review_id=facts.review_id)
     assert verdicts(finish(replay)) == verdicts(facts)
     assert events.count() == RecordedAnswer.objects.count()
+
+
+def test_a_real_model_summarises_a_long_document_and_its_review_is_replayed_without_it(item, tmp_path, configure, url):
+    configure(
+        llm_provider="openai",
+        llm_base_url=url,
+        llm_model="gemma3-270m",
+        llm_light_model="gemma3-270m",
+        llm_structured_output="grammar",
+        llm_timeout_s=600.0,
+        llm_context_tokens=500,
+    )
+    chapters = [
+        f"## {n} 業務{n}\n\n" + "\n\n".join(f"手続{n}-{k}では、利用者の情報を登録し、履歴に残す。" for k in range(1, 9))
+        for n in range(1, 5)
+    ]
+    text = "# 窓口システム基本設計書\n\n" + "\n\n".join(chapters)
+    document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
+    told = services.estimate_review(
+        principal=local_operator(), document_id=document.public_id, options=services.ReviewOptions(check_items=(ITEM,))
+    )
+    facts = run(document)
+
+    assert facts.status == "completed"
+    assert told.summary_requests > 1
+    assert "llm_section_summaries" in codes(facts)
+    assert not codes(facts) & {"llm_invalid_json", "llm_wrong_schema"}
+    assert RecordedAnswer.objects.filter(text__contains="summaries").exists()
+    assert facts.usage.tokens_out <= told.tokens_out
+
+    close_provider()
+    configure(llm_provider="none", llm_model="", llm_light_model="", llm_base_url="")
+    replay = services.replay_review(principal=local_operator(), review_id=facts.review_id)
+    assert verdicts(finish(replay)) == verdicts(facts)
