@@ -62,6 +62,7 @@ async def subscribe(
     pubsub = client.pubsub()
     try:
         await pubsub.psubscribe(*(CHANNEL_PREFIX + topic for topic in topics))
+        _stop_if_cancelled()
         while True:
             message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=keep_alive_s)
             if message is None:
@@ -73,3 +74,10 @@ async def subscribe(
     finally:
         await pubsub.aclose()  # type: ignore[no-untyped-call]
         await client.aclose()
+
+
+def _stop_if_cancelled() -> None:
+    """Raise the cancellation that redis-py swallows when it comes while it connects; asyncio keeps count of it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -129,7 +129,7 @@ def test_while_its_document_is_read_a_review_shows_the_documents_stage(client: A
     review = start_review(principal=local_operator(), document_id=document.public_id)
     DocumentVersion.objects.filter(pk=review.version_id).update(status="embedding", progress=45)
     shown = client.get(reverse(CHANGE, args=[review.pk])).content.decode()
-    assert "文書: 埋め込み中" in shown or "document: " in shown
+    assert "文書: ベクトル化中" in shown
     (state,) = client.get(reverse("admin:review_review_progress"), {"of": str(review.pk)}).json().values()
     assert (state["progress"], state["done"]) == (45, False)
     waiting = show_review(get_review(local_operator(), review.public_id)).waiting_for
