@@ -44,6 +44,7 @@ def kill_worker(hub: HubProcess) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_fifty_files_survive_the_death_of_the_worker_without_a_duplicate(own_hub, tmp_path):
     ids = []
     for number in range(50):
