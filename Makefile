@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# How many processes run the suite, each with servers of its own.
+TESTERS ?= 2
 
 .PHONY: run test test-long lint bench conformance clean
 
@@ -18,7 +20,7 @@ run: $(VENV)/run.stamp  ## start the hub; RUN_ARGS="--port 8080 --no-sample"
 	exec $(BIN)/python manage.py up $(RUN_ARGS)
 
 test: $(VENV)/dev.stamp  ## the whole suite, but for the long tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile
 
 test-long: $(VENV)/dev.stamp  ## with the soaks, kills and scale runs
 	$(BIN)/python -m pytest --long
