@@ -13,6 +13,7 @@ from hub.core import shared_measures
 @pytest.fixture
 def shown(client, queue, monkeypatch) -> Iterator[Callable[..., float | None]]:
     """Look up a sample of /metrics by name and labels, None where there is none; nothing was counted before."""
+    shared_measures.flush()  # what an earlier test left would be written into this one's sums
     monkeypatch.setattr(shared_measures, "_store", type(shared_measures._store)())
     shared_measures._client().delete(shared_measures.KEY)
 
