@@ -103,7 +103,9 @@ class Configuration(BaseSettings):
         le=9,
         description="answers that a check is judged by; more than one shows where they disagree",
     )
-    llm_max_concurrency: int = Field(4, ge=1, le=64, description="requests at the same time, per process")
+    llm_max_concurrency: int = Field(
+        4, ge=1, le=64, description="requests at the same time, of all processes of the hub together"
+    )
     llm_price_in: Decimal | None = Field(None, ge=0, description="US$ per million input tokens of LLM_MODEL")
     llm_price_out: Decimal | None = Field(None, ge=0, description="US$ per million output tokens of LLM_MODEL")
     llm_light_price_in: Decimal | None = Field(None, ge=0, description="the same of LLM_LIGHT_MODEL")

@@ -5,15 +5,12 @@ Call it outside of a transaction: a request takes seconds, and its audit line mu
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
@@ -32,6 +29,7 @@ from hub.llm.errors import (
     ReplayMiss,
 )
 from hub.llm.json_answers import read_answer
+from hub.llm.places import held_place
 from hub.llm.ports import Provider
 from hub.llm.preparation import Prepared, Purpose, prepare
 from hub.llm.providers.registry import get_provider
@@ -189,7 +187,7 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
         (budget or Budget()).reserve(
             tokens_in=wanted.tokens_in, tokens_out=wanted.tokens_out, price=prepared.price
         ) as reservation,
-        _place(),
+        held_place(),
     ):
         sent = _Sent(provider=provider, prepared=prepared, reservation=reservation, facts={})
         started = time.monotonic()
@@ -239,25 +237,3 @@ def _count(sent: _Sent, outcome: str, seconds: float) -> None:
         Point(family=LLM_TOKENS, labels=(*which, "out"), value=spent[1]),
         *([Point(family=LLM_COST, labels=which, value=float(prepared.price.cost(*spent)))] if prepared.price else []),
     )
-
-
-@contextmanager
-def _place() -> Iterator[None]:
-    """Wait for one of this process's LLM_MAX_CONCURRENCY places, for as long as a request may take."""
-    config = settings.CONFIG
-    places = _places(config.llm_max_concurrency)
-    if not places.acquire(timeout=config.llm_timeout_s):
-        raise LlmUnavailable(
-            _("All {limit} places for requests to the language model are taken (LLM_MAX_CONCURRENCY). Try again."),
-            code="llm_busy",
-            limit=config.llm_max_concurrency,
-        )
-    try:
-        yield
-    finally:
-        places.release()
-
-
-@cache
-def _places(limit: int) -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(limit)
