@@ -14,8 +14,9 @@ from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.backends.parsers.xlsx_drawings import Shape
-from knowledge.backends.parsers.xlsx_layout import Region, Row, regions
+from knowledge.backends.parsers.xlsx_layout import regions
 from knowledge.backends.parsers.xlsx_reader import Sheet, WorkbookReader
+from knowledge.backends.parsers.xlsx_region import Region, Row
 from knowledge.numbering import heading_number, is_caption
 from knowledge.structure import is_contents_title
 from knowledge.types import BlockKind, Notice, ParsedDocument
@@ -160,6 +161,16 @@ def _notices(reader: WorkbookReader) -> tuple[Notice, ...]:
                 code="hidden_sheets",
                 ja=f"非表示のシート {reader.hidden_sheets} 枚は取り込んでいません。",
                 en=f"{reader.hidden_sheets} hidden sheet(s) were left out.",
+            )
+        )
+    if reader.unresolved:
+        notices.append(
+            Notice(
+                code="formulas_without_results",
+                ja=f"計算結果が保存されていない数式が {reader.unresolved} 個あり、値の代わりに数式を取り込みました。"
+                "Excel で開いて保存し直すと値になります。",
+                en=f"{reader.unresolved} formula(s) have no stored result and stand as formulas. "
+                "Opening and saving the workbook in Excel stores the values.",
             )
         )
     if reader.comments:

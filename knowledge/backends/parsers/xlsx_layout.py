@@ -3,69 +3,48 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
-from knowledge.backends.parsers.csv_table import column_name
+from knowledge.backends.parsers.table_head import column_names
+from knowledge.backends.parsers.xlsx_region import Place, Region, Row
+from knowledge.backends.parsers.xlsx_sides import side_by_side
 
 _MIN_DENSITY = 0.45
 _MAX_TABLE_COLUMNS = 60
 
-Place = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """The texts of one row by column, and the last row that its vertically merged cells reach."""
-
-    number: int
-    last: int
-    cells: Mapping[int, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """A run of rows of a sheet. ``table`` tells whether its cells line up in columns; ``cell`` is its range."""
-
-    rows: tuple[Row, ...]
-    table: bool
-
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """The columns with any text, ascending, from 1."""
-        return tuple(sorted({column for row in self.rows for column in row.cells}))
-
-    @property
-    def cell(self) -> str:
-        """The range in A1 notation."""
-        columns = self.columns
-        first = f"{column_name(columns[0])}{self.rows[0].number}"
-        last = f"{column_name(columns[-1])}{self.rows[-1].number}"
-        return first if first == last else f"{first}:{last}"
-
-    def grid(self) -> list[list[str]]:
-        """Return the texts as equal rows over the used columns."""
-        columns = self.columns
-        return [[row.cells.get(column, "") for column in columns] for row in self.rows]
-
-    def lines(self) -> Iterator[str]:
-        """Yield one line per row, its cells joined by a blank."""
-        for row in self.rows:
-            yield " ".join(" ".join(row.cells[column].split()) for column in sorted(row.cells))
-
 
 def regions(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator[Region]:
-    """Cut the cells of a sheet at empty rows, then part lead-in lines from the tables that they stand above."""
+    """Cut the cells of a sheet at empty rows and between tables side by side, then part lead-in lines from the tables
+    that they stand above.
+    """
     for rows in _runs(cells, merged):
-        body = 0
-        while body < len(rows) and len(rows[body].cells) == 1:
-            body += 1
-        if not _is_table(rows[body:]):
-            yield from _stretches(rows)
-            continue
-        if body:
-            yield Region(rows=tuple(rows[:body]), table=False)
-        yield Region(rows=tuple(rows[body:]), table=True)
+        sides = side_by_side(rows, merged)
+        for side in sides:
+            yield from regions(side, merged)
+        if not sides:
+            yield from _regions_of_run(rows, merged)
+
+
+def _regions_of_run(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[Region]:
+    body = 0
+    while body < len(rows) and len(rows[body].cells) == 1:
+        body += 1
+    if not _is_table(rows[body:]):
+        yield from _stretches(rows, merged)
+        return
+    if body:
+        yield Region(rows=tuple(rows[:body]), table=False)
+    yield _table(rows[body:], merged)
+
+
+def _table(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
+    head_rows, names = column_names(
+        [
+            {column: (text, merged.get((row.number, column), (0, column))[1]) for column, text in row.cells.items()}
+            for row in rows
+        ]
+    )
+    return Region(rows=tuple(rows), table=True, head_rows=head_rows, names=names)
 
 
 def _runs(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator[list[Row]]:
@@ -100,16 +79,20 @@ def _is_table(rows: list[Row]) -> bool:
     return filled >= _MIN_DENSITY * len(rows) * len(columns)
 
 
-def _stretches(rows: list[Row]) -> Iterator[Region]:
+def _stretches(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[Region]:
     """Part a run whose columns don't agree into stretches that do: each is a table or plain lines."""
     stretch: list[Row] = []
     for row in rows:
         if stretch and not _continues(stretch[0], row):
-            yield Region(rows=tuple(stretch), table=_is_table(stretch))
+            yield _stretch(stretch, merged)
             stretch = []
         stretch.append(row)
     if stretch:
-        yield Region(rows=tuple(stretch), table=_is_table(stretch))
+        yield _stretch(stretch, merged)
+
+
+def _stretch(rows: list[Row], merged: Mapping[Place, Place]) -> Region:
+    return _table(rows, merged) if _is_table(rows) else Region(rows=tuple(rows), table=False)
 
 
 def _continues(head: Row, row: Row) -> bool:

@@ -48,6 +48,7 @@ class WorkbookReader:
         self._max_cells = max_cells
         self._cells_seen = 0
         self.hidden_sheets = 0
+        self.unresolved = 0
         self.comments = 0
 
     def sheets(self) -> Iterator[Sheet]:
@@ -109,6 +110,7 @@ class WorkbookReader:
             text = _cell_text(cell, strings, formats) if visible else ""
             if text.strip():
                 sheet.cells[position[0], column] = text.strip()
+            self.unresolved += visible and _is_unresolved(cell)
 
 
 def _comment_count(archive: zipfile.ZipFile, sheet_path: str) -> int:
@@ -123,16 +125,31 @@ def _cell_text(cell: Element, strings: list[str], formats: NumberFormats) -> str
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return "".join(_rich_text(item) for item in _children(cell, "is"))
+    style = int(cell.get("s", "0"))
+    if _is_unresolved(cell):
+        return _formula(cell)
     value = next((child.text for child in _children(cell, "v")), None)
     if value is None:
         return ""
     if kind == "s":
-        return strings[int(value)]
+        return formats.display_text(strings[int(value)], style)
     if kind == "b":
         return "TRUE" if value == "1" else "FALSE"
-    if kind in ("str", "e", "d"):
-        return str(value)
-    return formats.display(value, int(cell.get("s", "0")))
+    if kind == "str":
+        return formats.display_text(value, style)
+    return str(value) if kind in ("e", "d") else formats.display(value, style)
+
+
+def _is_unresolved(cell: Element) -> bool:
+    """Tell a formula that was never computed, as other programs write it, from one whose result is an empty text."""
+    if next(_children(cell, "f"), None) is None or cell.get("t") == "str":
+        return False
+    return not any(child.text for child in _children(cell, "v"))
+
+
+def _formula(cell: Element) -> str:
+    """Return the formula as Excel's input line shows it; empty where it is shared and written in another cell."""
+    return next((f"={child.text}" for child in _children(cell, "f") if child.text), "")
 
 
 def _rich_text(item: Element) -> str:

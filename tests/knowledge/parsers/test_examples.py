@@ -17,7 +17,9 @@ MODULES = (
     "knowledge.backends.parsers.docx_numbering",
     "knowledge.backends.parsers.errors",
     "knowledge.backends.parsers.pages",
-    "knowledge.backends.parsers.xlsx_format",
+    "knowledge.backends.parsers.table_head",
+    "knowledge.backends.parsers.xlsx_codes",
+    "knowledge.backends.parsers.xlsx_digits",
 )
 
 

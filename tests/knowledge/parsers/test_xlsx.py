@@ -11,7 +11,6 @@ from openpyxl.comments import Comment
 from openpyxl.workbook import Workbook
 
 from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.xlsx_format import NumberFormats, format_number
 from knowledge.structure import build_sections
 from knowledge.types import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
@@ -56,7 +55,7 @@ def test_values_are_shown_as_excel_shows_them(tmp_path: Path, parse: Parse) -> N
 
     table = parse(save(source, tmp_path)).markdown
 
-    assert "| 10 | 0.3 | 99.9% | 12,345 | 2024-05-01 | 2024-05-01 09:30:00 | 09:30 | TRUE |" in table
+    assert "| 10 | 0.3 | 99.9% | 12,345 | 2024-05-01 | 2024-05-01 9:30:00 | 9:30:00 | TRUE |" in table
 
 
 def test_hidden_sheets_rows_and_columns_stay_out_with_a_notice(tmp_path: Path, parse: Parse) -> None:
@@ -125,22 +124,6 @@ def test_too_many_cells_are_refused_early(tmp_path: Path, parse: Parse) -> None:
     with pytest.raises(ParseError) as caught:
         parse(save(source, tmp_path), max_cells=100)
     assert caught.value.code == "too_many_cells"
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "expected"),
-    [
-        (1234.5, "#,##0.00", "1,234.50"),
-        (0.5, "0%", "50%"),
-        (7, "000", "007"),
-        (2.5, "0.0##", "2.5"),
-        (-3, '"△"0', "-3"),
-        (1e20, "General", "1e+20"),
-        (5, "[Red]0", "5"),
-    ],
-)
-def test_number_formats_of_documents_are_applied(number: float, code: str, expected: str) -> None:
-    assert format_number(number, code) == expected
 
 
 def test_text_boxes_and_pictures_stand_where_they_float(tmp_path: Path, parse: Parse) -> None:
@@ -215,22 +198,63 @@ def test_the_words_of_a_chart_stand_where_it_floats(tmp_path: Path, parse: Parse
     assert figure.cell == "D2"
 
 
-@pytest.mark.parametrize(
-    ("stored", "format_id", "date_1904", "shown"),
-    [
-        ("1", "14", False, "1900-01-01"),
-        ("59", "14", False, "1900-02-28"),
-        ("61", "14", False, "1900-03-01"),
-        ("45000.25", "22", False, "2023-03-15 06:00:00"),
-        ("0.5", "20", False, "12:00"),
-        ("1", "31", True, "1904-01-02"),
-        ("1e20", "14", False, "1e+20"),
-        ("-1234.5", "44", False, "-1,234.50"),
-        ("0.125", "10", False, "12.50%"),
-        ("12.50", "49", False, "12.5"),
-    ],
-)
-def test_dates_and_built_in_formats_are_those_of_excel(stored: str, format_id: str, date_1904: bool, shown: str):
-    formats = NumberFormats.from_ids([format_id], custom={}, date_1904=date_1904)
+def test_formulas_that_were_never_computed_are_kept_with_a_notice(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["単価", "数量", "金額"], [100, 3, "=A2*B2"], [200, 1, "=A3*B3"]])
 
-    assert formats.display(stored, 0) == shown
+    document = parse(save(source, tmp_path))
+
+    assert "| 100 | 3 | =A2*B2 |" in document.markdown
+    assert [(notice.code, notice.en[:3]) for notice in document.notices] == [("formulas_without_results", "2 f")]
+
+
+def test_tables_side_by_side_are_two_tables(tmp_path: Path, parse: Parse) -> None:
+    rows = [
+        ["表1 画面", None, None, "表2 帳票"],
+        ["ID", "名称", None, "ID", "用紙"],
+        ["S-01", "登録", None, "R-01", "A4"],
+    ]
+    source = workbook_of([*rows, ["S-02", "取消"], [], ["※ 別紙による。"]])
+
+    document = parse(save(source, tmp_path))
+
+    assert [(block.kind, block.cell) for block in document.blocks[1:]] == [
+        (BlockKind.CAPTION, "A1"),
+        (BlockKind.TABLE, "A2:B4"),
+        (BlockKind.CAPTION, "D1"),
+        (BlockKind.TABLE, "D2:E3"),
+        (BlockKind.PARAGRAPH, "A6"),
+    ]
+
+
+def test_a_comparison_with_a_free_column_stays_one_table(tmp_path: Path, parse: Parse) -> None:
+    rows = [
+        ["項目", "当市", None, "国", "県"],
+        ["公示日", "公示日", None, None, "掲載日"],
+        ["件名", "件名", None, "件名", None],
+    ]
+
+    document = parse(save(workbook_of([*rows, ["数量", "数量"]]), tmp_path))
+
+    assert [block.cell for block in document.blocks] == [None, "A1:E4"]
+
+
+def test_a_head_of_two_rows_names_each_column_from_the_top_down(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["ID", "権限", None, "備考"], [None, "職員", "市民"], ["F-01", "○", "×", "登録"]])
+    for merged in ("A1:A2", "B1:C1", "D1:D2"):
+        source["一覧"].merge_cells(merged)
+
+    table = texts(parse(save(source, tmp_path)), BlockKind.TABLE)
+
+    assert table == ["| ID | 権限 / 職員 | 権限 / 市民 | 備考 |\n| --- | --- | --- | --- |\n| F-01 | ○ | × | 登録 |"]
+
+
+def test_a_form_on_graph_paper_has_no_head_of_two_rows(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([], title="様式")
+    sheet = source["様式"]
+    for row, cells in enumerate([{"A": "氏名", "F": "山田"}, {"A": "住所", "F": "〒100-0001", "J": "東京都"}], 1):
+        for column, text in cells.items():
+            sheet[f"{column}{row}"] = text
+    for merged in ("A1:E1", "F1:Z1", "A2:E2", "F2:I2", "J2:Z2"):
+        sheet.merge_cells(merged)
+
+    assert "氏名 /" not in parse(save(source, tmp_path)).markdown
