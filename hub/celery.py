@@ -82,6 +82,12 @@ def _start_heartbeat(**_signal: object) -> None:
     threading.Thread(target=_heartbeat, name="heartbeat", daemon=True).start()
 
 
+@worker_ready.connect
+def _warm_up_search(**_signal: object) -> None:
+    """Have the search index read into memory: after a start of the machine it is on disk."""
+    app.send_task("knowledge.warm_up_search", expires=60)
+
+
 @worker_shutting_down.connect
 def _stop_heartbeat(**_signal: object) -> None:
     _stopping.set()

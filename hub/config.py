@@ -171,6 +171,19 @@ class Configuration(BaseSettings):
         description="the most memory that PostgreSQL may take to build a vector index; a million vectors of 384 "
         "dimensions take 2 GiB",
     )
+    hub_postgres_buffers_bytes: int | None = Field(
+        None,
+        ge=16 * 1024**2,
+        le=64 * 1024**3,
+        description="memory of the embedded PostgreSQL for tables and indexes (shared_buffers); empty = a quarter of "
+        "the machine's, at most 4 GiB",
+    )
+    hub_warm_up_bytes: int = Field(
+        8 * 1024**3,
+        ge=0,
+        description="the most bytes of the search index that are read into memory after a start, and at most half of "
+        "the machine's memory; 0 = none",
+    )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
     hub_output_budget_chars: int = Field(200_000, ge=1000, description="the most characters in one search answer")
     hub_lease_s: int = Field(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from hub.core.queue import enqueue
+from knowledge.backends.warm_up import warm_up
 from knowledge.graph.masters import sync_masters
 from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal
 from knowledge.ontology import shape_checks
@@ -30,6 +31,15 @@ def keep_lexical_index() -> None:
     """Merge what was indexed, index again what a new edition of the analysis cuts otherwise, and queue the rest."""
     if lexical_upkeep.keep_lexical_index():
         enqueue(keep_lexical_index)
+
+
+# Slices leave the workers to documents in between; one that waits for a minute is not worth being done any more.
+@shared_task(name="knowledge.warm_up_search", ignore_result=True, expires=60)
+def warm_up_search(*, start: int = 0) -> None:
+    """Read a part of the search index into memory, and queue the rest."""
+    following = warm_up(start)
+    if following is not None:
+        enqueue(warm_up_search, start=following)
 
 
 @shared_task(name="knowledge.update_graph", acks_late=True, expires=60)

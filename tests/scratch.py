@@ -15,4 +15,6 @@ atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["HUB_DATA_DIR"] = _folder
 os.environ.setdefault("HUB_PORT", "8999")
 os.environ.setdefault("HUB_RATE_LIMIT_PER_MINUTE", "100000")
+# Emptying a table goes through all of PostgreSQL's buffers, which tests do thousands of times.
+os.environ.setdefault("HUB_POSTGRES_BUFFERS_BYTES", str(256 * 1024**2))
 os.environ.setdefault("LOG_LEVEL", "WARNING")

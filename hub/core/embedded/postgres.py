@@ -10,24 +10,25 @@ from typing import ClassVar
 from urllib.parse import quote
 
 import psycopg
+from django.conf import settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from hub.core.embedded.binaries import postgres_programs
 from hub.core.embedded.cluster import PORT, SUPERUSER, Cluster
 from hub.core.embedded.launch import RunAs
+from hub.core.embedded.memory import machine_memory_bytes
 from hub.core.embedded.privileges import choose_user
 from hub.core.embedded.server import EmbeddedServer
 
 MAINTENANCE_DATABASE = "postgres"
 
-# Modest on purpose: the hub's own processes, and a model perhaps, share the machine.
+# Modest on purpose: the hub's own processes, and a model perhaps, share the machine. What depends on its memory is
+# added by `tuning_for`.
 TUNING: Mapping[str, str] = MappingProxyType(
     {
-        "shared_buffers": "256MB",
         "maintenance_work_mem": "256MB",
         "work_mem": "16MB",
-        "effective_cache_size": "1GB",
         "max_connections": "100",
         "max_parallel_maintenance_workers": "2",
         "max_wal_size": "1GB",
@@ -37,8 +38,30 @@ TUNING: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# A quarter of the memory, as PostgreSQL's manual suggests, and no more than a million passages gain from. Pages are
+# taken as they are needed, so a small hub never takes that much.
+_BUFFERS_SHARE = 4
+_LEAST_BUFFERS_BYTES = 128 * 1024**2
+_MOST_BUFFERS_BYTES = 4 * 1024**3
 _PING_LIMIT_S = 3
 _CONNECT_LIMIT_S = 30
+
+
+def tuning_for(memory_bytes: int, *, buffers_bytes: int | None = None) -> Mapping[str, str]:
+    """Give the settings for a machine of so much memory; ``buffers_bytes`` overrules what PostgreSQL keeps itself.
+
+    The planner is told that half of the memory caches files.
+    """
+    fitting = min(max(memory_bytes // _BUFFERS_SHARE, _LEAST_BUFFERS_BYTES), _MOST_BUFFERS_BYTES)
+    return {
+        **TUNING,
+        "shared_buffers": _kilobytes(buffers_bytes or fitting),
+        "effective_cache_size": _kilobytes(max(memory_bytes // 2, buffers_bytes or 0)),
+    }
+
+
+def _kilobytes(size: int) -> str:
+    return f"{size // 1024}kB"
 
 
 class EmbeddedPostgres(EmbeddedServer):
@@ -51,10 +74,10 @@ class EmbeddedPostgres(EmbeddedServer):
     # "Shutting Down the Server".
     stop_signals: ClassVar[Sequence[tuple[signal.Signals, float]]] = ((signal.SIGINT, 6.0), (signal.SIGQUIT, 3.0))
 
-    def __init__(self, home: Path, *, tuning: Mapping[str, str] = TUNING) -> None:
+    def __init__(self, home: Path, *, tuning: Mapping[str, str] | None = None) -> None:
         super().__init__(home)
         self.port = PORT
-        self._tuning = dict(tuning)
+        self._tuning = tuning
 
     def ensure(self, database: str = "hub") -> None:
         """Make sure that the server runs, counts this process as a user, and has the database. Idempotent.
@@ -81,7 +104,8 @@ class EmbeddedPostgres(EmbeddedServer):
     def _prepare(self) -> RunAs | None:
         cluster = self._cluster()
         run_as = choose_user(program=cluster.programs / "postgres", home=self.home, data=cluster.data)
-        cluster.write_config(self._tuning)
+        buffers = settings.CONFIG.hub_postgres_buffers_bytes
+        cluster.write_config(self._tuning or tuning_for(machine_memory_bytes(), buffers_bytes=buffers))
         cluster.create(run_as)
         cluster.require_same_major(run_as)
         cluster.clear_stale_files()

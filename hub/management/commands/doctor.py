@@ -16,6 +16,7 @@ from hub.core.servers import ensure_queue
 from hub.llm.confirmations import find_confirmation
 from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
+from knowledge.backends.warm_up import way_to_warm
 from knowledge.checks import READINESS_CHECKS
 from knowledge.services.consistency import check_consistency
 from knowledge.services.workers import worker_is_alive
@@ -119,6 +120,9 @@ def _database() -> Iterator[dict[str, object]]:
     new_enough = row is not None and tuple(map(int, version.split(".")[:2])) >= OLDEST_PGVECTOR
     detail = f"pgvector {version}" + ("" if new_enough else "; 0.8 or newer is needed for filtered search")
     yield _line("extension", "ok" if new_enough else "error", detail)
+    if way_to_warm() is None:
+        advice = "CREATE EXTENSION pg_prewarm; as a superuser in the hub's database lets it"
+        yield _line("warm-up", "note", f"the search index can't be read into memory after a start; {advice}")
 
 
 def _index(*, repair: bool) -> Iterator[dict[str, object]]:
