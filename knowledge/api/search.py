@@ -29,6 +29,7 @@ class SearchIn(Schema):
     mode: SearchMode = SearchMode.HYBRID
     limit: int = Field(10, ge=1, le=100)
     threshold: float = Field(0.0, ge=0.0, le=1.0, description="on the calibrated 0 to 1 score")
+    collection: str = Field("", max_length=1000, description="a slug, one more of filter.collection")
     filter: FilterIn = FilterIn()
     with_context: bool = False
     context_size: int = Field(1, ge=0, le=5)
@@ -67,7 +68,7 @@ def _search_query(asked: SearchIn, after: PageMark | None) -> SearchQuery:
         mode=asked.mode,
         limit=asked.limit,
         threshold=asked.threshold,
-        filter=search_filter(asked.filter),
+        filter=search_filter(asked.filter, asked.collection),
         with_context=asked.with_context,
         context_size=asked.context_size,
         full_document=asked.full_document,

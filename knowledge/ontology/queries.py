@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -53,17 +54,24 @@ def expand(text: str) -> tuple[str, ...]:
     """Other names of the concepts that ``text`` names, longest concept first, at most 20. One or two queries.
 
     A concept is named when one of its labels or synonyms of two or more characters stands in the text (NFKC, case
-    folded). The names are kept in this process for as long as no row of them has changed.
+    folded), in Latin letters as a word of its own: "output" does not name UT. The names are kept in this process for
+    as long as no row of them has changed.
     """
     folded = _fold(text)
     named: list[tuple[int, tuple[str, ...]]] = []
     for words in _named_concepts(_stamp()):
-        found = [word for word, own in words if len(word) >= SHORTEST_LABEL and own in folded]
+        found = [word for word, own in words if len(word) >= SHORTEST_LABEL and _stands_in(folded, own)]
         if found:
             others = tuple(word for word, own in words if own not in folded)
             named.append((max(map(len, found)), others))
     named.sort(key=lambda pair: -pair[0])
     return tuple(dict.fromkeys(word for _length, words in named for word in words))[:MAX_ALTERNATIVES]
+
+
+def _stands_in(text: str, name: str) -> bool:
+    if name not in text:
+        return False
+    return not name.isascii() or re.search(rf"(?<![a-z0-9]){re.escape(name)}(?:e?s)?(?![a-z0-9])", text) is not None
 
 
 def _stamp() -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from knowledge.types import SearchFilter
 
@@ -15,7 +15,9 @@ Names = Annotated[list[Name], Field(max_length=200)]
 
 
 class FilterIn(BaseModel):
-    """Which passages may answer; what is left out does not restrict."""
+    """Which passages may answer; what is left out, or empty, does not restrict. Other names are refused."""
+
+    model_config = ConfigDict(extra="forbid")
 
     document_type: Name | Names = Field([], description="codes (文書種別)", examples=["basic_design", "test_plan"])
     document_id: Name | Names = Field([], description="ids", examples=["doc_7k3m9q2w5x8r1t4v6y0z"])
@@ -36,15 +38,15 @@ class FilterIn(BaseModel):
 
 def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:
     """Read a filter; ``collection`` beside it is one more."""
-    collections = several(asked.collection)
+    collections = named(asked.collection)
     return SearchFilter(
         collections=(*collections, collection) if collection else collections,
-        document_ids=several(asked.document_id),
-        document_types=several(asked.document_type),
+        document_ids=named(asked.document_id),
+        document_types=named(asked.document_type),
         section_path=several(asked.section_path),
-        language=asked.language,
+        language=asked.language or None,
         metadata=asked.metadata,
-        classifications=several(asked.classification),
+        classifications=named(asked.classification),
         created_from=asked.created_from,
         created_to=asked.created_to,
         updated_from=asked.updated_from,

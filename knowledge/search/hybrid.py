@@ -24,13 +24,13 @@ from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.pages import load_page
 from knowledge.search.phrases import chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
-from knowledge.search.ranking import Scored, arrange, score_candidate
+from knowledge.search.ranking import Scored, arrange, ceiling_for, missing_codes, score_candidate
 from knowledge.search.rerank import rerank
-from knowledge.search.scope import permitted_chunks
+from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import one_snapshot
 from knowledge.types import Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
 
-_NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NO_GOOD_EVIDENCE,))
+_NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
 
 
 def search(
@@ -100,7 +100,9 @@ def _search(
     with watch.measure("fuse"):
         ranked = fuse(findings.evidence, mode=findings.mode, cosine_range=calibration.cosine_range)
         tell_legs = query.level.includes(SearchDetail.SCORES)
-        scored = [score_candidate(one, findings, calibration, tell_legs=tell_legs) for one in ranked]
+        missing = missing_codes(terms, findings)
+        ceiling = ceiling_for(terms, missing)
+        scored = [score_candidate(one, findings, calibration, ceiling=ceiling, tell_legs=tell_legs) for one in ranked]
     found = [one for one in scored if one.score >= query.threshold]
     if reranker:
         with watch.measure("rerank"):
@@ -109,7 +111,8 @@ def _search(
         found, total = arrange(found, query, findings.candidates)
         marks = query_pattern(query.text, also=phrases) if query.level.includes(SearchDetail.HIGHLIGHTS) else None
         page = load_page(permitted, query, found, marks=marks)
-    remarks = [notices.PHRASE_NOT_FOUND] if phrases and not scored else []
+    remarks = _emptiness(permitted, phrases) if not scored else []
+    remarks += [notices.codes_not_found(missing)] if missing else []
     return SearchResult(
         hits=tuple(page.hits),
         total_found=total,
@@ -118,6 +121,13 @@ def _search(
         notices=(*findings.notices, *remarks, *_quality_notices(scored, findings.mode, calibration), *page.notices),
         explanation=explain(query, embedding_set, terms, phrases, permitted, findings) if is_explained else None,
     )
+
+
+def _emptiness(permitted: PermittedChunks, phrases: Sequence[str]) -> list[Notice]:
+    """Tell why there is no candidate at all. What is hidden and what is not there are told alike."""
+    if phrases:
+        return [notices.PHRASE_NOT_FOUND]
+    return [notices.NOTHING_TO_SEARCH] if permitted.count == 0 else []
 
 
 def _quality_notices(scored: Sequence[Scored], mode: SearchMode, calibration: Calibration) -> list[Notice]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from knowledge.types import Notice
+
+_MOST_NAMED = 5
 
 QUERY_CUT = Notice(
     code="query_cut",
@@ -39,6 +43,11 @@ PHRASE_NOT_FOUND = Notice(
     ja="「」または引用符で囲まれた語句をそのまま含む文章はありません。囲みを外すと、近い文章を探せます。",
     en="No passage has the quoted phrase as it stands. Leave out the quotes to find similar passages.",
 )
+NOTHING_TO_SEARCH = Notice(
+    code="nothing_to_search",
+    ja="検索できる文書のうち、条件に合うものがありません。絞り込みの値と、コレクションの閲覧権限を確かめてください。",
+    en="No document that you may search passes the filter. Check its values, and your rights to the collection.",
+)
 OUTPUT_CUT = Notice(
     code="output_budget",
     ja="出力の上限（HUB_OUTPUT_BUDGET_CHARS）に達したため、残りは次のページにあります。",
@@ -57,4 +66,15 @@ def vector_unavailable(reason_ja: str, reason_en: str) -> Notice:
         code="vector_unavailable",
         ja=f"ベクトル検索が使えないため、全文検索だけで答えました。{reason_ja}",
         en=f"Vector search is not available; lexical search alone answered. {reason_en}".strip(),
+    )
+
+
+def codes_not_found(codes: Sequence[str]) -> Notice:
+    """Say which of the query's codes (as the index has them) no passage has."""
+    named = [code.upper() for code in codes[:_MOST_NAMED]]
+    more = " …" if len(codes) > _MOST_NAMED else ""
+    return Notice(
+        code="code_not_found",
+        ja=f"「{'」「'.join(named)}」{more}を含む文章は見つかりませんでした。",
+        en=f"No passage was found that has {', '.join(named)}{more}.",
     )

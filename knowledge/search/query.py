@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification
 from hub.core.errors import InvalidInput
 from knowledge.backends.embedders.text import LONE_SURROGATE
+from knowledge.search.scope import first_after, moment_of
 from knowledge.types import SearchFilter, SearchQuery
 
 MAX_QUERY_CHARS = 10_000
@@ -53,7 +55,11 @@ def _check_filter(restriction: SearchFilter) -> None:
             _refuse_nul(f"filter.{name}", text)
             if LONE_SURROGATE.search(text):
                 raise InvalidInput(_("{field}: contains half a character (a lone surrogate)."), field=f"filter.{name}")
+    if any(isinstance(leaf, float) and not math.isfinite(leaf) for leaf in _leaves(restriction.metadata)):
+        raise InvalidInput(_("{field}: a number in it is not finite."), field="filter.metadata")
     _check_classifications(restriction.classifications)
+    for name in ("created", "updated"):
+        _check_span(name, getattr(restriction, f"{name}_from"), getattr(restriction, f"{name}_to"))
     if any(not title.strip() for title in restriction.section_path):
         raise InvalidInput(
             _("{field}: expected headings or their numbers, got an empty one."), field="filter.section_path"
@@ -68,16 +74,34 @@ def _check_classifications(names: tuple[str, ...]) -> None:
             )
 
 
+def _check_span(name: str, first: date | None, last: date | None) -> None:
+    """Refuse a span that ends before it begins: it would find nothing without telling why."""
+    end = first_after(last) if last else None
+    if first and last and end and moment_of(first) >= end:
+        raise InvalidInput(
+            _("{field}: {first} comes after {other}, {last}."),
+            field=f"filter.{name}_from",
+            first=first.isoformat(),
+            other=f"filter.{name}_to",
+            last=last.isoformat(),
+        )
+
+
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+    return (leaf for leaf in _leaves(value) if isinstance(leaf, str))
+
+
+def _leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
+    """Yield what a JSON value is made of: keys and values that hold nothing further."""
+    if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _texts(key)
-            yield from _texts(item)
+            yield key
+            yield from _leaves(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _texts(item)
+            yield from _leaves(item)
+    else:
+        yield value
 
 
 def _check_number(field: str, value: float, low: int, high: int) -> None:

@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from knowledge.backends.analysis import QueryTerms
 from knowledge.models import Chunk
-from knowledge.search.calibration import Calibration
+from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidate
 from knowledge.search.fusion import Evidence, Fused
 from knowledge.search.legs import Findings
 from knowledge.types import LegScore, SearchMode, SearchQuery
+
+# The most that is not good evidence.
+DOUBTFUL = GOOD_EVIDENCE - 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +38,29 @@ class _Facts:
     fingerprint: int | None
 
 
-def score_candidate(one: Fused, findings: Findings, calibration: Calibration, *, tell_legs: bool) -> Scored:
-    """Calibrate a candidate's value, and with ``tell_legs`` collect what the legs said."""
-    score = calibration.score(one.value, findings.mode)
+def missing_codes(terms: QueryTerms, findings: Findings) -> tuple[str, ...]:
+    """Tell which of a query's codes no candidate has; none where the lexical leg was not asked or failed."""
+    if findings.mode is SearchMode.VECTOR:
+        return ()
+    found = {term for one in findings.evidence for term in one.matched}
+    return tuple(code for code in terms.codes if code not in found)
+
+
+def ceiling_for(terms: QueryTerms, missing: Collection[str]) -> float:
+    """Tell what the scores of an answer can reach.
+
+    Nothing is good evidence for a query without a word, such as 「？！」, or where nothing has any of the codes that
+    it names: what is near FR-001 does not tell of FR-999. Their order stays.
+    """
+    is_void = not terms or (bool(terms.codes) and len(missing) == len(terms.codes))
+    return DOUBTFUL if is_void else 1.0
+
+
+def score_candidate(
+    one: Fused, findings: Findings, calibration: Calibration, *, ceiling: float = 1.0, tell_legs: bool
+) -> Scored:
+    """Calibrate a candidate's value between 0 and ``ceiling``, and with ``tell_legs`` collect what the legs said."""
+    score = ceiling * calibration.score(one.value, findings.mode)
     return Scored(
         chunk_id=one.evidence.chunk_id,
         score=round(score, 6),

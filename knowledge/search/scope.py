@@ -87,7 +87,7 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding
     documents = documents.filter(*_dates(restriction))
     chunks = Chunk.objects.filter(chunks_of(embedding_set), version__in=documents.values("current_version_id"))
     if restriction.language:
-        chunks = chunks.filter(language=restriction.language)
+        chunks = chunks.filter(language=restriction.language.lower())
     if restriction.section_path:
         chunks = chunks.filter(_section_path_matches(restriction.section_path))
     return chunks
@@ -124,14 +124,21 @@ def _dates(restriction: SearchFilter) -> Iterator[Q]:
     for field in ("created", "updated"):
         first, last = getattr(restriction, f"{field}_from"), getattr(restriction, f"{field}_to")
         if first is not None:
-            yield Q(**{f"{field}_at__gte": _moment(first)})
+            yield Q(**{f"{field}_at__gte": moment_of(first)})
         if last is not None:
-            is_day = not isinstance(last, datetime)
-            until = _moment(last + timedelta(days=1) if is_day else last)
-            yield Q(**{f"{field}_at__lt" if is_day else f"{field}_at__lte": until})
+            yield Q(**{f"{field}_at__lt": end}) if (end := first_after(last)) else Q()
 
 
-def _moment(given: date) -> datetime:
+def first_after(last: date) -> datetime | None:
+    """Give the moment that comes next after a time or a whole day; None at the calendar's end."""
+    step = timedelta(microseconds=1) if isinstance(last, datetime) else timedelta(days=1)
+    try:
+        return moment_of(last + step)
+    except OverflowError:
+        return None
+
+
+def moment_of(given: date) -> datetime:
     """Read a day as its beginning, and a time without a zone, in the hub's time zone."""
     moment = given if isinstance(given, datetime) else datetime.combine(given, time.min)
     return moment if timezone.is_aware(moment) else timezone.make_aware(moment)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
@@ -14,9 +14,9 @@ from knowledge.backends.analysis import QueryTerms
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.postings import PieceKey
 
-# Of each field the rarest terms are asked; commoner ones cost the most and say the least.
+# Of each field so many terms are asked, the rarest; commoner ones cost the most and say the least.
 MAX_TERMS: Mapping[int, int] = {LexicalField.WORD: 16, LexicalField.BIGRAM: 24}
-# A field's terms are asked, the rarest first, while they have together no more postings than this.
+# A field's terms are asked while they have together no more postings than this.
 POSTINGS_BUDGET = 500_000
 
 
@@ -98,7 +98,7 @@ def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTer
     weighed: list[FieldTerm] = []
     for name, weights in fields.items():
         if known[name].terms and known[name].chunks:
-            weighed += _weigh_field(name, weights, known[name])
+            weighed += _weigh_field(name, weights, known[name], terms.codes)
     return weighed
 
 
@@ -124,9 +124,9 @@ def known_terms(fields: Mapping[int, Mapping[str, float]], policy_id: int) -> di
     return known
 
 
-def _weigh_field(name: int, weights: Mapping[str, float], known: KnownField) -> list[FieldTerm]:
+def _weigh_field(name: int, weights: Mapping[str, float], known: KnownField, codes: Collection[str]) -> list[FieldTerm]:
     bm25, chunks, average_length = CONSTANTS[name], known.chunks, known.total_length / known.chunks
-    asked = _rarest(known.terms, MAX_TERMS[name])
+    asked = _chosen(known.terms, weights, codes, limit=MAX_TERMS[name])
     rarity = {term.text: _idf(term.chunks, chunks) for term in asked}
     found = {term.text for term in known.terms}
     missing = sum(weight for text, weight in weights.items() if weight == 1.0 and text not in found)
@@ -147,13 +147,17 @@ def _weigh_field(name: int, weights: Mapping[str, float], known: KnownField) -> 
     ]
 
 
-def _rarest(known: list[KnownTerm], limit: int) -> list[KnownTerm]:
-    """Take the rarest terms while the budget lasts, one at least."""
+def _chosen(
+    known: list[KnownTerm], weights: Mapping[str, float], codes: Collection[str], *, limit: int
+) -> list[KnownTerm]:
+    """Take the terms to ask while the budget lasts, one at least: codes, which decide the order, the caller's own, and
+    synonyms in what room is left; of each the rarest first.
+    """
     taken: list[KnownTerm] = []
     budget = POSTINGS_BUDGET
-    for term in sorted(known, key=lambda term: (term.chunks, term.text))[:limit]:
+    for term in sorted(known, key=lambda one: (one.text not in codes, weights[one.text] < 1.0, one.chunks, one.text)):
         budget -= term.chunks
-        if taken and budget < 0:
+        if len(taken) == limit or (taken and budget < 0):
             break
         taken.append(term)
     return taken

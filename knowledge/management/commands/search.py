@@ -9,6 +9,7 @@ from typing import Any
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
+from hub.core.languages import in_language
 from knowledge.schemas import search_out
 from knowledge.services.search_sources import search_sources
 from knowledge.types import (
@@ -64,7 +65,7 @@ class Command(HubCommand):
         for remote in result.remote:
             self.stdout.write(_remote_lines(remote))
         for notice in result.notices:
-            self.stderr.write(notice.ja)
+            self.stderr.write(in_language(notice.ja, notice.en))
         if result.explanation:
             self.stdout.write(_explained(result))
 

@@ -13,6 +13,7 @@ from hub.core.errors import InvalidInput
 from knowledge.backends.analysis import analyse_passage, analyse_query, fingerprint
 from knowledge.backends.stemming import stem
 from knowledge.models import Document
+from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_pattern
 from knowledge.search.hybrid import search
 from knowledge.search.phrases import find_phrases
@@ -20,6 +21,10 @@ from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery,
 from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db
+RARE_WORDS = (
+    *("論理", "物理", "骨格", "塗装", "配管", "鋼材", "足場", "基礎", "測量"),
+    *("外壁", "断熱", "防水", "採光", "換気", "空調", "照明", "消防", "昇降"),
+)
 
 
 def ask(text: str, **options: object) -> SearchResult:
@@ -57,9 +62,48 @@ def test_a_code_comes_before_everything_else_that_fits(question: str, first: str
     assert contents(ask(question, mode=mode))[0] == first
 
 
-def test_a_code_that_no_passage_has_changes_nothing() -> None:
-    Library().add("要件.md", ["応答時間は3秒とする。", "認証は多要素とする。"])
-    assert contents(ask("XY-999 の応答時間"))[0] == "応答時間は3秒とする。"
+def test_a_code_that_no_passage_has_is_told_and_nothing_passes_for_good_evidence() -> None:
+    Library().add("要件.md", ["FR-001 応答時間は3秒とする。", "FR-002 認証は多要素とする。"])
+    known, unknown = ask("FR-001 の応答時間"), ask("ＸＹ－９９９ の応答時間")
+    assert (known.hits[0].score or 0) >= GOOD_EVIDENCE
+    assert "code_not_found" not in {notice.code for notice in known.notices}
+    assert contents(unknown)[0] == contents(known)[0]
+    assert (unknown.hits[0].score or 0) < GOOD_EVIDENCE
+    told = {notice.code: notice for notice in unknown.notices}
+    assert "no_good_evidence" in told
+    assert "XY-999" in told["code_not_found"].ja
+    assert "XY-999" in told["code_not_found"].en
+
+
+def test_of_two_codes_the_missing_one_is_told_and_the_other_answers() -> None:
+    Library().add("要件.md", ["FR-001 応答時間は3秒とする。", "認証は多要素とする。"])
+    result = ask("FR-001 と FR-009 の応答時間")
+    assert [notice.en for notice in result.notices] == ["No passage was found that has FR-009."]
+    assert (result.hits[0].score or 0) >= GOOD_EVIDENCE
+
+
+def test_a_code_is_asked_however_common_it_is_and_however_long_the_question() -> None:
+    long = "窓口 端末 印刷 帳票 監査 証跡 回線 冗長 暗号 認証 災害 復旧 移行 研修 保守 運用 監視 通報 様式 申請"
+    Library().add("要件.md", [f"NFR-001 {word}に従う。" for word in long.split()] + [long])
+    assert contents(ask(f"{long} NFR-001"))[0].startswith("NFR-001")
+
+
+def test_synonyms_take_no_room_from_the_words_of_the_caller() -> None:
+    own = "氏名の項目名は平仮名で書く"
+    Library().add("指針.md", [own, *(f"{word}を設計する。" for word in RARE_WORDS)])
+    query = SearchQuery(text="氏名の項目名", mode=SearchMode.LEXICAL, detail=SearchDetail.EXPLAIN)
+    result = search(local_operator(), query, expand=lambda text: RARE_WORDS)
+    assert result.hits[0].content == own
+    assert {"氏名", "項目", "名"} <= set(result.hits[0].terms or ())
+
+
+@pytest.mark.parametrize("text", ["？！", "。、・", "は、が。", "%", '"', "あ" * 500])
+@pytest.mark.parametrize("mode", [SearchMode.VECTOR, SearchMode.HYBRID])
+def test_a_question_without_a_word_has_no_good_evidence(text: str, mode: SearchMode) -> None:
+    Library().add("記号.md", ["---", "・。、", "応答時間は3秒とする。", "あああ。"])
+    result = ask(text, mode=mode)
+    assert all((hit.score or 0) < GOOD_EVIDENCE for hit in result.hits)
+    assert "no_good_evidence" in {notice.code for notice in result.notices}
 
 
 def test_articles_are_one_term_however_their_number_is_written() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
+
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
@@ -133,7 +136,13 @@ def test_a_long_question_says_that_only_a_part_was_used(library: Library) -> Non
         ("filter.section_path", {"filter": SearchFilter(section_path=("3.2\0",))}),
         ("filter.section_path", {"filter": SearchFilter(section_path=(" ",))}),
         ("filter.metadata", {"filter": SearchFilter(metadata={"a": ["\0"]})}),
+        ("filter.metadata", {"filter": SearchFilter(metadata={"a": [1.5, float("inf")]})}),
         ("filter.collections", {"filter": SearchFilter(collections=("\ud800",))}),
+        ("filter.created_from", {"filter": SearchFilter(created_from=date(2026, 4, 2), created_to=date(2026, 4, 1))}),
+        (
+            "filter.updated_from",
+            {"filter": SearchFilter(updated_from=datetime(2026, 4, 2, tzinfo=UTC), updated_to=date(2026, 4, 1))},
+        ),
     ],
 )
 def test_bad_input_is_refused_by_the_name_of_its_field(field: str, options: dict[str, object]) -> None:
@@ -143,10 +152,30 @@ def test_bad_input_is_refused_by_the_name_of_its_field(field: str, options: dict
     assert field in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "restriction",
+    [
+        SearchFilter(created_from=date.min, created_to=date.max),
+        SearchFilter(updated_from=datetime.min, updated_to=datetime.max),  # noqa: DTZ901 - what a caller may send
+        SearchFilter(created_from=timezone.localdate() - timedelta(days=1), created_to=timezone.localdate()),
+        SearchFilter(language="JA"),
+    ],
+)
+def test_dates_at_the_ends_of_the_calendar_leave_nothing_out(library: Library, restriction: SearchFilter) -> None:
+    assert ask("応答時間", filter=restriction).total_found == len(PASSAGES)
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_a_filter_that_nothing_passes_is_told(library: Library, mode: SearchMode) -> None:
+    assert "nothing_to_search" not in codes(ask("応答時間", mode=mode))
+    result = ask("応答時間", mode=mode, filter=SearchFilter(document_types=("no-such-type",)))
+    assert codes(result) == ["nothing_to_search", "no_good_evidence"]
+
+
 def test_an_empty_hub_answers_with_nothing() -> None:
     result = ask("性能")
     assert (result.hits, result.total_found, result.next_offset) == ((), 0, None)
-    assert codes(result) == ["no_good_evidence"]
+    assert codes(result) == ["nothing_to_search", "no_good_evidence"]
 
 
 def test_details_show_both_legs_of_every_hit(library: Library) -> None:
