@@ -8,6 +8,7 @@ from hub.core.queue import enqueue
 from knowledge.backends.warm_up import warm_up
 from knowledge.graph.masters import sync_masters
 from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal
+from knowledge.measuring import runs
 from knowledge.ontology import shape_checks
 
 
@@ -58,6 +59,12 @@ def sync_graph_masters() -> int:
 def describe_figure(*, figure_pk: int) -> None:
     """Have a picture described by a language model."""
     figure_descriptions.describe_figure(figure_pk)
+
+
+@shared_task(name="knowledge.measure_set", acks_late=True)
+def measure_set(*, run_id: int) -> None:
+    """Work on a retrieval run until it is finished. ``review.sweep_evaluations`` finds those that nobody works on."""
+    runs.execute(run_id)
 
 
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)

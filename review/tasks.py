@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from hub.core.queue import enqueue
+from hub.evaluation.working import take_stuck
 from review import runs
 from review.evaluation import execution
 
@@ -49,7 +50,7 @@ def execute_evaluation(*, run_id: int) -> None:
 @shared_task(name="review.sweep_evaluations", expires=30)
 def sweep_evaluations() -> int:
     """Queue evaluation runs that nobody works on; gives their number."""
-    ids = execution.take_stuck()
+    ids = take_stuck()
     for run_id in ids:
         enqueue(execute_evaluation, run_id=run_id)
     return len(ids)

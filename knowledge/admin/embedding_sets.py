@@ -20,10 +20,11 @@ from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.evaluation.cases import RETRIEVAL
-from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
 from knowledge.backends.embedders.registry import KNOWN_BACKENDS
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
-from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.schemas.embedding_sets import comparison_out
+from knowledge.services import embedding_sets, set_comparisons
 from knowledge.services.collections import may_curate
 from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types import ChunkOptions
@@ -124,9 +125,8 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
         ready=EmbeddingSetStatus.READY,
         dropped=EmbeddingSetStatus.DROPPED,
         datasets=EvaluationDataset.objects.visible_to(principal).filter(cases__kind=RETRIEVAL).distinct(),
-        runs=EvaluationRun.objects.filter(
-            kind=RETRIEVAL, baseline__isnull=False, dataset__in=EvaluationDataset.objects.visible_to(principal)
-        ).select_related("baseline", "dataset")[:RUNS_SHOWN],
+        runs=set_comparisons.list_comparisons(principal)[:RUNS_SHOWN],
+        unfinished=UNFINISHED_RUNS,
         may_act=principal.is_superuser,
         form=form,
     )
@@ -135,12 +135,13 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
 @require_GET
 @never_cache
 def progress(request: HttpRequest) -> JsonResponse:
-    """Answer {number: {status, label, progress, reason, done}} for the sets in ``of``."""
-    asked = request.GET.get("of", "").split(",")
-    states = embedding_sets.list_sets(principal_of(request), with_dropped=False)
-    return JsonResponse(
-        {str(state.embedding_set.pk): _facts(state) for state in states if str(state.embedding_set.pk) in asked}
-    )
+    """Answer {id: {status, label, progress, reason, done}} for the sets (by number) and comparisons in ``of``."""
+    principal, asked = principal_of(request), request.GET.get("of", "").split(",")
+    states = embedding_sets.list_sets(principal, with_dropped=False)
+    facts = {str(state.embedding_set.pk): _facts(state) for state in states}
+    runs = set_comparisons.list_comparisons(principal).filter(public_id__in=asked)
+    facts |= {run.public_id: _run_facts(run) for run in runs}
+    return JsonResponse({name: facts[name] for name in asked if name in facts})
 
 
 def _facts(state: SetState) -> dict[str, object]:
@@ -152,6 +153,17 @@ def _facts(state: SetState) -> dict[str, object]:
         "eta_s": progress.eta_s if progress else None,
         "reason": row.status_reason,
         "done": row.status != EmbeddingSetStatus.BUILDING or bool(row.status_reason),
+    }
+
+
+def _run_facts(run: EvaluationRun) -> dict[str, object]:
+    told = comparison_out(run)
+    return {
+        "status": told.status,
+        "label": run.get_status_display(),
+        "progress": told.progress,
+        "reason": run.error,
+        "done": run.status not in UNFINISHED_RUNS,
     }
 
 
@@ -209,8 +221,8 @@ def _drop(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def _compare(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        run = retrieval_evaluation.compare_sets(
+        run = set_comparisons.start_comparison(
             principal=principal_of(request), dataset=request.POST.get("dataset", ""), candidate=_name_of(pk)
         )
-        messages.success(request, _("Compared: {run}.").format(run=run.public_id))
+        messages.success(request, _("The comparison {run} is under way.").format(run=run.public_id))
     return _back()

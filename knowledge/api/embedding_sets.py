@@ -18,7 +18,7 @@ from knowledge.schemas.embedding_sets import (
     comparison_out,
     embedding_set_out,
 )
-from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.services import embedding_sets, set_comparisons
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.types import SearchMode
 
@@ -38,6 +38,7 @@ class ComparisonIn(Schema):
     candidate: str = Field(description="name of the set")
     baseline: str = Field("", description="name of the set to hold it against; default: the active one")
     mode: SearchMode = SearchMode.HYBRID
+    wait_seconds: float = Field(20, ge=0, le=50, description="wait this long for the result before answering")
 
 
 @router.get("/embedding-sets", response=EmbeddingSetsOut)
@@ -62,17 +63,25 @@ def create_embedding_set(request: HubRequest, fields: EmbeddingSetIn) -> HttpRes
 
 
 # Fixed addresses come before those with a name: a set can't be called like them here.
-@router.post("/embedding-sets/compare", response=ComparisonOut)
-def compare_embedding_sets(request: HubRequest, asked: ComparisonIn) -> ComparisonOut:
-    """Ask a dataset's questions of two sets; both runs are kept as evaluation runs (curators)."""
-    run = retrieval_evaluation.compare_sets(
+@router.post("/embedding-sets/compare", response={202: ComparisonOut})
+def compare_embedding_sets(request: HubRequest, asked: ComparisonIn) -> HttpResponse:
+    """Ask a dataset's questions of two sets (curators); poll Location while status is queued or running."""
+    run = set_comparisons.start_comparison(
         principal=request.principal,
         dataset=asked.dataset,
         candidate=asked.candidate,
         baseline=asked.baseline,
         mode=asked.mode,
     )
-    return comparison_out(run)
+    run = set_comparisons.wait_for_comparison(request.principal, run, timeout_s=asked.wait_seconds)
+    location = f"/api/v1/embedding-sets/comparisons/{run.public_id}"
+    return accepted(request, location=location, body=comparison_out(run))
+
+
+@router.get("/embedding-sets/comparisons/{run_id}", response=ComparisonOut)
+def get_embedding_set_comparison(request: HubRequest, run_id: str) -> ComparisonOut:
+    """How far a comparison is, and what it found; its runs are evaluation runs, too (curators)."""
+    return comparison_out(set_comparisons.get_comparison(request.principal, run_id))
 
 
 @router.post("/embedding-sets/rollback", response=EmbeddingSetOut)

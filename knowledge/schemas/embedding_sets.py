@@ -56,9 +56,15 @@ class EmbeddingSetsOut(BaseModel):
 
 
 class ComparisonOut(BaseModel):
-    """Two sets asked the same questions. ``metrics`` are the set's, with ``delta`` to the baseline and ``improved``."""
+    """Two sets asked the same questions. ``metrics`` are the set's, with ``delta`` to the baseline and ``improved``.
+
+    Until it is completed ``metrics``, ``baseline_metrics`` and ``flips`` may be empty.
+    """
 
     run_id: str
+    status: str = Field(description="queued, running, completed or failed")
+    progress: int = Field(description="0 to 100, of both sets together")
+    error: str | None = Field(description="why it failed")
     baseline_run_id: str | None
     dataset: str
     subject: str
@@ -99,6 +105,9 @@ def comparison_out(run: EvaluationRun) -> ComparisonOut:
     baseline = run.baseline
     return ComparisonOut(
         run_id=run.public_id,
+        status=run.status,
+        progress=(run.progress + baseline.progress) // 2 if baseline else run.progress,
+        error=run.error or None,
         baseline_run_id=baseline.public_id if baseline else None,
         dataset=run.dataset.code,
         subject=run.subject,

@@ -17,10 +17,11 @@ from hub.evaluation.cases import RETRIEVAL, digest_of, retrieval_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.answering.sentences import sentences_of
 from knowledge.answering.support import shared_words
+from knowledge.measuring.scoring import is_answer, search_of
 from knowledge.schemas.asked import asked_filter
 from knowledge.search.context import get_chunk
 from knowledge.services.embedding_sets import check_curator
-from knowledge.services.retrieval_evaluation import get_dataset, is_answer, own_dataset, search_of
+from knowledge.services.retrieval_evaluation import get_dataset, own_dataset
 from knowledge.types import Hit, SearchMode, SearchQuery
 
 QUOTE_CHARS = 200

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationRun
 from knowledge.ingest import pipeline
 from knowledge.models import DocumentVersion, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
@@ -54,6 +55,32 @@ def work_through(
         if timeout_s is not None and time.monotonic() - started > timeout_s:
             return False
         if worker_is_alive() or not any(_work_here(version_id) for version_id in waiting):
+            time.sleep(POLL_S)
+
+
+def wait_for_run(
+    run_id: int,
+    *,
+    execute: Callable[[int], bool],
+    timeout_s: float | None,
+    on_progress: Callable[[int, str], None] | None = None,
+    work_here: bool = False,
+) -> bool:
+    """Wait until an evaluation run is finished. False when time ran out.
+
+    ``execute`` does the work here while no worker is alive, or with ``work_here`` anyway (inside a transaction no
+    worker can see the run). ``on_progress`` gets progress and state.
+    """
+    started = time.monotonic()
+    while True:
+        progress, status = EvaluationRun.objects.values_list("progress", "status").get(pk=run_id)
+        if on_progress:
+            on_progress(progress, status)
+        if status not in UNFINISHED_RUNS:
+            return True
+        if timeout_s is not None and time.monotonic() - started >= timeout_s:
+            return False
+        if (worker_is_alive() and not work_here) or not execute(run_id):
             time.sleep(POLL_S)
 
 

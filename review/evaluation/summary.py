@@ -8,12 +8,11 @@ from typing import Any
 
 from hub.evaluation.classification import Judged, counts, figures, measure
 from hub.evaluation.models import EvaluationCase, EvaluationRun
-from knowledge.services import retrieval_evaluation
+from hub.evaluation.working import Summary
 from review.evaluation.comparison import Flip, compare, judged_of
 from review.evaluation.judging import ANSWERED
 
 FLIPS_KEPT = 200
-Summary = dict[str, Any]
 
 
 def document_key(case: Mapping[str, Any]) -> str:
@@ -73,23 +72,6 @@ def model_part(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     parts = Counter(score["model"] for score in scores.values() if score.get("model"))
     answered = parts.pop(ANSWERED, 0)
     return {"answered": answered, "left_open": dict(sorted(parts.items()))}
-
-
-def retrieval_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summary:
-    """Give metrics, details and flips of a retrieval run, as they are stored."""
-    metrics: dict[str, Any] = dict(retrieval_evaluation.means(cases, run.scores))
-    flips: list[dict[str, Any]] = []
-    details: dict[str, Any] = {**run.details, "counts": {"samples_evaluated": len(cases)}}
-    before = run.baseline.scores if run.baseline else {}
-    shared = [case for case in cases if str(case.pk) in before]
-    if shared:
-        metrics |= retrieval_evaluation.difference(shared, before, run.scores)
-        old = retrieval_evaluation.means(shared, before)
-        metrics["baseline"] = {name: old[name]["value"] for name in retrieval_evaluation.MEASURES}  # type: ignore[index]
-        metrics["regression"] = metrics["improved"] is False
-        details["compared_cases"] = len(shared)
-        flips = retrieval_evaluation.flips(shared, before, run.scores)
-    return {"metrics": metrics, "details": details, "flips": flips}
 
 
 def _groups(

@@ -15,8 +15,9 @@ from hub.core.errors import InvalidInput
 from hub.evaluation.cases import ParsedCase, retrieval_case
 from hub.evaluation.review_cases import REVIEW, review_case
 from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, read_rows
+from knowledge.measuring.scoring import search_of
 from knowledge.models import Document
-from knowledge.services.retrieval_evaluation import get_dataset, search_of
+from knowledge.services.retrieval_evaluation import get_dataset
 from review.evaluation import gold_list
 from review.schemas.evaluation import ImportPreview, RowProblem
 from review.services.evaluation import require_curator, save_case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,13 +15,14 @@ from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.classification import MEASURES, REPRODUCIBILITY
-from hub.evaluation.models import UNFINISHED_RUNS, EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
+from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
 from hub.evaluation.review_cases import REVIEW
-from knowledge.services import retrieval_evaluation
+from knowledge.measuring.scoring import MEASURES as RETRIEVAL_MEASURES
+from knowledge.measuring.summary import retrieval_summary
+from knowledge.services import workers
 from knowledge.services.retrieval_evaluation import get_dataset
-from knowledge.services.workers import POLL_S, worker_is_alive
 from review.evaluation import execution
-from review.evaluation.summary import retrieval_summary, review_summary
+from review.evaluation.summary import review_summary
 from review.schemas.evaluation import ComparisonOut, comparison_out
 from review.services.candidates import Candidate, find_candidate
 from review.services.evaluation import require_curator, require_reader
@@ -30,7 +30,7 @@ from review.services.evaluation_pins import Pins, pins_of
 from review.tasks import execute_evaluation
 
 ALIASES = {"f1": "f1_score", "fpr": "false_positive_rate", "fnr": "false_negative_rate"}
-KNOWN_METRICS = (*MEASURES, REPRODUCIBILITY, *retrieval_evaluation.MEASURES)
+KNOWN_METRICS = (*MEASURES, REPRODUCIBILITY, *RETRIEVAL_MEASURES)
 MOST_ROUNDS = 10
 RUNS_TRIED = 5
 
@@ -238,17 +238,9 @@ def wait_for_run(
     The work is done here while no worker is alive, or with ``work_here`` anyway (inside a transaction no worker can
     see the run).
     """
-    started = time.monotonic()
-    while True:
-        progress, status = EvaluationRun.objects.values_list("progress", "status").get(pk=run.pk)
-        if on_progress:
-            on_progress(progress, status)
-        if status not in UNFINISHED_RUNS:
-            return True
-        if timeout_s is not None and time.monotonic() - started >= timeout_s:
-            return False
-        if (worker_is_alive() and not work_here) or not execution.execute(run.pk):
-            time.sleep(POLL_S)
+    return workers.wait_for_run(
+        run.pk, execute=execution.execute, timeout_s=timeout_s, on_progress=on_progress, work_here=work_here
+    )
 
 
 def chosen_metrics(names: Sequence[str]) -> tuple[str, ...]:

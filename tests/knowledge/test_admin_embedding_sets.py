@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.urls import reverse
 
-from hub.access.principals import Role
+from hub.access.principals import Role, local_operator
+from hub.evaluation.models import EvaluationRun
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.models import Collection, EmbeddingSet
+from knowledge.services.retrieval_evaluation import import_retrieval_cases
+from knowledge.tasks import measure_set
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -66,3 +71,20 @@ def test_curators_look_and_may_not_act() -> None:
 
 def test_staff_without_a_role_see_nothing() -> None:
     assert client_of(make_user("nobody")).get(reverse(LIST)).status_code == 403
+
+
+def test_a_comparison_is_followed_on_the_page_until_its_figures_are_there(first_set: EmbeddingSet) -> None:
+    line = json.dumps({"query": "画面は何秒で応答するか", "relevant": ["性能.md"]})
+    import_retrieval_cases(principal=local_operator(), dataset="gold", lines=[line])
+    client = client_of(make_user("root", is_superuser=True), language="en")
+    client.post(reverse("admin:knowledge_embeddingset_compare", args=[first_set.pk]), {"dataset": "gold"})
+    run = EvaluationRun.objects.get(baseline__isnull=False)
+    assert f'data-progress-of="{run.public_id}"' in client.get(reverse(LIST)).content.decode()
+    address = reverse("admin:knowledge_embeddingset_progress")
+    waiting = client.get(address, {"of": f"{run.public_id},{first_set.pk}"}).json()
+    assert (waiting[run.public_id]["done"], waiting[str(first_set.pk)]["done"]) == (False, True)
+    measure_set(run_id=run.pk)
+    assert client.get(address, {"of": run.public_id}).json()[run.public_id]["status"] == "completed"
+    page = client.get(reverse(LIST)).content.decode()
+    assert "0.000 [0.000, 0.000]" in page
+    assert "data-progress-of" not in page

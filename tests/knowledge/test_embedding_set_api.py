@@ -13,10 +13,12 @@ from django.test import Client
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
+from hub.evaluation.models import EvaluationRun
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.ingest import set_builds
 from knowledge.models import Collection, EmbeddingSet
 from knowledge.services import retrieval_evaluation
+from knowledge.tasks import measure_set
 from tests.factories import upload_text, work_through
 from tests.hub.admin.support import grant, make_user
 from tests.knowledge.search.shelf import Library
@@ -66,9 +68,19 @@ def test_a_set_is_made_built_compared_switched_to_gone_back_from_and_dropped(tmp
     retrieval_evaluation.import_retrieval_cases(
         principal=local_operator(), dataset="gold", lines=[json.dumps(QUESTION)]
     )
-    compared = call("POST", "/compare", {"dataset": "gold", "candidate": "次 1"}).json()
+    asked = call("POST", "/compare", {"dataset": "gold", "candidate": "次 1", "wait_seconds": 0})
+    queued = asked.json()
+    assert (asked.status_code, queued["status"], queued["progress"], queued["metrics"]) == (202, "queued", 0, {})
+    address = asked["Location"].removeprefix("/api/v1/embedding-sets")
+    assert address == f"/comparisons/{queued['run_id']}"
+    measure_set(run_id=EvaluationRun.objects.get(public_id=queued["run_id"]).pk)
+    compared = call("GET", address).json()
+    assert (compared["status"], compared["progress"], compared["error"]) == ("completed", 100, None)
     assert (compared["subject"], compared["baseline"]) == ("次 1", first)
     assert compared["metrics"]["delta"]["ndcg@10"]["value"] == 0
+    assert caller("鈴木", role=Role.CURATOR)("GET", address).status_code == 404, (
+        "reads no dataset that does not name them"
+    )
 
     assert call("POST", "/次 1/switch").json()["is_active"] is True
     assert call("DELETE", "/次 1").json()["code"] == "embedding_set_active"
@@ -124,6 +136,8 @@ def test_curators_look_and_nobody_but_administrators_of_the_hub_changes_anything
         ("POST", "/compare", {"dataset": "x\u0000", "candidate": "y"}, 422),
         ("POST", "/compare", {"dataset": "nothing", "candidate": "y"}, 404),
         ("GET", "/%00", None, 404),
+        ("GET", "/comparisons/run_nothing", None, 404),
+        ("GET", "/comparisons/%00", None, 404),
     ],
 )
 def test_what_can_not_be_is_refused_with_a_problem(method: str, path: str, body: object, status: int) -> None:
@@ -137,3 +151,21 @@ def test_the_list_asks_as_many_queries_for_each_set_whatever_it_holds(django_ass
     call = caller("管理者")
     with django_assert_max_num_queries(16):
         call("GET", "")
+
+
+def test_a_comparison_is_finished_at_once_where_no_worker_is_alive_and_says_why_it_failed(tmp_path: Path) -> None:
+    work_through(upload_text(local_operator(), tmp_path, "# 性能\n\n応答は3秒以内とする。\n", name="性能.md").document)
+    active = active_embedding_set().name
+    retrieval_evaluation.import_retrieval_cases(
+        principal=local_operator(), dataset="gold", lines=[json.dumps(QUESTION)]
+    )
+    call = caller("管理者")
+    done = call("POST", "/compare", {"dataset": "gold", "candidate": active}).json()
+    assert (done["status"], done["metrics"]["recall@10"]["value"]) == ("completed", 1)
+    waiting = call("POST", "/compare", {"dataset": "gold", "candidate": active, "wait_seconds": 0}).json()
+    run = EvaluationRun.objects.get(public_id=waiting["run_id"])
+    EvaluationRun.objects.filter(pk=run.baseline_id).update(parameters={**run.parameters, "embedding_set": 0})
+    measure_set(run_id=run.pk)
+    failed = call("GET", f"/comparisons/{run.public_id}").json()
+    assert (failed["status"], failed["metrics"]) == ("failed", {})
+    assert failed["error"] == "the run to compare with failed: the embedding set is gone"

@@ -9,7 +9,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.backends import active_embedder
 from knowledge.backends.active_embedder import active_embedding_set, make_embedder
 from knowledge.models import Collection, EmbeddingSet
-from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.types import ChunkOptions
 from tests.factories import principal_with
@@ -95,10 +95,10 @@ def test_the_active_set_is_never_dropped() -> None:
 def test_a_comparison_needs_cases_and_built_sets() -> None:
     make("next")
     with pytest.raises(NotFound):
-        retrieval_evaluation.compare_sets(principal=ME, dataset="gold", candidate="next")
+        set_comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
     line = '{"query": "応答時間", "relevant": ["性能.md"]}'
     retrieval_evaluation.import_retrieval_cases(principal=ME, dataset="gold", lines=[line])
     with pytest.raises(Conflict):
-        retrieval_evaluation.compare_sets(principal=ME, dataset="gold", candidate="next")
+        set_comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
     with pytest.raises(InvalidInput, match="1: "):
         retrieval_evaluation.import_retrieval_cases(principal=ME, dataset="gold", lines=["{"])

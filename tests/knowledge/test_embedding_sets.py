@@ -31,7 +31,7 @@ from knowledge.models import (
     LexicalStatistics,
 )
 from knowledge.search.hybrid import search
-from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons
 from knowledge.services.consistency import check_consistency
 from knowledge.services.documents import delete_document
 from knowledge.services.embedding_sets import SetDraft
@@ -422,8 +422,10 @@ def test_two_sets_are_compared_on_the_same_questions() -> None:
     )
     assert (again.created, again.replaced) == (0, 1)
     build(make("fp32").name)
-    run = retrieval_evaluation.compare_sets(principal=ME, dataset="gold", candidate="fp32")
-    run.refresh_from_db()
+    run = set_comparisons.start_comparison(principal=ME, dataset="gold", candidate="fp32")
+    assert (run.status, run.baseline.status) == ("queued", "queued")
+    run = set_comparisons.wait_for_comparison(ME, run)
+    assert (run.status, run.baseline.status) == ("completed", "completed")
     assert (run.subject, run.baseline.subject) == ("fp32", "multilingual-e5-small-q4 1")
     assert run.metrics["cases"] == len(run.scores) == 3
     for name in ("ndcg@10", "recall@10", "mrr@10"):

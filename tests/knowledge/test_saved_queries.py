@@ -13,8 +13,9 @@ from hub.access.principals import Role, local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.measuring.scoring import score_case, search_of
 from knowledge.models import Collection
-from knowledge.services.retrieval_evaluation import import_retrieval_cases, score_case, search_of
+from knowledge.services.retrieval_evaluation import import_retrieval_cases
 from knowledge.types import SearchMode
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.search.shelf import Library

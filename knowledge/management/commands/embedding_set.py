@@ -15,11 +15,11 @@ from tqdm import tqdm
 from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
-from hub.evaluation.models import EvaluationRun
+from hub.evaluation.models import EvaluationRun, RunStatus
 from knowledge.ingest.set_builds import SetProgress
 from knowledge.models import EmbeddingSet
 from knowledge.schemas.embedding_sets import comparison_out, embedding_set_out
-from knowledge.services import embedding_sets, retrieval_evaluation
+from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons
 from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types import ChunkOptions, ChunkStrategy, SearchMode, SizeUnit
 
@@ -88,13 +88,16 @@ class Command(HubCommand):
             raise CommandError(found.status_reason or _("The set is not ready."))
 
     def _compare(self, principal: Principal, options: dict[str, Any]) -> None:
-        run = retrieval_evaluation.compare_sets(
+        run = set_comparisons.start_comparison(
             principal=principal,
             dataset=options["dataset"],
             candidate=options["name"],
             baseline=options["baseline"],
             mode=SearchMode(options["mode"]),
         )
+        run = set_comparisons.wait_for_comparison(principal, run)
+        if run.status == RunStatus.FAILED:
+            raise CommandError(run.error)
         if options["json"]:
             self.print_json(comparison_out(run).model_dump(mode="json"))
         else:

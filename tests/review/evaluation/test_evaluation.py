@@ -15,6 +15,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from hub.evaluation.working import take_stuck
 from knowledge.models import Collection
 from review import runs, services
 from review.evaluation import execution
@@ -115,19 +116,19 @@ def test_the_same_twice_has_no_flips_and_a_chosen_baseline_stays(dataset) -> Non
 def test_killed_in_the_middle_a_run_goes_on_with_what_is_left(dataset, monkeypatch) -> None:
     undisturbed = finished()
     run = start_run(principal=ME, dataset="gold")
-    real = execution._store
+    real = execution.store_scores
 
     def store_then_die(*args):
         real(*args)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(execution, "_store", store_then_die)
+        patch.setattr(execution, "store_scores", store_then_die)
         with pytest.raises(KeyboardInterrupt):
             execution.execute(run.pk)
     assert execution.execute(run.pk) is False
     EvaluationRun.objects.filter(pk=run.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
-    assert execution.take_stuck() == [run.pk]
+    assert take_stuck() == [run.pk]
     assert execution.execute(run.pk)
     assert get_run(ME, run.public_id).scores == undisturbed.scores
 
