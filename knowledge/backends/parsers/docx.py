@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from docx.opc.constants import CONTENT_TYPE
@@ -18,13 +17,15 @@ from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.docx_notes import Notes, beside_notices
 from knowledge.backends.parsers.docx_numbering import ListMark, Numbering
 from knowledge.backends.parsers.docx_styles import ParagraphStyle, Styles
+from knowledge.backends.parsers.docx_tables import CellReader, body_elements, cell_paragraphs, table_grid
 from knowledge.backends.parsers.docx_text import Figure, Paragraph, read_paragraph
+from knowledge.backends.parsers.docx_unstyled import UnstyledHeadings
 from knowledge.backends.parsers.errors import corrupted
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.ooxml import Element
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pictures import PictureIntake
-from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
+from knowledge.backends.parsers.render import MarkdownBuilder, single_line
 from knowledge.numbering import heading_number, is_caption
 from knowledge.types import BlockKind, ParsedDocument
 
@@ -51,7 +52,7 @@ class DocxParser:
         if body is None:
             raise corrupted("docx", "no body")
         pictures = PictureIntake(self._limits)
-        reader = _BodyReader(part, pictures)
+        reader = _BodyReader(part, body, pictures)
         reader.read_all(body)
         builder = reader.builder
         return ParsedDocument(
@@ -82,14 +83,16 @@ class _BodyReader:
     Footnotes wait for the end of their section, endnotes for that of the document.
     """
 
-    def __init__(self, part: DocumentPart, pictures: PictureIntake) -> None:
+    def __init__(self, part: DocumentPart, body: Element, pictures: PictureIntake) -> None:
         self.builder = MarkdownBuilder()
         self.title: str | None = None
         self._styles = Styles(part)
         self._numbering = Numbering(part)
         self._part = part
         self._pictures = pictures
-        self._notes = Notes(part, _cell_text)
+        self._cells = CellReader(self._styles, self._numbering)
+        self._unstyled = UnstyledHeadings(body, self._styles)
+        self._notes = Notes(part, self._cells.text)
         self._footnotes: list[str] = []
         self._endnotes: list[str] = []
         self._list_lines: list[str] = []
@@ -102,7 +105,7 @@ class _BodyReader:
 
     def read(self, container: Element) -> None:
         """Append the blocks of every paragraph and table in the container."""
-        for element in _body_elements(container):
+        for element in body_elements(container):
             if element.tag == qn("w:p"):
                 self._paragraph(element)
             else:
@@ -113,17 +116,24 @@ class _BodyReader:
     def _paragraph(self, element: Element) -> None:
         paragraph = read_paragraph(element)
         style = self._styles.of_paragraph(element)
-        mark = self._numbering.mark(style.numbering) if paragraph.text.strip() else None
+        # An empty paragraph has its number as well, as long as its mark is not deleted.
+        mark = None if paragraph.is_gone else self._numbering.mark(style.numbering)
         if _CONTENTS_ENTRY.fullmatch(style.name):
             self._contents_entry(paragraph.text, style.name)
-        elif level := _heading_level(style, paragraph.text):
+        elif level := self._level(element, style, paragraph.text, mark):
             self._heading(paragraph.text, level, mark)
-        elif mark is not None:
+        elif mark is not None and paragraph.text.strip():
             indent = "  " * mark.level
             self._list_lines.append(f"{indent}{mark.text or '-'} {single_line(paragraph.text)}")
         else:
             self._plain(paragraph, style.name)
         self._extras(paragraph)
+
+    def _level(self, element: Element, style: ParagraphStyle, text: str, mark: ListMark | None) -> int | None:
+        number = mark.text if mark is not None else ""
+        return _heading_level(style, text) or (
+            self._unstyled.level(element, f"{number} {text}") if text.strip() else None
+        )
 
     def _contents_entry(self, text: str, style_name: str) -> None:
         title, tab, page = text.strip().rpartition("\t")
@@ -135,7 +145,7 @@ class _BodyReader:
         self._flush_list()
         self._flush_footnotes()
         title = single_line(text)
-        if mark is not None and mark.text and mark.is_number and heading_number(title) is None:
+        if mark is not None and mark.text and heading_number(title) is None:
             title = f"{mark.text} {title}"
         if not self.builder.blocks and level == 1 and heading_number(title) is None:
             self.title = self.title or title
@@ -193,13 +203,13 @@ class _BodyReader:
             self.builder.add(BlockKind.PARAGRAPH, line)
 
     def _table(self, element: Element) -> None:
-        rows = _table_grid(element)
-        cells = [cell for row in rows for cell in row if cell is not None]
+        rows = table_grid(element)
+        cells = [cell for row in rows for cell, _ in row.values()]
         if len(cells) == 1:  # a frame drawn around text
             self.read(cells[0])
             return
-        self.builder.add(BlockKind.TABLE, render_table([[_cell_text(cell) for cell in row] for row in rows]))
-        for paragraph in (found for cell in cells for found in _cell_paragraphs(cell)):
+        self.builder.add(BlockKind.TABLE, self._cells.markdown(rows))
+        for paragraph in (found for cell in cells for found in cell_paragraphs(cell)):
             for figure in paragraph.figures:
                 self._figure(figure)
             self._keep_notes(paragraph.notes)
@@ -215,58 +225,3 @@ def _heading_level(style: ParagraphStyle, text: str) -> int | None:
     if style.name in _CONTENTS_HEADINGS:
         return 1
     return style.heading_level if title and len(title) <= _MAX_HEADING and not is_caption(title) else None
-
-
-def _body_elements(container: Element) -> Iterator[Element]:
-    """Yield paragraphs and tables in order, looking through content controls and accepted insertions."""
-    for element in container:
-        if element.tag in (qn("w:p"), qn("w:tbl")):
-            yield element
-        elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")):
-            yield from _body_elements(element)
-
-
-def _table_grid(table: Element) -> list[list[Element | None]]:
-    """Lay cells out by row; None stands where a merged cell continues."""
-    rows: list[list[Element | None]] = []
-    for row in table.iterchildren(qn("w:tr")):
-        if row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None:
-            continue
-        before = row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}")
-        cells: list[Element | None] = [None] * (int(before.get(qn("w:val"), "0")) if before is not None else 0)
-        for cell in _row_cells(row):
-            span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
-            merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
-            continues = merge is not None and merge.get(qn("w:val"), "continue") == "continue"
-            width = int(span.get(qn("w:val"), "1")) if span is not None else 1
-            cells.extend([None if continues else cell, *[None] * (min(width, 200) - 1)])
-        rows.append(cells)
-    return rows
-
-
-def _row_cells(row: Element) -> Iterator[Element]:
-    for element in row:
-        if element.tag == qn("w:tc"):
-            yield element
-        elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml")):
-            yield from _row_cells(element)
-
-
-def _cell_text(cell: Element | None) -> str:
-    if cell is None:
-        return ""
-    lines: list[str] = []
-    for element in _body_elements(cell):
-        if element.tag == qn("w:tbl"):
-            lines.extend(" ".join(_cell_text(inner) for inner in row).strip() for row in _table_grid(element))
-        else:
-            paragraph = read_paragraph(element)
-            lines.append(paragraph.text)
-            lines.extend(_cell_text(box) for box in paragraph.boxes)
-    return "\n".join(lines)
-
-
-def _cell_paragraphs(cell: Element) -> Iterator[Paragraph]:
-    for element in _body_elements(cell):
-        if element.tag == qn("w:p"):
-            yield read_paragraph(element)

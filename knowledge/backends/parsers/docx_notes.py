@@ -52,7 +52,7 @@ def _related(part: DocumentPart, kind: str) -> Element | None:
 
 
 def beside_notices(part: DocumentPart, body: Element) -> tuple[Notice, ...]:
-    """Count the comments and tracked changes, which are kept out of the text; empty when there are none."""
+    """Count what is kept out of the text (comments, tracked changes, files inserted whole); empty when nothing is."""
     notices: list[Notice] = []
     comments = _related(part, "comments")
     if comments is not None and (count := sum(1 for _ in comments.iterchildren(qn("w:comment")))):
@@ -61,6 +61,15 @@ def beside_notices(part: DocumentPart, body: Element) -> tuple[Notice, ...]:
                 code="comments_left_out",
                 ja=f"コメント {count} 件は本文に含めていません。",
                 en=f"{count} comment(s) are not part of the text.",
+            )
+        )
+    if inserted := sum(1 for _ in body.iter(qn("w:altChunk"))):
+        notices.append(
+            Notice(
+                code="inserted_files_left_out",
+                ja=f"挿入された別ファイル {inserted} 件は取り込んでいません。Word で開いて保存し直すと本文になります。",
+                en=f"{inserted} inserted file(s) were left out. "
+                "Opening and saving the document in Word makes them part of the text.",
             )
         )
     if changes := sum(1 for _ in body.iter(*_CHANGES)):

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from docx.parts.document import DocumentPart
 
 from knowledge.backends.parsers.docx_names import qn
+from knowledge.backends.parsers.docx_number_formats import format_number
 from knowledge.backends.parsers.docx_styles import NumberingRef
 from knowledge.backends.parsers.ooxml import Element
 
 _LEVELS = 9
-_IROHA = "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
-_AIUEO = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
-_KANJI = "〇一二三四五六七八九"
-_ROMAN = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +27,13 @@ class ListMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Level:
+    """``restart`` is how many levels above start this one anew, None all of them; ``plain`` writes 1 for 一."""
+
     number_format: str
     pattern: str
     start: int
+    restart: int | None
+    plain: bool
 
 
 class Numbering:
@@ -41,6 +42,7 @@ class Numbering:
     def __init__(self, part: DocumentPart) -> None:
         self._levels: dict[str, dict[int, _Level]] = {}
         self._list_of: dict[str, str] = {}
+        self._overrides: dict[str, dict[int, _Level]] = {}
         self._starts: dict[tuple[str, int], int] = {}
         self._counters: defaultdict[str, dict[int, int]] = defaultdict(dict)
         root = _numbering_root(part)
@@ -48,37 +50,45 @@ class Numbering:
             self._load(root)
 
     def _load(self, root: Element) -> None:
+        links: dict[str, str] = {}
+        named: dict[str, str] = {}
         for abstract in root.iterchildren(qn("w:abstractNum")):
             key = abstract.get(qn("w:abstractNumId"), "")
-            levels = (_level(element) for element in abstract.iterchildren(qn("w:lvl")))
-            self._levels[key] = dict(levels)
+            self._levels[key] = dict(_level(element) for element in abstract.iterchildren(qn("w:lvl")))
+            for name, target in (("w:numStyleLink", links), ("w:styleLink", named)):
+                if (style := _value(abstract, name)) is not None:
+                    target[key if target is links else style] = style if target is links else key
+        # A list may leave its levels to the one that defines its list style.
+        targets = {key: named[style] for key, style in links.items() if style in named}
         for number in root.iterchildren(qn("w:num")):
-            number_id = number.get(qn("w:numId"), "")
-            abstract = number.find(qn("w:abstractNumId"))
-            self._list_of[number_id] = abstract.get(qn("w:val"), "") if abstract is not None else ""
-            for override in number.iterchildren(qn("w:lvlOverride")):
-                start = override.find(qn("w:startOverride"))
-                if start is not None:
-                    self._starts[number_id, _int(override.get(qn("w:ilvl")))] = _int(start.get(qn("w:val")), 1)
+            self._load_number(number, targets)
+
+    def _load_number(self, number: Element, targets: dict[str, str]) -> None:
+        number_id = number.get(qn("w:numId"), "")
+        abstract = _value(number, "w:abstractNumId") or ""
+        self._list_of[number_id] = targets.get(abstract, abstract)
+        for override in number.iterchildren(qn("w:lvlOverride")):
+            level = _int(override.get(qn("w:ilvl")))
+            if (start := _value(override, "w:startOverride")) is not None:
+                self._starts[number_id, level] = _int(start, 1)
+            for element in override.iterchildren(qn("w:lvl")):
+                self._overrides.setdefault(number_id, {})[level] = _level(element)[1]
 
     def mark(self, reference: NumberingRef | None) -> ListMark | None:
         """Count one paragraph and return its mark; None when it belongs to no list."""
         if reference is None or reference.number_id not in self._list_of:
             return None
         list_id = self._list_of[reference.number_id]
-        levels = self._levels.get(list_id, {})
+        levels = self._levels.get(list_id, {}) | self._overrides.get(reference.number_id, {})
         level = min(reference.level, _LEVELS - 1)
         definition = levels.get(level)
-        if definition is None:
+        if definition is None or definition.number_format == "bullet":
             return ListMark(level=level, text="", is_number=False)
-        if definition.number_format in ("bullet", "none"):
-            return ListMark(level=level, text="", is_number=False)
-        self._count(reference.number_id, list_id, level, definition)
-        text = self._render(definition, levels, self._counters[list_id])
-        return ListMark(level=level, text=text, is_number=True)
+        self._count(reference.number_id, self._counters[list_id], levels, level)
+        text = _render(definition, levels, self._counters[list_id])
+        return ListMark(level=level, text=text, is_number=definition.number_format != "none")
 
-    def _count(self, number_id: str, list_id: str, level: int, definition: _Level) -> None:
-        counters = self._counters[list_id]
+    def _count(self, number_id: str, counters: dict[int, int], levels: dict[int, _Level], level: int) -> None:
         # A start override counts once, when its list is first used.
         start = self._starts.pop((number_id, level), None)
         if start is not None:
@@ -86,26 +96,28 @@ class Numbering:
         elif level in counters:
             counters[level] += 1
         else:
-            counters[level] = definition.start
+            counters[level] = levels[level].start
         for deeper in range(level + 1, _LEVELS):
-            counters.pop(deeper, None)
+            restart = levels[deeper].restart if deeper in levels else None
+            if restart is None or level < restart:
+                counters.pop(deeper, None)
 
-    @staticmethod
-    def _render(definition: _Level, levels: dict[int, _Level], counters: dict[int, int]) -> str:
-        """Fill ``%1.%2`` with the counters; empty when a number format is not known."""
-        known = True
 
-        def fill(match: re.Match[str]) -> str:
-            nonlocal known
-            index = int(match[1]) - 1
-            source = levels.get(index)
-            value = counters.get(index, source.start if source else 1)
-            text = format_number(value, source.number_format if source else "decimal")
-            known = known and text is not None
-            return text or ""
+def _render(definition: _Level, levels: dict[int, _Level], counters: dict[int, int]) -> str:
+    """Fill ``%1.%2`` with the counters; empty when a number format is not known."""
+    known = True
 
-        text = re.sub(r"%([1-9])", fill, definition.pattern).strip()
-        return text if known else ""
+    def fill(match: re.Match[str]) -> str:
+        nonlocal known
+        index = int(match[1]) - 1
+        source = levels.get(index)
+        value = counters.get(index, source.start if source else 1)
+        text = format_number(value, source.number_format if source and not definition.plain else "decimal")
+        known = known and text is not None
+        return text or ""
+
+    text = re.sub(r"%([1-9])", fill, definition.pattern).strip()
+    return text if known else ""
 
 
 def _numbering_root(part: DocumentPart) -> Element | None:
@@ -116,58 +128,23 @@ def _numbering_root(part: DocumentPart) -> Element | None:
 
 
 def _level(element: Element) -> tuple[int, _Level]:
-    def value(name: str, default: str) -> str:
-        child = element.find(qn(name))
-        return str(child.get(qn("w:val"), default)) if child is not None else default
-
+    restart = _value(element, "w:lvlRestart")
+    plain = element.find(qn("w:isLgl"))
     definition = _Level(
-        number_format=value("w:numFmt", "decimal"),
-        pattern=value("w:lvlText", ""),
-        start=_int(value("w:start", "1"), 1),
+        number_format=_value(element, "w:numFmt") or "decimal",
+        pattern=_value(element, "w:lvlText") or "",
+        start=_int(_value(element, "w:start"), 1),
+        restart=_int(restart) if restart is not None else None,
+        plain=plain is not None and plain.get(qn("w:val"), "1") not in ("0", "false", "off"),
     )
     return _int(element.get(qn("w:ilvl"))), definition
 
 
+def _value(parent: Element, name: str) -> str | None:
+    child = parent.find(qn(name))
+    value = child.get(qn("w:val")) if child is not None else None
+    return value if isinstance(value, str) else None
+
+
 def _int(value: str | None, default: int = 0) -> int:
     return int(value) if value is not None and value.isdecimal() else default
-
-
-def format_number(value: int, number_format: str) -> str | None:
-    """Write a list number in one of Word's formats; None for formats that are not known here.
-
-    >>> [format_number(3, name) for name in ("decimal", "upperLetter", "aiueo", "decimalEnclosedCircle")]
-    ['3', 'C', 'ウ', '③']
-    """
-    if number_format in ("decimal", "decimalHalfWidth"):
-        return str(value)
-    if number_format == "decimalZero":
-        return f"{value:02d}"
-    if number_format in ("decimalFullWidth", "decimalFullWidth2"):
-        return str(value).translate({ord("0") + digit: ord("０") + digit for digit in range(10)})
-    if number_format in ("upperLetter", "lowerLetter"):
-        letter = chr(ord("A") + (value - 1) % 26) * ((value - 1) // 26 + 1)
-        return letter if number_format == "upperLetter" else letter.lower()
-    if number_format in ("upperRoman", "lowerRoman"):
-        return _roman(value) if number_format == "lowerRoman" else _roman(value).upper()
-    return _japanese_number(value, number_format)
-
-
-def _japanese_number(value: int, number_format: str) -> str | None:
-    if number_format in ("aiueoFullWidth", "aiueo") and 1 <= value <= len(_AIUEO):
-        return _AIUEO[value - 1]
-    if number_format in ("irohaFullWidth", "iroha") and 1 <= value <= len(_IROHA):
-        return _IROHA[value - 1]
-    if number_format in ("decimalEnclosedCircle", "decimalEnclosedCircleChinese") and 1 <= value <= 20:
-        return chr(ord("①") + value - 1)
-    if number_format in ("japaneseCounting", "japaneseDigitalTenThousand", "chineseCounting") and 1 <= value <= 99:
-        tens, ones = divmod(value, 10)
-        return ("" if tens < 2 else _KANJI[tens]) + ("十" if tens else "") + (_KANJI[ones] if ones else "")
-    return None
-
-
-def _roman(value: int) -> str:
-    text = ""
-    for unit, letters in _ROMAN:
-        count, value = divmod(value, unit)
-        text += letters * count
-    return text

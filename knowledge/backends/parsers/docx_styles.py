@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from docx.parts.document import DocumentPart
@@ -13,6 +14,8 @@ from knowledge.backends.parsers.ooxml import Element
 _HEADING_NAME = re.compile(r"(?:heading|見出し)\s*([1-9])", re.I)
 _BODY_LEVEL = 9
 _MAX_CHAIN = 20
+# In points, where nothing says how large text is (ECMA-376 part 1, 17.3.2.38).
+_DEFAULT_SIZE = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,14 @@ class ParagraphStyle:
     numbering: NumberingRef | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a paragraph's text is set: the size in points of most of it, and whether all of it is bold."""
+
+    size: float
+    bold: bool
+
+
 class Styles:
     """Looks up the styles part of a document."""
 
@@ -42,6 +53,8 @@ class Styles:
             for style in root.iterchildren(qn("w:style"))
             if style.get(qn("w:type")) == "paragraph"
         }
+        defaults = root.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}/{qn('w:rPr')}")
+        self._default_run = defaults
         self._known: dict[str | None, tuple[list[str], list[Element | None]]] = {}
         self._default = next(
             (key for key, style in self._styles.items() if style.get(qn("w:default")) in ("1", "true")), None
@@ -57,6 +70,20 @@ class Styles:
             heading_level=_heading_level(names, layers),
             numbering=_numbering(layers),
         )
+
+    def look(self, paragraph: Element) -> Look:
+        """Tell how the runs of a ``w:p`` element look, by their own properties and their paragraph style's."""
+        chain = self._chain(_value(paragraph.find(qn("w:pPr")), "w:pStyle") or self._default)
+        inherited = [*(style.find(qn("w:rPr")) for style in chain), self._default_run]
+        sizes: Counter[float] = Counter()
+        bold = True
+        for run in paragraph.iter(qn("w:r")):
+            length = sum(len((text.text or "").strip()) for text in run.iterchildren(qn("w:t")))
+            if length:
+                layers = [run.find(qn("w:rPr")), *inherited]
+                sizes[_size(layers)] += length
+                bold = bold and _is_bold(layers)
+        return Look(size=sizes.most_common(1)[0][0] if sizes else 0.0, bold=bold and bool(sizes))
 
     def _inherited(self, style_id: str | None) -> tuple[list[str], list[Element | None]]:
         """Give a style's name and properties, then those of the styles that it is based on."""
@@ -83,6 +110,16 @@ def _heading_level(names: list[str], layers: list[Element]) -> int | None:
         if match := _HEADING_NAME.fullmatch(name):
             return min(int(match[1]), 6)
     return None
+
+
+def _size(layers: list[Element | None]) -> float:
+    written = next((value for layer in layers if (value := _value(layer, "w:sz")) is not None), "")
+    return int(written) / 2 if written.isdecimal() else _DEFAULT_SIZE
+
+
+def _is_bold(layers: list[Element | None]) -> bool:
+    found = next((mark for layer in layers if layer is not None and (mark := layer.find(qn("w:b"))) is not None), None)
+    return found is not None and found.get(qn("w:val"), "1") not in ("0", "false", "off")
 
 
 def _numbering(layers: list[Element]) -> NumberingRef | None:

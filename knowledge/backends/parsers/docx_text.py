@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from docx.oxml.ns import nsmap
 
 from knowledge.backends.parsers.docx_names import qn
+from knowledge.backends.parsers.docx_symbols import form_field, symbol
 from knowledge.backends.parsers.ooxml import Element
 
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -39,6 +40,8 @@ _NOTE_MARKS = {qn("w:footnoteReference"): "", qn("w:endnoteReference"): "e"}
 _TEXTS = frozenset({qn("w:t"), _MATH_TEXT})
 _DRAWINGS = frozenset({qn("w:drawing"), qn("w:pict"), qn("w:object")})
 _RUN, _BREAK, _TABLE = qn("w:r"), qn("w:br"), qn("w:tbl")
+_SYMBOL, _FIELD = qn("w:sym"), qn("w:fldChar")
+_GONE = frozenset({qn("w:del"), qn("w:moveFrom"), qn("w:vanish")})
 _VANISH = f"{qn('w:rPr')}/{qn('w:vanish')}"
 _RELATIONS = f"{{{nsmap['r']}}}"
 _KINDS = (
@@ -63,12 +66,14 @@ class Paragraph:
     """A paragraph's text and what hangs on it; ``boxes`` are the contents of text boxes.
 
     ``notes`` are the marks of footnotes and endnotes in the text: an id, with ``e`` before those of endnotes.
+    ``is_gone`` tells an empty paragraph whose own end is deleted or hidden, so that it takes no place.
     """
 
     text: str = ""
     figures: list[Figure] = field(default_factory=list)
     boxes: list[Element] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_gone: bool = False
 
 
 def read_paragraph(element: Element) -> Paragraph:
@@ -77,6 +82,8 @@ def read_paragraph(element: Element) -> Paragraph:
     parts: list[str] = []
     _collect(element, paragraph, parts)
     paragraph.text = "".join(parts)
+    end = element.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
+    paragraph.is_gone = end is not None and not paragraph.text.strip() and any(child.tag in _GONE for child in end)
     return paragraph
 
 
@@ -87,6 +94,10 @@ def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
             continue
         if tag in _TEXTS:
             parts.append(child.text or "")
+        elif tag == _SYMBOL:
+            parts.append(symbol(child))
+        elif tag == _FIELD:
+            parts.append(form_field(child))
         elif tag in _LITERAL:
             parts.append(_LITERAL[tag])
         elif tag == _BREAK:

@@ -21,9 +21,10 @@ _MAX_HEADING = 80
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:p\.?\s*|page\s*)?[0-9ivx]{1,5}(?:\s*(?:/|of)\s*[0-9]{1,5})?[-–—\s]*", re.I)
 CONTENTS_ENTRY = re.compile(r"[.．・…‥]{3,}|\s[0-9]{1,4}$")
 """What the lines of a table of contents have: a leader, or a page number after a blank."""
-_DATE = re.compile(
+DATE_LINE = re.compile(
     r"(?:令和|平成|昭和)?\s*[0-9元]+\s*年\s*[0-9]+\s*月(?:\s*[0-9]+\s*日)?.{0,10}|[0-9]{4}[-./][0-9]{1,2}.{0,4}"
 )
+"""A line that is a date, as covers have one in large type."""
 _STRONG_NUMBER = re.compile(
     r"第\s*[0-9〇一二三四五六七八九十]+\s*[編部章節]|[0-9]{1,2}(?:[.-][0-9]{1,2})+[.\s]|[0-9]{1,2}\.?\s"
 )
@@ -82,7 +83,7 @@ class HeadingJudge:
             return None
         numbered = numbered_level(text) if _STRONG_NUMBER.match(text) else None
         rank = self._rank(line)
-        if rank is not None and not _DATE.fullmatch(text):
+        if rank is not None and not DATE_LINE.fullmatch(text):
             return numbered or rank
         return numbered if numbered and line.bold and line.size >= self._body else None
 

@@ -68,13 +68,23 @@ def _groups(text: str) -> Iterator[list[re.Match[str]]]:
 
 def _heading_level(line: re.Match[str], *, alone: bool) -> int | None:
     """Judge one line. ``alone``: blank lines on both sides; others need a number that no list item has."""
-    written = unicodedata.normalize("NFKC", line[0]).strip()
+    written = line[0].strip()
+    if not is_title_like(written) or not (alone or has_strong_number(written)):
+        return None
+    return numbered_level(written)
+
+
+def is_title_like(line: str) -> bool:
+    """Tell whether a line is short, has a word, and ends neither like a sentence nor like an entry of contents."""
+    written = unicodedata.normalize("NFKC", line).strip()
     if len(written) > _MAX_HEADING or _NO_HEADING_END.search(written):
-        return None
-    if not alone and not _STRONG.match(written):
-        return None
-    has_title = re.search(r"[^\W\d_]", re.sub(r"^第\S+[編部章節条]", "x", written)) is not None
-    return numbered_level(written) if has_title else None
+        return False
+    return re.search(r"[^\W\d_]", re.sub(r"^第\S+[編部章節条]", "x", written)) is not None
+
+
+def has_strong_number(line: str) -> bool:
+    """Tell whether a line starts with a number that no list item has: 第1章, 1.2."""
+    return _STRONG.match(unicodedata.normalize("NFKC", line).strip()) is not None
 
 
 def _kind(group: list[re.Match[str]]) -> BlockKind:

@@ -23,8 +23,8 @@ _ERAS = (
 )
 _WEEK = "月火水木金土日"
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = ("January", "February", "March", "April", "May", "June")
-_MONTHS += ("July", "August", "September", "October", "November", "December")
+_FIRST_MONTHS = ("January", "February", "March", "April", "May", "June")
+_MONTHS = (*_FIRST_MONTHS, "July", "August", "September", "October", "November", "December")
 
 
 def moment(number: float, epoch: datetime) -> datetime:

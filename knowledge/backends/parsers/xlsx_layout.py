@@ -11,6 +11,7 @@ from knowledge.backends.parsers.xlsx_sides import side_by_side
 
 _MIN_DENSITY = 0.45
 _MAX_TABLE_COLUMNS = 60
+_MAX_HEAD_ROWS = 5
 
 
 def regions(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator[Region]:
@@ -38,13 +39,24 @@ def _regions_of_run(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[
 
 
 def _table(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
-    head_rows, names = column_names(
-        [
-            {column: (text, merged.get((row.number, column), (0, column))[1]) for column, text in row.cells.items()}
-            for row in rows
-        ]
-    )
+    head_rows, names = column_names(_possible_head(rows, merged))
     return Region(rows=tuple(rows), table=True, head_rows=head_rows, names=names)
+
+
+def _possible_head(rows: Sequence[Row], merged: Mapping[Place, Place]) -> list[dict[int, tuple[str, int]]]:
+    """Give the first rows with their empty cells: the places that no merged cell with text reaches."""
+    columns = sorted({column for row in rows for column in row.cells})
+    reached: dict[int, int] = {}
+    found: list[dict[int, tuple[str, int]]] = []
+    for row in rows[:_MAX_HEAD_ROWS]:
+        cells: dict[int, tuple[str, int]] = {}
+        for column, text in sorted(row.cells.items()):
+            last_row, last = merged.get((row.number, column), (row.number, column))
+            cells[column] = text, last
+            reached |= {covered: last_row for covered in columns if column <= covered <= last}
+        free = (column for column in columns if reached.get(column, 0) < row.number)
+        found.append(cells | {column: ("", column) for column in free})
+    return found
 
 
 def _runs(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator[list[Row]]:

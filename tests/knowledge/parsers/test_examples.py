@@ -14,7 +14,7 @@ MODULES = (
     "knowledge.backends.chunkers.registry",
     "knowledge.backends.chunkers.sentences",
     "knowledge.backends.parsers.csv_table",
-    "knowledge.backends.parsers.docx_numbering",
+    "knowledge.backends.parsers.docx_number_formats",
     "knowledge.backends.parsers.errors",
     "knowledge.backends.parsers.pages",
     "knowledge.backends.parsers.table_head",
