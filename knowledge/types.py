@@ -28,7 +28,8 @@ class BlockKind(StrEnum):
 class Block:
     """One structural unit of a document and where its text stands in the Markdown.
 
-    ``level`` is set on headings only (1 to 6). ``sheet`` and ``cell`` (``"A1:D20"``) are set for spreadsheets.
+    ``level`` is set on headings only (1 to 6). ``sheet`` and ``cell`` (``"A1:D20"``) are set for spreadsheets. ``rows``
+    are the sheet's rows of a table's lines, head first (``"3,5-9,11"``), where they do not follow each other.
     """
 
     kind: BlockKind
@@ -38,6 +39,7 @@ class Block:
     page: int | None = None
     sheet: str | None = None
     cell: str | None = None
+    rows: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -77,7 +77,7 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
             yield Piece(start=start, end=end, block=block, cell=block.cell)
         return
     rows = list(_lines(markdown, header[1], block.end))
-    cells = _RowCells(block.cell, rows=len(rows) + 1)
+    cells = _RowCells(block, lines=len(rows) + 1)
     head_end = rows[0][1] if rows else header[1]
     yield Piece(start=header[0], end=head_end, block=block, cell=cells.between(0, min(1, len(rows))))
     for row, (start, end) in enumerate(rows[1:], 2):
@@ -85,18 +85,29 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
 
 
 class _RowCells:
-    """Narrows a table's cell range to some of its rows, where each line is one sheet row."""
+    """Narrows a table's cell range to some of its lines."""
 
-    def __init__(self, cell: str | None, *, rows: int) -> None:
-        self._cell = cell
-        match = _RANGE.fullmatch(cell or "")
-        self._match = match if match and int(match["bottom"]) - int(match["top"]) + 1 == rows else None
+    def __init__(self, block: Block, *, lines: int) -> None:
+        self._cell = block.cell
+        self._rows: Sequence[int] = ()
+        self._match = _RANGE.fullmatch(block.cell or "")
+        if self._match is None:
+            return
+        top, bottom = int(self._match["top"]), int(self._match["bottom"])
+        self._rows = _row_numbers(block.rows) if block.rows else range(top, bottom + 1)
+        if len(self._rows) != lines:
+            self._match = None
 
     def between(self, first: int, last: int) -> str | None:
         if self._match is None:
             return self._cell
-        top = int(self._match["top"])
-        return f"{self._match['left']}{top + first}:{self._match['right']}{top + last}"
+        return f"{self._match['left']}{self._rows[first]}:{self._match['right']}{self._rows[last]}"
+
+
+def _row_numbers(ranges: str) -> list[int]:
+    """Read ``3,5-7`` as 3, 5, 6, 7."""
+    ends = (part.partition("-") for part in ranges.split(","))
+    return [row for first, _, last in ends for row in range(int(first), int(last or first) + 1)]
 
 
 def cell_range(pieces: list[Piece]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from knowledge.backends.parsers.encoding import decode_text
@@ -14,10 +15,12 @@ from knowledge.types import BlockKind, ParsedDocument
 
 _DELIMITERS = ",\t;|"
 _SAMPLE_CHARACTERS = 1 << 16
+_MAX_TITLE_LINES = 10
+_MAX_TITLE_CELLS = 2
 
 
 class CsvParser:
-    """Reads a delimited file; the first row is taken as the header."""
+    """Reads a delimited file; the first row is taken as the header, but for a title above an empty line."""
 
     formats: tuple[str, ...] = ("csv",)
 
@@ -30,8 +33,16 @@ class CsvParser:
         delimiter = "\t" if PurePath(filename).suffix.lower() == ".tsv" else guess_delimiter(decoded.text)
         rows = self._rows(decoded.text, delimiter)
         builder = MarkdownBuilder()
+        head = _head_row(rows)
+        for number, row in enumerate(rows[:head], 1):
+            filled = [column for column, text in enumerate(row, 1) if text.strip()]
+            if filled:
+                text = " ".join(row[column - 1].strip() for column in filled)
+                builder.add(BlockKind.PARAGRAPH, text, cell=f"{column_name(filled[0])}{number}")
+        numbers = [number for number, row in enumerate(rows[head:], head + 1) if any(text.strip() for text in row)]
         width = max(len(row) for row in rows)
-        builder.add(BlockKind.TABLE, render_table(rows), cell=f"A1:{column_name(width)}{len(rows)}")
+        cell = f"A{numbers[0]}:{column_name(width)}{numbers[-1]}" if numbers else None
+        builder.add(BlockKind.TABLE, render_table(rows[head:]), cell=cell, rows=row_ranges(numbers))
         return ParsedDocument(
             format="csv",
             markdown=builder.markdown(),
@@ -54,6 +65,16 @@ class CsvParser:
         return rows
 
 
+def _head_row(rows: Sequence[Sequence[str]]) -> int:
+    """Return the index of the head: 0, or past the lines of a title that an empty line parts from a wider table."""
+    counts = [sum(1 for text in row if text.strip()) for row in rows]
+    empty = next((index for index, count in enumerate(counts[:_MAX_TITLE_LINES]) if not count), None)
+    if empty is None or max(counts[:empty], default=0) > _MAX_TITLE_CELLS:
+        return 0
+    head = next((index for index, count in enumerate(counts) if index > empty and count), None)
+    return head if head is not None and counts[head] > _MAX_TITLE_CELLS else 0
+
+
 def guess_delimiter(text: str) -> str:
     """Choose the delimiter that cuts the first records into the most equal number of fields; a comma when in doubt."""
     sample = text[:_SAMPLE_CHARACTERS]
@@ -65,6 +86,23 @@ def _regularity(sample: str, delimiter: str) -> float:
     widths = [len(row) for row in rows]
     common = max(set(widths), key=lambda width: (widths.count(width), width), default=1)
     return widths.count(common) / len(widths) if common > 1 else 0.0
+
+
+def row_ranges(numbers: Sequence[int]) -> str | None:
+    """Write ascending row numbers as ranges; None where they simply follow each other.
+
+    >>> row_ranges([3, 5, 6, 7, 11]), row_ranges([3, 4, 5])
+    ('3,5-7,11', None)
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    if len(runs) < 2:
+        return None
+    return ",".join(f"{first}-{last}" if first < last else f"{first}" for first, last in runs)
 
 
 def column_name(number: int) -> str:

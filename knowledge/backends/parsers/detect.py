@@ -6,12 +6,15 @@ import re
 from pathlib import Path, PurePath
 
 from knowledge.backends.parsers.archive import entry_names, read_entry
-from knowledge.backends.parsers.encoding import looks_like_text
+from knowledge.backends.parsers.encoding import decoding_error
 from knowledge.backends.parsers.errors import ParseError, corrupted, parse_error
 
 SUPPORTED_FORMATS = ("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "epub", "ipynb")
 
 _TEXT_EXTENSIONS = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".log": "txt",
     ".md": "md",
     ".markdown": "md",
     ".mdown": "md",
@@ -127,17 +130,19 @@ def _text_format(head: bytes, extension: str) -> str:
         raise _convert_error(extension, _CONVERT[extension])
     if extension in _BINARY_EXTENSIONS:
         raise corrupted(extension.lstrip("."), "unexpected content")
-    if not _head_is_text(head):
-        raise _unsupported(extension or "binary")
+    if error := _text_error(head):
+        # A file that calls itself text is told what is wrong with its text.
+        raise error if extension in _TEXT_EXTENSIONS else _unsupported(extension or "binary")
     return _TEXT_EXTENSIONS.get(extension, "txt")
 
 
-def _head_is_text(head: bytes) -> bool:
-    """Tell whether the first bytes are text; the read may have ended inside a character, so up to 3 are spared."""
+def _text_error(head: bytes) -> ParseError | None:
+    """Return why the first bytes are no text; the read may have ended inside a character, so up to 3 are spared."""
     if not head.strip():
-        return True
+        return None
     spare = 3 if len(head) == _HEAD_BYTES else 0
-    return any(looks_like_text(head[: len(head) - cut]) for cut in range(spare + 1))
+    errors = [error for cut in range(spare + 1) if (error := decoding_error(head[: len(head) - cut]))]
+    return errors[0] if len(errors) > spare else None
 
 
 def _convert_error(extension: str, target: str) -> ParseError:

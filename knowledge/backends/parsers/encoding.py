@@ -23,8 +23,14 @@ _BOMS = (
 _LEGACY = ("cp932", "euc_jp", "euc_jisx0213")
 _ISO_2022_JP = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_ext")
 _ISO_2022_ESCAPE = re.compile(rb"\x1b\$[@B]|\x1b\$\(D|\x1b\([JI]")
+_PAGE_BREAK = re.compile(r"\n?\f\n?")
+_KANA = re.compile(r"[\u3041-\u30fe\uff66-\uff9d]")
+_KANJI = re.compile(r"[\u3400-\u9fff]")
 _SAMPLE_CHARACTERS = 20_000
 _MIN_PLAUSIBILITY = 0.55
+# Japanese text without any kana is names and codes in common kanji; other languages' text, misread, is not.
+_MIN_PLAUSIBILITY_WITHOUT_KANA = 0.8
+_MIN_KANJI_TO_TELL = 8
 _MAX_CONTROL_SHARE = 0.01
 
 
@@ -46,6 +52,7 @@ def decode_text(data: bytes, *, declared: str | None = None) -> DecodedText:
         raise parse_error("empty_file")
     decoded = _by_mark(data) or _by_declaration(data, declared) or _by_trial(data)
     text = decoded.text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = _PAGE_BREAK.sub("\n\n", text)
     if not text.strip():
         raise parse_error("empty_file")
     if "\x00" in text or _control_share(text) > _MAX_CONTROL_SHARE:
@@ -53,13 +60,13 @@ def decode_text(data: bytes, *, declared: str | None = None) -> DecodedText:
     return DecodedText(text=text, encoding=decoded.encoding)
 
 
-def looks_like_text(data: bytes) -> bool:
-    """Tell whether the bytes decode to plausible text."""
+def decoding_error(data: bytes) -> ParseError | None:
+    """Return why the bytes are no plausible text, or None when they are."""
     try:
         decode_text(data)
-    except ParseError:
-        return False
-    return True
+    except ParseError as error:
+        return error
+    return None
 
 
 def _by_mark(data: bytes) -> DecodedText | None:
@@ -102,14 +109,21 @@ def _by_trial(data: bytes) -> DecodedText:
 def _best(data: bytes, encodings: tuple[str, ...]) -> DecodedText:
     readings = [(encoding, _strict(data, encoding)) for encoding in encodings]
     scored = [
-        (plausibility(text[:_SAMPLE_CHARACTERS]), -order, encoding, text)
+        (score, -order, encoding, text)
         for order, (encoding, text) in enumerate(readings)
-        if text
+        if text and (score := plausibility(text[:_SAMPLE_CHARACTERS])) >= _least(text[:_SAMPLE_CHARACTERS])
     ]
-    if not scored or max(scored)[0] < _MIN_PLAUSIBILITY:
+    if not scored:
         raise parse_error("unknown_encoding")
     _, _, encoding, text = max(scored)
     return DecodedText(text=text, encoding=encoding)
+
+
+def _least(text: str) -> float:
+    """Return how plausible a reading must be."""
+    if _KANA.search(text) is None and len(_KANJI.findall(text)) >= _MIN_KANJI_TO_TELL:
+        return _MIN_PLAUSIBILITY_WITHOUT_KANA
+    return _MIN_PLAUSIBILITY
 
 
 def _strict(data: bytes, encoding: str) -> str | None:
@@ -122,8 +136,8 @@ def _strict(data: bytes, encoding: str) -> str | None:
 def plausibility(text: str) -> float:
     """Rate from 0 to 1 how much a text looks like Japanese or ASCII writing.
 
-    Kana and ASCII count fully, kanji that JIS X 0208 level 1 knows nearly so, other kanji and half-width katakana a
-    little, anything else nothing.
+    Kana and ASCII count fully, kanji that JIS X 0208 level 1 knows nearly so, half-width katakana less and other kanji
+    a little, anything else nothing.
     """
     visible = [char for char in text if not char.isspace()]
     if not visible:
@@ -137,7 +151,9 @@ def _weight(char: str) -> float:
         return 1.0
     if 0x4E00 <= code <= 0x9FFF:
         return 0.9 if _is_common_kanji(char) else 0.3
-    if 0xFF61 <= code <= 0xFF9F:
+    if 0xFF66 <= code <= 0xFF9F:
+        return 0.6
+    if 0xFF61 <= code <= 0xFF65:
         return 0.4
     return 0.5 if unicodedata.category(char)[0] in "SNP" else 0.0
 

@@ -29,8 +29,8 @@ _MESSAGES: dict[str, tuple[str, str]] = {
         "{target}, and upload that.",
     ),
     "unknown_encoding": (
-        "文字コードを判別できません。UTF-8 で保存し直してください。",
-        "The character encoding was not recognised. Save the file as UTF-8.",
+        "文字として読めません。文字コードを判別できないか、テキストではないデータです。UTF-8 で保存し直してください。",
+        "This can't be read as text: the character encoding was not recognised, or it is no text. Save it as UTF-8.",
     ),
     "too_large": (
         "ファイルが大きすぎます（{size}、上限 {limit}）。分割してください。",
@@ -75,6 +75,26 @@ _MESSAGES: dict[str, tuple[str, str]] = {
 }
 
 
+# What readers call the damage, for people. Names of exceptions come from the libraries that met it.
+_NOT_A_ZIP = ("ZIP として展開できません。途中で切れている可能性があります", "it is no complete ZIP archive")
+_BROKEN_XML = ("内部の XML が壊れています", "the XML inside is damaged")
+_PART_MISSING = ("必要な部品がありません", "a part that it needs is missing")
+_DETAILS: dict[str, tuple[str, str]] = {
+    "zip": _NOT_A_ZIP,
+    "BadZipFile": _NOT_A_ZIP,
+    "PackageNotFoundError": _NOT_A_ZIP,
+    "XMLSyntaxError": _BROKEN_XML,
+    "ValueError": ("内部の値が正しくありません", "a value inside is not valid"),
+    "KeyError": _PART_MISSING,
+    "IndexError": _PART_MISSING,
+    "no body": _PART_MISSING,
+    "no document part": _PART_MISSING,
+    "zip without the expected parts": _PART_MISSING,
+    "unexpected content": ("中身が別の形式です", "the content is of another kind"),
+    "PDFium": ("PDF の構造を読み取れません", "the structure of the PDF can't be read"),
+}
+
+
 class ParseError(Exception):
     """A file that can't be read. ``code`` is stable; ``ja`` and ``en`` name the cause and what to do."""
 
@@ -96,7 +116,13 @@ def parse_error(code: str, **details: object) -> ParseError:
 
 def corrupted(format_name: str, detail: str) -> ParseError:
     """Build the error for a file whose container or content is broken."""
-    return parse_error("corrupted", format=format_name, detail=detail)
+    ja, en = _MESSAGES["corrupted"]
+    detail_ja, detail_en = _DETAILS.get(detail, (detail, detail))
+    return ParseError(
+        "corrupted",
+        ja=ja.format(format=format_name, detail=detail_ja),
+        en=en.format(format=format_name, detail=detail_en),
+    )
 
 
 def readable_size(size_bytes: int) -> str:

@@ -33,6 +33,7 @@ _INLINE = frozenset(
         "bdo",
         "big",
         "cite",
+        "del",
         "code",
         "data",
         "dfn",

@@ -97,7 +97,8 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
         # Blank lines in its place keep the parser's line numbers those of the file.
         source = "\n" * front[0].count("\n") + text[front.end() :]
     lines = _LineSpans(text)
-    parser = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable(["inline", "text_join"])
+    # Definitions of links are text here: footnotes look like them, and would be in no block.
+    parser = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable(["inline", "text_join", "reference"])
     for token in parser.parse(source):
         if token.level == 0 and token.map and (block := _block(token, text, lines)):
             blocks.append(block)

@@ -44,6 +44,7 @@ class MarkdownBuilder:
         page: int | None = None,
         sheet: str | None = None,
         cell: str | None = None,
+        rows: str | None = None,
         pictures: Sequence[Picture] = (),
         glue: str | None = None,
     ) -> None:
@@ -62,7 +63,9 @@ class MarkdownBuilder:
             self._append("\n\n" if glue is None else glue)
         start = self._length
         self._append(body)
-        block = Block(kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell)
+        block = Block(
+            kind=kind, start=start, end=self._length, level=level, page=page, sheet=sheet, cell=cell, rows=rows
+        )
         self._blocks.append(block)
         self._pictures.extend((block, picture) for picture in pictures)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from knowledge.backends.parsers.csv_table import column_name
+from knowledge.backends.parsers.csv_table import column_name, row_ranges
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
@@ -62,7 +62,9 @@ def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:
         while shapes and shapes[0].row < region.rows[0].number:
             _add_shape(builder, sheet.name, shapes.popleft())
         if region.table:
-            builder.add(BlockKind.TABLE, render_table(region.grid()), sheet=sheet.name, cell=region.cell)
+            table = render_table(region.grid())
+            rows = row_ranges(region.row_numbers)
+            builder.add(BlockKind.TABLE, table, sheet=sheet.name, cell=region.cell, rows=rows)
         else:
             _add_text(builder, sheet.name, region, headings)
     for shape in shapes:

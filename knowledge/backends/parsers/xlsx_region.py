@@ -44,6 +44,12 @@ class Region:
         last = f"{column_name(columns[-1])}{self.rows[-1].number}"
         return first if first == last else f"{first}:{last}"
 
+    @property
+    def row_numbers(self) -> tuple[int, ...]:
+        """The sheet's rows that the lines of a table come from; a head of several rows is one line."""
+        numbers = [row.number for row in self.rows]
+        return tuple(numbers[:1] + numbers[max(self.head_rows, 1) :])
+
     def grid(self) -> list[list[str]]:
         """Return the texts as equal rows over the used columns."""
         columns = self.columns

@@ -106,6 +106,16 @@ def test_rows_of_a_sheet_narrow_the_cell_range() -> None:
     assert chunks[-1].cell.endswith("F35")
 
 
+def test_rows_that_do_not_follow_each_other_are_named_by_the_block() -> None:
+    rows = "".join(f"| {number} | 予約の受付を確かめる手順その{number} |\n" for number in range(4))
+    text = f"| No. | 手順 |\n| --- | --- |\n{rows}"
+    block = Block(kind=BlockKind.TABLE, start=0, end=len(text) - 1, sheet="手順", cell="A3:B20", rows="3,5-6,10,20")
+
+    chunks = chunk_document(text, [block], [], ChunkOptions(size=60, overlap=0), count_tokens)
+
+    assert [chunk.cell for chunk in chunks] == ["A3:B10", "A20:B20"]
+
+
 def test_a_row_that_is_too_long_is_cut_between_cells_and_knows_its_header() -> None:
     cells = " | ".join(f"値その{number}を記入する" for number in range(60))
     text = f"| 甲 | 乙 |\n|---|---|\n| {cells} |\n"

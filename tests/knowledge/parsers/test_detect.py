@@ -71,7 +71,10 @@ def test_office_files_are_known_by_their_main_part(tmp_path: Path) -> None:
         ("a.rtf", b"{\\rtf1 }", "convert_first"),
         ("a.docx", "ただの文".encode(), "corrupted"),
         ("a.docx", b"PK\x03\x04 truncated", "corrupted"),
-        ("a.txt", bytes(range(256)), "unsupported_format"),
+        ("a.txt", bytes(range(256)), "unknown_encoding"),
+        ("a.txt", b"\x00", "unknown_encoding"),
+        ("a.txt", "　\n".encode(), "empty_file"),
+        ("a.bin", bytes(range(256)), "unsupported_format"),
         ("a.png", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00", "unsupported_format"),
     ],
 )

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from knowledge.backends.parsers.encoding import decode_text, looks_like_text
+from knowledge.backends.parsers.encoding import decode_text, decoding_error
 from knowledge.backends.parsers.errors import ParseError
 
 PROSE = "図書館の予約システムについて、要件を定義する。\nデータの移行は別途行う。\n"
@@ -50,7 +50,7 @@ def test_an_unknown_declared_encoding_is_ignored() -> None:
 
 @pytest.mark.parametrize("data", [bytes(range(256)) * 4, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", b"abc\x00def"])
 def test_binary_data_are_not_text(data: bytes) -> None:
-    assert not looks_like_text(data)
+    assert decoding_error(data) is not None
     with pytest.raises(ParseError) as caught:
         decode_text(data)
     assert caught.value.code == "unknown_encoding"
@@ -61,3 +61,25 @@ def test_a_file_without_a_visible_character_is_empty(data: bytes) -> None:
     with pytest.raises(ParseError) as caught:
         decode_text(data)
     assert caught.value.code == "empty_file"
+
+
+def test_text_in_half_width_katakana_is_read() -> None:
+    text = "ﾖﾔｸｶﾝﾘｼｽﾃﾑﾉ ｶﾞｲﾖｳｦ ｼﾒｽ.\nｷｷ:ｻｰﾊﾞ\n"
+
+    assert decode_text(text.encode("cp932")).text == text
+
+
+def test_chinese_text_is_not_taken_for_rare_kanji() -> None:
+    with pytest.raises(ParseError) as caught:
+        decode_text("这是一个测试文件，内容是简体中文。".encode("gb18030"))
+    assert caught.value.code == "unknown_encoding"
+
+
+def test_names_in_kanji_alone_are_read() -> None:
+    text = "氏名,住所\n山田太郎,北海道札幌市中央区\n佐藤次郎,東京都千代田区霞が関\n".replace("が", "")
+
+    assert decode_text(text.encode("euc_jp")).text == text
+
+
+def test_a_form_feed_parts_paragraphs() -> None:
+    assert decode_text("範囲を示す。\f3. 体制".encode()).text == "範囲を示す。\n\n3. 体制"

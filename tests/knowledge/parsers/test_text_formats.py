@@ -158,3 +158,35 @@ def test_html_in_a_declared_legacy_encoding_is_read(tmp_path: Path, parse: Parse
 
 def test_rendering_is_deterministic(samples: Path, parse: Parse) -> None:
     assert parse(samples / "reservation.html") == parse(samples / "reservation.html")
+
+
+def test_markdown_footnotes_are_text(tmp_path: Path, parse: Parse) -> None:
+    path = tmp_path / "設計書.md"
+    path.write_text("本文[^1]である。\n\n[^1]: 電話を除く。\n", encoding="utf-8")
+
+    assert texts(parse(path)) == ["本文[^1]である。", "[^1]: 電話を除く。"]
+
+
+def test_the_title_of_a_csv_file_stands_above_its_table(tmp_path: Path, parse: Parse) -> None:
+    path = tmp_path / "一覧.csv"
+    path.write_text("予約一覧,,\n出力日,2024/4/1,\n,,\nID,名称,件数\n1,予約,10\n,,\n2,取消,3\n", encoding="cp932")
+
+    document = parse(path)
+
+    assert texts(document)[:2] == ["予約一覧", "出力日 2024/4/1"]
+    (table,) = [block for block in document.blocks if block.kind is BlockKind.TABLE]
+    assert (table.cell, table.rows) == ("A4:C7", "4-5,7")
+
+
+def test_a_head_of_two_rows_in_html_becomes_one_of_full_names(tmp_path: Path, parse: Parse) -> None:
+    path = tmp_path / "手数料.html"
+    path.write_text(
+        "<table><tr><th rowspan=2>区分<th colspan=2>手数料</tr><tr><th>窓口<th>郵送</tr>"
+        "<tr><td rowspan=2>証明<td>300円<td>400円</tr><tr><td>200円<td>250円</tr></table>",
+        encoding="utf-8",
+    )
+
+    assert parse(path).markdown == (
+        "| 区分 | 手数料 / 窓口 | 手数料 / 郵送 |\n| --- | --- | --- |\n"
+        "| 証明 | 300円 | 400円 |\n|  | 200円 | 250円 |\n"
+    )
