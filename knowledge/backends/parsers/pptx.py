@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
 
 from lxml import etree
 from pptx import Presentation
@@ -18,12 +17,12 @@ from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pages import ocr_notices
 from knowledge.backends.parsers.pictures import PictureIntake
+from knowledge.backends.parsers.pptx_order import PptxObject, apparent_title, in_reading_order
+from knowledge.backends.parsers.pptx_text import numbered_paragraphs, paragraph_text
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
+from knowledge.backends.parsers.table_head import column_names
 from knowledge.numbering import is_caption
 from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
-
-PptxObject: TypeAlias = Any
-"""A shape, table or paragraph of python-pptx: what they offer depends on their kind, so they are asked first."""
 
 _SLIDE_LEVEL = 2
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -32,8 +31,6 @@ _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationshi
 _DECORATION = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
 _TITLES = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})
 _BROKEN = (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
-# Shapes whose tops differ by less than this (EMU, 1 cm) stand in one row and are read from the left.
-_ROW_EMU = 360_000
 
 
 class PptxParser:
@@ -56,7 +53,8 @@ class PptxParser:
         builder = MarkdownBuilder()
         shown = list(_shown(slides))
         pictures = PictureIntake(self._limits)
-        pages = [_SlideReader(builder, pictures, slide, number).read() for number, slide in shown]
+        height = presentation.slide_height or 0
+        pages = [_SlideReader(builder, pictures, slide, number).read(slide_height=height) for number, slide in shown]
         hidden = len(slides) - len(pages)
         return ParsedDocument(
             format="pptx",
@@ -104,15 +102,17 @@ class _SlideReader:
         self._characters = 0
         self._pictures = 0
 
-    def read(self) -> PageQuality:
+    def read(self, *, slide_height: int) -> PageQuality:
         """Append the slide's blocks and report how much text it has."""
-        shapes = list(_leaves(self._slide.shapes))
+        shapes = list(in_reading_order(self._slide.shapes))
         titles = [shape for shape in shapes if _placeholder_type(shape) in _TITLES and _shape_text(shape)]
+        if not titles and (apparent := apparent_title(shapes, slide_height=slide_height)) is not None:
+            titles = [apparent]
         heading = " ".join(_shape_text(shape) for shape in titles)
         self._characters += len("".join(heading.split()))
         self._add(BlockKind.HEADING, heading or f"スライド {self._number}", level=_SLIDE_LEVEL)
-        for shape in sorted((shape for shape in shapes if shape not in titles), key=_reading_order):
-            if _placeholder_type(shape) not in _DECORATION:
+        for shape in shapes:
+            if shape not in titles and _placeholder_type(shape) not in _DECORATION:
                 self._shape(shape)
         needs_ocr = self._pictures > 0 and self._characters == 0
         self._notes()
@@ -153,32 +153,24 @@ class _SlideReader:
         self._add(kind, text)
 
     def _text(self, shape: PptxObject) -> None:
-        paragraphs = [(_paragraph_text(found), found.level) for found in shape.text_frame.paragraphs]
-        paragraphs = [(text, level) for text, level in paragraphs if text]
+        paragraphs = list(numbered_paragraphs(shape.text_frame.paragraphs))
         if not paragraphs:
             return
-        if len(paragraphs) > 1 and shape.is_placeholder:
-            lines = (f"{'  ' * level}- {single_line(text)}" for text, level in paragraphs)
+        numbered = any(number for number, _, _ in paragraphs)
+        if len(paragraphs) > 1 and (shape.is_placeholder or numbered):
+            lines = (f"{'  ' * level}{number or '-'} {single_line(text)}" for number, text, level in paragraphs)
             self._content(BlockKind.LIST, "\n".join(lines))
             return
-        text = "\n".join(text for text, _ in paragraphs)
+        text = "\n".join(f"{number} {text}".lstrip() for number, text, _ in paragraphs)
         self._content(BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH, text)
 
     def _notes(self) -> None:
         if not self._slide.has_notes_slide:
             return
         frame = self._slide.notes_slide.notes_text_frame
-        text = "\n".join(_paragraph_text(found) for found in frame.paragraphs).strip() if frame is not None else ""
+        text = "\n".join(paragraph_text(found) for found in frame.paragraphs).strip() if frame is not None else ""
         if text:
             self._add(BlockKind.PARAGRAPH, f"ノート: {text}")
-
-
-def _leaves(shapes: Iterable[PptxObject]) -> Iterator[PptxObject]:
-    for shape in shapes:
-        if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
-            yield from _leaves(shape.shapes)
-        else:
-            yield shape
 
 
 def _placeholder_type(shape: PptxObject) -> PptxObject:
@@ -189,30 +181,24 @@ def _is_picture_placeholder(shape: PptxObject) -> bool:
     return shape.is_placeholder and next(shape.element.iter(f"{_DRAWING}blip"), None) is not None
 
 
-def _reading_order(shape: PptxObject) -> tuple[int, int]:
-    top, left = shape.top, shape.left
-    return (top or 0) // _ROW_EMU, left or 0
-
-
 def _shape_text(shape: PptxObject) -> str:
     return single_line(shape.text_frame.text) if getattr(shape, "has_text_frame", False) else ""
 
 
-def _paragraph_text(paragraph: PptxObject) -> str:
-    """Join runs, fields and line breaks in order (python-pptx leaves fields out of its runs)."""
-    parts: list[str] = []
-    for element in paragraph._p:
-        if element.tag == f"{_DRAWING}br":
-            parts.append("\n")
-        parts.extend(found.text or "" for found in element.iterchildren(f"{_DRAWING}t"))
-    return "".join(parts).strip()
-
-
 def _table_rows(table: PptxObject) -> list[list[str]]:
-    return [
-        ["" if cell.is_spanned else "\n".join(map(_paragraph_text, cell.text_frame.paragraphs)) for cell in row.cells]
+    """Return the texts of a table's rows; a head of several rows is one row of full column names."""
+    rows = [
+        {
+            column: ("\n".join(map(paragraph_text, cell.text_frame.paragraphs)), column + cell.span_width - 1)
+            for column, cell in enumerate(row.cells)
+            if not cell.is_spanned
+        }
         for row in table.rows
     ]
+    head_rows, names = column_names(rows)
+    columns = range(len(table.columns))
+    head = [[names.get(column, "") for column in columns]] if head_rows else []
+    return head + [[row.get(column, ("", 0))[0] for column in columns] for row in rows[head_rows:]]
 
 
 def _alt_text(shape: PptxObject) -> str:

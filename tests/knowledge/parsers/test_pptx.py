@@ -5,15 +5,18 @@ import struct
 import zlib
 from pathlib import Path
 
+from lxml import etree
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.presentation import Presentation as PresentationType
-from pptx.util import Cm
+from pptx.util import Cm, Inches, Pt
 
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.types import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
+
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 def save(presentation: PresentationType, folder: Path) -> Path:
@@ -125,3 +128,40 @@ def test_a_diagram_in_a_placeholder_is_read(test_data: Path, parse: Parse) -> No
     document = parse(path)
 
     assert any("データを扱う前提としてデータを何に使うのか" in text for text in texts(document, BlockKind.FIGURE))
+
+
+def test_the_largest_line_at_the_top_titles_a_slide_without_a_title(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    slide = source.slides.add_slide(source.slide_layouts[6])
+    for top, text, size in [(0.3, "2. 現状の課題", 32), (2, "窓口の待ち時間が長い。", 18)]:
+        frame = slide.shapes.add_textbox(Inches(0.5), Inches(top), Inches(8), Inches(0.6)).text_frame
+        frame.text = text
+        frame.paragraphs[0].runs[0].font.size = Pt(size)
+
+    assert texts(parse(save(source, tmp_path))) == ["## 2. 現状の課題", "窓口の待ち時間が長い。"]
+
+
+def test_shapes_of_a_group_are_read_together_in_their_rows(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    slide = source.slides.add_slide(source.slide_layouts[6])
+    group = slide.shapes.add_group_shape()
+    for left, text in [(4, "審査"), (1, "受付")]:
+        group.shapes.add_shape(1, Inches(left), Inches(3), Inches(1.5), Inches(0.6)).text_frame.text = text
+    for left, top, text in [(5, 1.49, "右"), (0.5, 1.51, "左")]:
+        slide.shapes.add_textbox(Inches(left), Inches(top), Inches(2), Inches(0.6)).text_frame.text = text
+
+    assert texts(parse(save(source, tmp_path)))[1:] == ["左", "右", "受付", "審査"]
+
+
+def test_automatic_numbers_are_written_out(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    slide = source.slides.add_slide(source.slide_layouts[1])
+    frame = slide.placeholders[1].text_frame
+    steps = [("受付", 0, "arabicPeriod"), ("記入", 1, "circleNumDbPlain"), ("確認", 1, "circleNumDbPlain")]
+    for index, (text, level, kind) in enumerate([*steps, ("交付", 0, "arabicPeriod")]):
+        paragraph = frame.paragraphs[0] if index == 0 else frame.add_paragraph()
+        paragraph.text, paragraph.level = text, level
+        properties = paragraph._p.get_or_add_pPr()
+        etree.SubElement(properties, f"{{{DRAWING}}}buAutoNum", type=kind)
+
+    assert texts(parse(save(source, tmp_path)), BlockKind.LIST) == ["1. 受付\n  ① 記入\n  ② 確認\n2. 交付"]

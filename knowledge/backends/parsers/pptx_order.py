@@ -1,0 +1,61 @@
+"""In which order the shapes of a slide are read, and which of them is its title where none says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from pptx.enum.shapes import MSO_SHAPE_TYPE
+
+from knowledge.backends.parsers.render import single_line
+
+PptxObject: TypeAlias = Any
+"""A shape, table or paragraph of python-pptx: what they offer depends on their kind, so they are asked first."""
+
+# Shapes whose tops differ by less than this (EMU, 1 cm) stand in one row and are read from the left.
+_ROW_EMU = 360_000
+_TITLE_SHARE = 0.25
+_MAX_TITLE = 60
+# In hundredths of a point: what text has that says nothing.
+_DEFAULT_SIZE = 1800
+_RUN_PROPERTIES = "{http://schemas.openxmlformats.org/drawingml/2006/main}rPr"
+
+
+def in_reading_order(shapes: Iterable[PptxObject]) -> Iterator[PptxObject]:
+    """Yield shapes row by row, from the left; those of a group together, since their places count from its own."""
+    for row in _rows(sorted(shapes, key=lambda shape: shape.top or 0)):
+        for shape in sorted(row, key=lambda shape: shape.left or 0):
+            if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
+                yield from in_reading_order(shape.shapes)
+            else:
+                yield shape
+
+
+def _rows(shapes: Sequence[PptxObject]) -> Iterator[list[PptxObject]]:
+    row: list[PptxObject] = []
+    for shape in shapes:
+        if row and (shape.top or 0) - (row[0].top or 0) >= _ROW_EMU:
+            yield row
+            row = []
+        row.append(shape)
+    if row:
+        yield row
+
+
+def apparent_title(shapes: Sequence[PptxObject], *, slide_height: int) -> PptxObject | None:
+    """Return the text box that looks like the title of a slide without one: short, at the top, the largest by far."""
+    written = [shape for shape in shapes if getattr(shape, "has_text_frame", False) and shape.text_frame.text.strip()]
+    if not written:
+        return None
+    sizes = [_size(shape) for shape in written]
+    largest = max(sizes)
+    first = written[sizes.index(largest)]
+    text = first.text_frame.text.strip()
+    alone = sizes.count(largest) == 1 and largest > _DEFAULT_SIZE
+    at_top = (first.top or 0) < _TITLE_SHARE * slide_height
+    return first if alone and at_top and "\n" not in text and len(single_line(text)) <= _MAX_TITLE else None
+
+
+def _size(shape: PptxObject) -> int:
+    sizes = (found.get("sz", "") for found in shape.element.iter(_RUN_PROPERTIES))
+    return max((int(size) for size in sizes if size.isdecimal()), default=_DEFAULT_SIZE)
