@@ -5,14 +5,16 @@ Every function here runs inside the caller's transaction and leaves the same row
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet
+from django.db import connection
+from django.db.models import QuerySet
 
 from knowledge.facts import EdgeFact, Facts, NodeFact
 from knowledge.graph.resolve import MASTERS, Resolved, resolve
-from knowledge.graph.settle import edge_values, node_values, settle
+from knowledge.graph.rows import insert_new
+from knowledge.graph.settle import Said, edge_values, node_values, settle
 from knowledge.models import (
     ContributionKind,
     Document,
@@ -20,10 +22,14 @@ from knowledge.models import (
     GraphContribution,
     GraphEdge,
     GraphNode,
-    GraphRevision,
 )
 
-_BATCH = 1000
+Ends = tuple[int, str, int]  # the source's key, the edge's type, the target's key
+_ENDS = ("source_id", "type_id", "target_id")
+_COUNT_CHANGE = """
+INSERT INTO knowledge_graphrevision AS r (space, number) VALUES (%s, 1)
+ON CONFLICT (space) DO UPDATE SET number = r.number + 1 RETURNING number
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +63,9 @@ def contributor_of(document: Document, *, version_pk: int | None) -> Contributor
 
 def lock_space(space: int) -> int:
     """Count a change of a space's graph and give its number; others who would change it wait for this transaction."""
-    GraphRevision.objects.bulk_create([GraphRevision(space=space)], ignore_conflicts=True)
-    revision = GraphRevision.objects.select_for_update().get(pk=space)
-    GraphRevision.objects.filter(pk=space).update(number=F("number") + 1)
-    return revision.number + 1
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT_CHANGE, [space])
+        return int(cursor.fetchone()[0])
 
 
 def contribute(contributor: Contributor, facts: Facts) -> None:
@@ -70,8 +75,7 @@ def contribute(contributor: Contributor, facts: Facts) -> None:
     """
     revision = lock_space(contributor.space)
     resolved = resolve(facts, space=contributor.space)
-    touched = _touched(contributor.rows())
-    contributor.rows().delete()
+    touched = _take_back(contributor)
     nodes = _write_nodes(contributor, facts.nodes, resolved, revision)
     edges = _write_edges(contributor, facts.edges, resolved, revision)
     settle(nodes=touched.nodes | nodes, edges=touched.edges | edges, space=contributor.space, revision=revision)
@@ -99,81 +103,105 @@ def _touched(rows: QuerySet[GraphContribution]) -> _Touched:
     return _Touched(nodes={node for node, _ in pairs if node}, edges={edge for _, edge in pairs if edge})
 
 
+def _take_back(contributor: Contributor) -> _Touched:
+    touched = _touched(contributor.rows())
+    if touched.nodes or touched.edges:
+        contributor.rows().delete()
+    return touched
+
+
 def _write_nodes(contributor: Contributor, facts: Iterable[NodeFact], resolved: Resolved, revision: int) -> set[int]:
-    wanted = {resolved.owned[fact.ref]: fact for fact in facts}
-    supports = {public_id: _support(contributor, fact) for public_id, fact in wanted.items()}
+    """Write nodes and what is said of them; gives the keys of those that were there before.
+
+    A new row is what its one contribution says from the start, so only the others need to be settled.
+    """
+    said = {resolved.owned[fact.ref]: (fact, _said(contributor, fact)) for fact in facts}
     rows = [
-        GraphNode(
-            public_id=public_id,
-            type_id=fact.ref.type,
-            collection_id=contributor.space or None,
-            key=fact.ref.key,
-            revision=revision,
-            **node_values([supports[public_id]]),
-        )
-        for public_id, fact in wanted.items()
+        {
+            "public_id": public_id,
+            "type_id": fact.ref.type,
+            "collection_id": contributor.space or None,
+            "key": fact.ref.key,
+            "revision": revision,
+            **node_values([support]),
+        }
+        for public_id, (fact, support) in said.items()
     ]
-    GraphNode.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_BATCH)
-    pks = dict(GraphNode.objects.filter(public_id__in=list(wanted)).values_list("public_id", "pk"))
-    for public_id, support in supports.items():
-        support.node_id = pks[public_id]
-    GraphContribution.objects.bulk_create(supports.values(), batch_size=_BATCH)
-    return set(pks.values())
+    pks = dict(insert_new(GraphNode, rows, returning=("public_id", "id")))
+    there = dict(GraphNode.objects.filter(public_id__in=said.keys() - pks.keys()).values_list("public_id", "pk"))
+    pks |= there
+    _write_contributions(contributor, [(pks[key], None, *one) for key, one in said.items()])
+    return set(there.values())
 
 
-def _support(contributor: Contributor, fact: NodeFact | EdgeFact) -> GraphContribution:
-    said: dict[str, object] = {"properties": {k: v for k, v in fact.properties.items() if v is not None}}
+def _said(contributor: Contributor, fact: NodeFact | EdgeFact) -> Said:
+    facts: dict[str, object] = {"properties": {k: v for k, v in fact.properties.items() if v is not None}}
     if isinstance(fact, NodeFact):
-        said |= {"name": fact.name, "code": fact.code, "aliases": list(fact.aliases)}
-    return GraphContribution(
-        kind=contributor.kind,
-        source=contributor.source,
-        document_id=contributor.document_pk,
-        version_id=contributor.version_pk,
-        classification=contributor.classification,
-        start=fact.start,
-        end=fact.end,
-        rank=fact.rank if isinstance(fact, NodeFact) else 0,
-        facts=said,
-    )
+        facts |= {"name": fact.name, "code": fact.code, "aliases": list(fact.aliases)}
+    return Said(facts=facts, classification=contributor.classification)
+
+
+def _write_contributions(
+    contributor: Contributor, supports: Iterable[tuple[int | None, int | None, NodeFact | EdgeFact, Said]]
+) -> None:
+    """Write what supports nodes and edges: (node, edge, fact, what it says), one of the two keys None."""
+    rows = [
+        {
+            "node_id": node_pk,
+            "edge_id": edge_pk,
+            "kind": contributor.kind,
+            "source": contributor.source,
+            "document_id": contributor.document_pk,
+            "version_id": contributor.version_pk,
+            "classification": support.classification,
+            "start": fact.start,
+            "end": fact.end,
+            "rank": fact.rank if isinstance(fact, NodeFact) else 0,
+            "facts": support.facts,
+        }
+        for node_pk, edge_pk, fact, support in supports
+    ]
+    insert_new(GraphContribution, rows)
 
 
 def _write_edges(contributor: Contributor, facts: Iterable[EdgeFact], resolved: Resolved, revision: int) -> set[int]:
-    wanted = _placed(facts, resolved)
-    supports = {ends: _support(contributor, fact) for ends, fact in wanted.items()}
+    """Write edges and what is said of them; gives the keys of those that were there before."""
+    said = {ends: (fact, _said(contributor, fact)) for ends, fact in _placed(facts, resolved).items()}
     rows = [
-        GraphEdge(
-            source_id=source,
-            type_id=edge_type,
-            target_id=target,
-            collection_id=contributor.space or None,
-            revision=revision,
-            **edge_values(supports[source, edge_type, target]),
-        )
-        for source, edge_type, target in wanted
+        {
+            "source_id": source,
+            "type_id": edge_type,
+            "target_id": target,
+            "collection_id": contributor.space or None,
+            "revision": revision,
+            **edge_values(support),
+        }
+        for (source, edge_type, target), (_fact, support) in said.items()
     ]
-    GraphEdge.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_BATCH)
+    made = insert_new(GraphEdge, rows, returning=("id", *_ENDS))
+    pks = {(source, edge_type, target): pk for pk, source, edge_type, target in made}
+    there = _edges_between(said.keys() - pks.keys())
+    pks |= there
+    _write_contributions(contributor, [(None, pks[ends], *one) for ends, one in said.items()])
+    return set(there.values())
+
+
+def _edges_between(wanted: Set[Ends]) -> dict[Ends, int]:
+    """The keys of edges that are there."""
     sources = {source for source, _type, _target in wanted}
-    there = {
-        (source, edge_type, target): pk
-        for pk, source, edge_type, target in GraphEdge.objects.filter(source__in=sources).values_list(
-            "pk", "source_id", "type_id", "target_id"
-        )
-    }
-    for ends, support in supports.items():
-        support.edge_id = there[ends]
-    GraphContribution.objects.bulk_create(supports.values(), batch_size=_BATCH)
-    return {there[ends] for ends in wanted}
+    rows = GraphEdge.objects.filter(source__in=sources).values_list("pk", *_ENDS)
+    found = {(source, edge_type, target): pk for pk, source, edge_type, target in rows}
+    return {ends: found[ends] for ends in wanted}
 
 
-def _placed(facts: Iterable[EdgeFact], resolved: Resolved) -> dict[tuple[int, str, int], EdgeFact]:
+def _placed(facts: Iterable[EdgeFact], resolved: Resolved) -> dict[Ends, EdgeFact]:
     """The edges by the keys of their ends, as far as both are there and their type joins such nodes."""
     facts = list(facts)
     ids = {resolved.id_of(end) for fact in facts for end in (fact.source, fact.target)} - {None}
     rows = GraphNode.objects.filter(public_id__in=ids).values_list("public_id", "pk", "type_id")
     nodes = {public_id: (pk, node_type) for public_id, pk, node_type in rows}
     allowed = set(EdgeEnds.objects.values_list("edge_type_id", "source_id", "target_id"))
-    placed: dict[tuple[int, str, int], EdgeFact] = {}
+    placed: dict[Ends, EdgeFact] = {}
     for fact in facts:
         source, target = nodes.get(resolved.id_of(fact.source) or ""), nodes.get(resolved.id_of(fact.target) or "")
         if source and target and source[0] != target[0] and (fact.type, source[1], target[1]) in allowed:

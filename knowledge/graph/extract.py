@@ -12,7 +12,7 @@ from knowledge.graph.names import name_key
 from knowledge.graph.reading import SourceText, plain
 from knowledge.graph.references import count_by_edge, reference_facts
 from knowledge.identifiers import names_of_document
-from knowledge.ontology.titles import bare_title, names_topic
+from knowledge.ontology.titles import bare_title, headings_about
 from knowledge.structure import section_at
 from knowledge.tables import read_tables
 from knowledge.types import Section
@@ -93,11 +93,12 @@ def _section(source: SourceText, section: Section) -> Iterator[NodeFact | EdgeFa
 
 def _concepts(source: SourceText) -> Iterator[EdgeFact]:
     """Headings that name an ontology's class put their section into its category."""
+    headings = [(topic, headings_about(topic)) for topic in source.topics]
     for section in source.sections:
         if source.in_apparatus(section.start):
             continue
-        for topic in source.topics:
-            if names_topic(section.title, topic):
+        for topic, named in headings:
+            if named.include(section.title):
                 yield EdgeFact(
                     source=source.section_refs[section.id],
                     type="CATEGORIZED_BY",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from knowledge.graph.names import keys_of
@@ -20,6 +21,14 @@ _KIND_ORDER = {ContributionKind.CURATOR: 0, ContributionKind.MASTER: 1, Contribu
 _NODE_FIELDS = ["name", "code", "aliases", "keys", "properties", "classification", "revision"]
 _EDGE_FIELDS = ["properties", "classification", "revision"]
 _BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a contribution says of a node or an edge, before it is a row."""
+
+    facts: dict[str, Any]
+    classification: int
 
 
 def settle(*, nodes: Iterable[int], edges: Iterable[int], space: int, revision: int) -> None:
@@ -75,12 +84,12 @@ def _order(row: GraphContribution) -> tuple[int, int, int, int, str]:
     return (row.classification, kind, -row.rank, row.document_id or 0, row.source)
 
 
-def edge_values(best: GraphContribution) -> dict[str, Any]:
+def edge_values(best: GraphContribution | Said) -> dict[str, Any]:
     """The fields of an edge whose best contribution this is."""
     return {"properties": best.facts.get("properties", {}), "classification": best.classification}
 
 
-def node_values(heard: Sequence[GraphContribution]) -> dict[str, Any]:
+def node_values(heard: Sequence[GraphContribution | Said]) -> dict[str, Any]:
     """The fields of a node with these contributions, the best first."""
     best = heard[0].facts
     level = heard[0].classification

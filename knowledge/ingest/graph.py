@@ -29,7 +29,7 @@ from knowledge.models import (
     Ontology,
     VersionContent,
 )
-from knowledge.ontology.queries import topics_for
+from knowledge.ontology.queries import topics_of
 from knowledge.types import Topic
 
 logger = logging.getLogger(__name__)
@@ -41,8 +41,16 @@ SWEEP_LIMIT = 100
 
 def current_rules() -> str:
     """A digest of how documents are read now: the extraction's own version and the curators' patterns."""
-    patterns = IdentifierPattern.objects.filter(is_active=True).order_by("pattern").values_list("pattern", "node_type")
-    return hashlib.sha256(repr((RULES, list(patterns))).encode()).hexdigest()[:32]
+    return _digest(_patterns())
+
+
+def _patterns() -> list[tuple[str, str]]:
+    patterns = IdentifierPattern.objects.filter(is_active=True).order_by("pattern")
+    return list(patterns.values_list("pattern", "node_type_id"))
+
+
+def _digest(patterns: list[tuple[str, str]]) -> str:
+    return hashlib.sha256(repr((RULES, patterns)).encode()).hexdigest()[:32]
 
 
 def due_documents(rules: str) -> QuerySet[Document]:
@@ -68,8 +76,13 @@ def take_due(limit: int = SWEEP_LIMIT) -> list[int]:
 
 def update_graph(document_pk: int) -> bool:
     """Bring the graph in line with a document; False when there is nothing to do, or it failed and is tried later."""
-    rules = current_rules()
-    document = due_documents(rules).filter(pk=document_pk).select_related("current_version", "document_type").first()
+    patterns = _patterns()
+    document = (
+        due_documents(_digest(patterns))
+        .filter(pk=document_pk)
+        .select_related("current_version", "document_type")
+        .first()
+    )
     if document is None:
         return False
     if document.retired_at is not None or document.current_version is None:
@@ -78,7 +91,7 @@ def update_graph(document_pk: int) -> bool:
             forget_document(document)
         return True
     try:
-        _read_and_write(document, document.current_version, rules)
+        _read_and_write(document, document.current_version, patterns)
     except Exception as error:
         logger.exception("the graph of document %s was not updated", document.public_id)
         _try_later(document, type(error).__name__)
@@ -101,9 +114,8 @@ def forget_document(document: Document) -> int:
     return withdraw_document(document)
 
 
-def _read_and_write(document: Document, version: DocumentVersion, rules: str) -> None:
-    known = _other_names(document)
-    facts = extract(_source(document, version, known))
+def _read_and_write(document: Document, version: DocumentVersion, patterns: list[tuple[str, str]]) -> None:
+    facts = extract(_source(document, version, patterns))
     with transaction.atomic():
         locked = _lock(document.pk)
         if locked is None or (locked.current_version_id, locked.updated_at, locked.retired_at) != (
@@ -116,15 +128,14 @@ def _read_and_write(document: Document, version: DocumentVersion, rules: str) ->
         contribute(contributor_of(locked, version_pk=version.pk), facts)
         if new := [key for key in _keys(document) if key not in before and len(key) >= SHORTEST_NAME]:
             _read_again(document, new)
-        DocumentGraph.objects.update_or_create(
-            document=document,
-            defaults={
-                "version": version,
-                "document_updated_at": document.updated_at,
-                "rules": rules,
-                "attempts": 0,
-                "error": "",
-            },
+        state = DocumentGraph(
+            document=document, version=version, document_updated_at=document.updated_at, rules=_digest(patterns)
+        )
+        DocumentGraph.objects.bulk_create(
+            [state],
+            update_conflicts=True,
+            unique_fields=["document"],
+            update_fields=["version", "document_updated_at", "rules", "attempts", "error"],
         )
 
 
@@ -132,9 +143,8 @@ def _lock(document_pk: int) -> Document | None:
     return Document.objects.select_for_update(of=["self"]).filter(pk=document_pk).first()
 
 
-def _source(document: Document, version: DocumentVersion, names: tuple[KnownName, ...]) -> SourceText:
+def _source(document: Document, version: DocumentVersion, patterns: list[tuple[str, str]]) -> SourceText:
     content = VersionContent.objects.get(pk=version.pk)
-    patterns = IdentifierPattern.objects.filter(is_active=True).order_by("pattern").values_list("pattern", "node_type")
     return SourceText(
         document_id=document.public_id,
         title=document.title,
@@ -143,7 +153,7 @@ def _source(document: Document, version: DocumentVersion, names: tuple[KnownName
         text=content.markdown,
         sections=sections_of(content),
         blocks=blocks_of(content),
-        names=names,
+        names=_other_names(document),
         articles=_articles(),
         patterns=dict(patterns),
         topics=_topics(document.document_type.code),
@@ -172,10 +182,10 @@ def _articles() -> tuple[KnownName, ...]:
 
 def _topics(document_type: str) -> tuple[Topic, ...]:
     """The topics of the published ontologies for documents of this type; of all where none is for it."""
-    published = Ontology.objects.filter(status=PublicationStatus.PUBLISHED).order_by("domain")
-    fitting = published.filter(document_types__contains=[document_type])
-    domains = (fitting if fitting.exists() else published).values_list("domain", flat=True)
-    return tuple(topic for domain in domains for topic in topics_for(domain))
+    ontologies = Ontology.objects.filter(status=PublicationStatus.PUBLISHED).order_by("domain")
+    published = list(ontologies.values_list("domain", "document_types"))
+    fitting = [domain for domain, types in published if document_type in types]
+    return topics_of(tuple(fitting or [domain for domain, _types in published]))
 
 
 def _keys(document: Document) -> list[str]:

@@ -29,6 +29,19 @@ def topics_for(domain: str) -> tuple[Topic, ...]:
     return tuple(_topic(row) for row in classes.order_by("position", "code"))
 
 
+def topics_of(domains: tuple[str, ...]) -> tuple[Topic, ...]:
+    """The topics of several domains, domain by domain. Kept in this process for as long as no row of them has changed.
+
+    One query where they are kept.
+    """
+    return _topics_as_of(_stamp(), domains)
+
+
+@lru_cache(maxsize=16)
+def _topics_as_of(_as_of: tuple[int, int], domains: tuple[str, ...]) -> tuple[Topic, ...]:
+    return tuple(topic for domain in domains for topic in topics_for(domain))
+
+
 def _topic(row: OntologyClass) -> Topic:
     return Topic(
         code=row.code,

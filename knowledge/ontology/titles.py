@@ -74,24 +74,41 @@ def names_topic(title: str, topic: Topic) -> bool:
     A short synonym (目的, 役割) must be the whole name, since 各層の役割 is not about roles; a longer one may end it.
     A cue that begins with ``#`` describes such headings by a pattern.
     """
-    bare = bare_title(title)
-    if any(re.search(pattern, bare) for pattern in topic.exclusions):
-        return False
-    names = _names(topic)
-    if any(names.fit(part) for part in title_parts(bare)):
-        return True
-    return any(pattern.search(bare) for pattern in _heading_patterns(topic.cues))
+    return headings_about(topic).include(title)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicHeadings:
+    """The headings that name a topic, ready to be asked of many."""
+
+    exclusions: tuple[re.Pattern[str], ...]
+    names: _Names
+    patterns: tuple[re.Pattern[str], ...]
+
+    def include(self, title: str) -> bool:
+        """Tell whether a heading names the topic, as `names_topic` does."""
+        bare = bare_title(title)
+        if any(pattern.search(bare) for pattern in self.exclusions):
+            return False
+        if any(self.names.fit(part) for part in title_parts(bare)):
+            return True
+        return any(pattern.search(bare) for pattern in self.patterns)
+
+
+@lru_cache(maxsize=256)
+def headings_about(topic: Topic) -> TopicHeadings:
+    """Return the headings that name a topic; hold it where many titles are asked about, for topics are slow to hash."""
+    marked = (cue.removeprefix(_HEADING_CUE) for cue in topic.cues if cue.startswith(_HEADING_CUE))
+    return TopicHeadings(
+        exclusions=tuple(re.compile(pattern) for pattern in topic.exclusions),
+        names=_names(topic),
+        patterns=tuple(re.compile(pattern, re.IGNORECASE) for pattern in marked),
+    )
 
 
 def passage_cues(topic: Topic) -> tuple[str, ...]:
     """Return the patterns for passages among a topic's cues; those that begin with ``#`` are for headings."""
     return tuple(cue for cue in topic.cues if not cue.startswith(_HEADING_CUE))
-
-
-@lru_cache(maxsize=512)
-def _heading_patterns(cues: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    marked = (cue.removeprefix(_HEADING_CUE) for cue in cues if cue.startswith(_HEADING_CUE))
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in marked)
 
 
 @lru_cache(maxsize=2048)
@@ -120,7 +137,6 @@ class _Names:
         return any(part.startswith(name) and _TAIL.fullmatch(part, len(name)) for name in self.starts)
 
 
-@lru_cache(maxsize=256)
 def _names(topic: Topic) -> _Names:
     names = tuple(dict.fromkeys(fold(name) for name in (*topic.synonyms, topic.label_ja, topic.label_en)))
     ends = tuple(name for name in names if len(name) >= _MIN_TAIL_SYNONYM and not name.isascii())

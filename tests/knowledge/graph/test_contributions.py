@@ -8,6 +8,8 @@ from django.utils import timezone
 from hub.access.principals import Classification, local_operator
 from knowledge.graph.masters import sync_masters
 from knowledge.graph.names import KnownName, find_names
+from knowledge.graph.rows import insert_new
+from knowledge.graph.settle import settle as settle_rows
 from knowledge.ingest import graph
 from knowledge.models import (
     Document,
@@ -120,6 +122,25 @@ def test_doing_it_twice_leaves_the_same_rows(project):
     settle()
     assert everything() == before
     assert set(GraphNode.objects.values_list("public_id", "revision")) == numbers
+
+
+def test_what_is_new_in_the_graph_needs_no_settling(project):
+    before = everything()
+    nodes_there, edges_there = (set(model.objects.values_list("pk", flat=True)) for model in (GraphNode, GraphEdge))
+    settle_rows(nodes=nodes_there, edges=edges_there, space=0, revision=-1)
+    assert everything() == before
+    assert not GraphNode.objects.filter(revision=-1).exists()
+    assert not GraphEdge.objects.filter(revision=-1).exists()
+
+
+def test_only_rows_that_were_not_there_are_told_to_be_new():
+    concept = {"type_id": "Concept", "collection_id": None, "code": "", "aliases": [], "keys": ["性能", 'a\\"b']}
+    concept |= {"properties": {"level": None, "path": "1 › 2"}, "classification": 1, "revision": 1}
+    first, second = ({**concept, "public_id": f"gn_{name}", "key": name, "name": name} for name in "甲乙")
+    assert insert_new(GraphNode, [first], returning=("public_id",)) == [("gn_甲",)]
+    assert insert_new(GraphNode, [first, second], returning=("public_id",)) == [("gn_乙",)]
+    node = GraphNode.objects.get(public_id="gn_乙")
+    assert (node.keys, node.properties) == (concept["keys"], concept["properties"])
 
 
 def test_a_document_that_is_deleted_leaves_nothing_that_only_it_supported(project):

@@ -16,7 +16,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.models import Collection, Ontology, OntologyClass
 from knowledge.ontology import shape_checks, store
-from knowledge.ontology.queries import topics_for
+from knowledge.ontology.queries import topics_for, topics_of
 from knowledge.ontology.rdf_files import read_graph
 from knowledge.ontology.rdf_mapping import graph_of
 from knowledge.services import ontologies, ontology_editing
@@ -56,6 +56,17 @@ def test_what_ships_is_stored_as_it_is_in_the_files(domain):
 def test_checks_see_the_topics_of_the_files_and_nothing_else():
     assert topics_for("system_design") == load_topics("basic_design")
     assert topics_for("test_plan") == load_topics("test_plan")
+
+
+def test_topics_are_read_once_and_again_after_a_change():
+    domains = ("test_plan", "system_design")
+    kept = topics_of(domains)
+    assert kept == (*topics_for("test_plan"), *topics_for("system_design"))
+    with CaptureQueriesContext(connection) as captured:
+        assert topics_of(domains) is kept
+    assert len(captured) == 1
+    OntologyClass.objects.filter(ontology__domain="test_plan", code=kept[0].code).update(label_ja="別の名")
+    assert topics_of(domains)[0] == replace(kept[0], label_ja="別の名")
 
 
 def test_loading_what_ships_again_adds_nothing():
