@@ -3,15 +3,16 @@
 From the moment the server hands a request to the hub until its answer is complete, on the clock: less what statements
 take from being sent until all of their rows are here, less the model. What is left is the service: authentication,
 rate limit, checks, BM25's sums, scores, shapes, JSON. What else runs on the machine lengthens that; the processor time
-beside it shows it less.
+beside it shows it less. The client is another process, whose reading of answers is neither.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -135,8 +136,7 @@ def measure_rest(questions: Sequence[str]) -> None:
     scopes = frozenset({Scope.SEARCH})
     _row, token = create_token(principal=local_operator(), user=user, name="benchmark", scopes=scopes)
     meter = Meter()
-    with meter.hooks(get_embedder()), _server(meter) as port:
-        client = http.client.HTTPConnection("127.0.0.1", port)
+    with meter.hooks(get_embedder()), _server(meter) as port, _client(port, token) as client:
         print(f"load {os.getloadavg()[0]:.1f}")
         print(
             f"{'median ms':10}{'all':>8}{'SQL':>8}{'model':>8}{'service':>9}{'p95':>8}"
@@ -144,11 +144,11 @@ def measure_rest(questions: Sequence[str]) -> None:
         )
         for mode in SearchMode:
             for text in questions:  # warm: caches, connections
-                _ask(client, token, text, mode)
+                _ask(client, text, mode)
             meter.done.clear()
             for _round in range(ROUNDS):
                 for text in questions:
-                    _ask(client, token, text, mode)
+                    _ask(client, text, mode)
             _print(mode, meter.done)
 
 
@@ -163,13 +163,21 @@ def _print(mode: SearchMode, done: Sequence[Spent]) -> None:
     )
 
 
-def _ask(client: http.client.HTTPConnection, token: str, text: str, mode: SearchMode) -> None:
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    client.request("POST", "/api/v1/search", json.dumps({"query": text, "mode": mode}), headers)
-    answer = client.getresponse()
-    body = answer.read()
-    if answer.status != 200:
-        raise RuntimeError(f"search answered {answer.status}: {body[:300]!r}")
+def _ask(client: subprocess.Popen[str], text: str, mode: SearchMode) -> None:
+    if client.stdin is None or client.stdout is None:
+        raise TypeError("the client has no pipes")
+    client.stdin.write(json.dumps({"query": text, "mode": mode}) + "\n")
+    client.stdin.flush()
+    answer = json.loads(client.stdout.readline())
+    if answer["status"] != 200:
+        raise RuntimeError(f"search answered {answer['status']}: {answer['body']}")
+
+
+@contextmanager
+def _client(port: int, token: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "benchmarks.retrieval.rest_client", str(port), token]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+        yield client
 
 
 @contextmanager
