@@ -110,7 +110,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _cache_url,
         "KEY_PREFIX": "hub",
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, "pool_class": "hub.core.cache.SharedPool"},
     }
 }
 
