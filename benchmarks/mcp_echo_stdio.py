@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import anyio
 from mcp.server.mcpserver import MCPServer
 
+from benchmarks.mcp_echo import PROCESSOR_TIME
+
 
 def echo(text: str) -> str:
-    """Give the text back, to see how long that takes: the least that any tool does."""
-    return text
+    """Give the text back, to see how long that takes: the least that any tool does. One question it answers."""
+    return str(time.process_time()) if text == PROCESSOR_TIME else text
 
 
 def bare_server() -> MCPServer[Any]:

@@ -23,6 +23,7 @@ from mcp_bridge.caller import Caller, accepted_language, caller_context
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.errors import internal_error, protocol_error, to_hub_error
 from mcp_bridge.principal import PrincipalSource
+from mcp_bridge.tokens import TokenLookup
 
 # Requests that say nothing of what is stored: answered before anybody is asked who calls.
 WITHOUT_CALLER = frozenset({"initialize", "ping", "server/discover"})
@@ -32,7 +33,8 @@ WITHOUT_CALLER = frozenset({"initialize", "ping", "server/discover"})
 class Door:
     """The way by which calls reach a server. ``language`` is used where a request names none itself.
 
-    ``follow`` gives a source that asks again, after the running call too, who its caller is; ``principal`` where None.
+    ``tokens`` finds the owners of bearer tokens. ``follow`` gives a source that asks again, after the running call too,
+    who its caller is; ``principal`` where None.
     """
 
     principal: PrincipalSource
@@ -40,6 +42,7 @@ class Door:
     language: str | None = None
     is_local: bool = False
     connections: ConnectionLog = field(default_factory=ConnectionLog)
+    tokens: TokenLookup = field(default_factory=TokenLookup)
     follow: Callable[[], PrincipalSource] | None = None
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ from mcp_bridge.departures import AsgiApp, Message, Receive, Scope, Send, enduri
 from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
+from mcp_bridge.tokens import TokenLookup
 
 REFUSED = frozenset({401, 403, 413})
 PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
@@ -57,8 +59,13 @@ class McpApps:
     def __init__(self, names: Iterable[str] = tuple(SERVERS), *, conformance: bool = False) -> None:
         self._events = EventBridge()
         self._connections = ConnectionLog()
+        self._tokens = TokenLookup()
         door = Door(
-            principal=bearer_principal, events=self._events, connections=self._connections, follow=bearer_source
+            principal=bearer_principal,
+            events=self._events,
+            connections=self._connections,
+            tokens=self._tokens,
+            follow=partial(bearer_source, self._tokens),
         )
         self._servers: dict[str, HubServer] = {name: build_server(name, door) for name in names}
         self._apps: dict[str, AsgiApp] = {name: enduring(_asgi_app(server)) for name, server in self._servers.items()}
@@ -78,6 +85,7 @@ class McpApps:
         async with AsyncExitStack() as stack:
             for server in (*self._servers.values(), *([self._fixture] if self._fixture else [])):
                 await stack.enter_async_context(server.session_manager.run())
+            stack.push_async_callback(self._tokens.aclose)
             stack.push_async_callback(self._events.aclose)
             await stack.enter_async_context(self._connections.telling())
             yield

@@ -12,9 +12,8 @@ from pydantic import Field, InstanceOf
 
 from hub.access.local import local_principal
 from hub.access.principals import Principal
-from hub.access.services import authenticate
 from hub.core.errors import Unauthenticated
-from mcp_bridge.threads import in_thread
+from mcp_bridge.tokens import TokenLookup
 
 PrincipalSource = Callable[[], Awaitable[Principal]]
 
@@ -28,10 +27,13 @@ class HubAccessToken(AccessToken):
 class HubTokenVerifier(TokenVerifier):
     """Checks bearer tokens against the hub's access tokens, once per HTTP request."""
 
+    def __init__(self, lookup: TokenLookup) -> None:
+        self._lookup = lookup
+
     async def verify_token(self, token: str) -> HubAccessToken | None:
         """Find the owner of a token; None when it is not valid, whatever the reason."""
         try:
-            principal = await in_thread(authenticate, token.strip())
+            principal = await self._lookup.authenticate(token.strip())
         except Unauthenticated:
             return None
         # Sessions and sealed request state are bound to (client_id, iss, subject): all three are always set.
@@ -45,14 +47,14 @@ class HubTokenVerifier(TokenVerifier):
         )
 
 
-def bearer_source() -> PrincipalSource:
+def bearer_source(lookup: TokenLookup) -> PrincipalSource:
     """A source that checks the running HTTP request's token again whenever it is asked, also after the request."""
     token = get_access_token()
 
     async def source() -> Principal:
         if token is None:
             raise Unauthenticated(_("This call needs the header Authorization: Bearer TOKEN."))
-        return await in_thread(authenticate, token.token.strip())
+        return await lookup.authenticate(token.token.strip())
 
     return source
 
@@ -65,10 +67,17 @@ async def bearer_principal() -> Principal:
     return token.principal
 
 
-def stdio_principal(token: str) -> PrincipalSource:
-    """A source that checks ``token`` (or HUB_TOKEN) at each call, so that revoking it ends its use at once."""
+def stdio_principal(token: str, lookup: TokenLookup) -> PrincipalSource:
+    """A source that checks ``token`` (or HUB_TOKEN) at each call, so that revoking it ends its use at once.
 
-    async def source() -> Principal:
-        return await in_thread(local_principal, token)
+    Without a token it gives the local operator, as :func:`local_principal` does. Raises Unauthenticated.
+    """
+    token = token or settings.CONFIG.hub_token
 
-    return source
+    async def owner() -> Principal:
+        return await lookup.authenticate(token)
+
+    async def operator() -> Principal:
+        return local_principal()
+
+    return owner if token else operator

@@ -127,7 +127,7 @@ class HubServer(MCPServer[Any]):
             request_state_security=RequestStateSecurity(keys=[request_state_key()]),
             subscriptions=door.events.bus,
             middleware=[around_calls(door, path_name)],
-            token_verifier=None if door.is_local else HubTokenVerifier(),
+            token_verifier=None if door.is_local else HubTokenVerifier(door.tokens),
             auth=None if door.is_local else _auth_settings(path_name),
         )
         self.path_name = path_name

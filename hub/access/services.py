@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
@@ -11,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.bearer import find_token
+from hub.access.bearer import TokenRow, digest_of, find_token
 from hub.access.models import AccessToken, AuditEvent, Clearance
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
 from hub.core.context import current_call
@@ -19,10 +18,6 @@ from hub.core.errors import Forbidden, NotFound, Unauthenticated
 
 TOKEN_PREFIX = "hub_"  # noqa: S105 (the public prefix by which people and scanners recognise a token)
 LAST_USED_RESOLUTION = timedelta(minutes=1)
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def create_token(
@@ -41,7 +36,7 @@ def create_token(
         )
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     row = AccessToken.objects.create(
-        digest=_digest(token), hint=token[:8], name=name, user=user, scopes=sorted(scopes), expires_at=expires_at
+        digest=digest_of(token), hint=token[:8], name=name, user=user, scopes=sorted(scopes), expires_at=expires_at
     )
     record_event(principal=principal, action="TOKEN_CREATE", resource=f"token:{row.pk}", scopes=sorted(scopes))
     return row, token
@@ -65,12 +60,17 @@ def authenticate(token: str, *, now: datetime | None = None) -> Principal:
     One query, since it stands before every call; ``last_used_at`` is written at most once a minute.
     """
     now = now or timezone.now()
-    row = find_token(_digest(token))
+    row = find_token(digest_of(token))
+    principal = bearer_of(row, now=now)
+    if row is not None and was_long_unused(row, now=now):
+        note_use(row.token_id, now=now)
+    return principal
+
+
+def bearer_of(row: TokenRow | None, *, now: datetime) -> Principal:
+    """Give the principal whom a token that was looked up stands for. Raises Unauthenticated, as ``authenticate``."""
     if row is None or not row.is_usable(now):
         raise Unauthenticated(_("The access token is unknown, expired or revoked. Ask an administrator for a new one."))
-    if row.last_used_at is None or row.last_used_at < now - LAST_USED_RESOLUTION:
-        stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_RESOLUTION)
-        AccessToken.objects.filter(stale, pk=row.token_id).update(last_used_at=now)
     return Principal(
         name=row.username,
         user_id=row.user_id,
@@ -80,6 +80,17 @@ def authenticate(token: str, *, now: datetime | None = None) -> Principal:
         group_ids=frozenset(row.group_ids),
         token_id=row.token_id,
     )
+
+
+def was_long_unused(row: TokenRow, *, now: datetime) -> bool:
+    """Whether the token's ``last_used_at`` is more than a minute old."""
+    return row.last_used_at is None or row.last_used_at < now - LAST_USED_RESOLUTION
+
+
+def note_use(token_id: int, *, now: datetime) -> None:
+    """Write that a token was used now, unless another call has just done so."""
+    stale = Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_RESOLUTION)
+    AccessToken.objects.filter(stale, pk=token_id).update(last_used_at=now)
 
 
 def principal_for_user(user: AbstractBaseUser) -> Principal:

@@ -27,6 +27,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from hub.core.embedded import shared_postgres, shared_valkey
 from tests.conftest import REPOSITORY
+from tests.mcp_bridge.operators import OPERATOR, Operator
 
 START_LIMIT_S = 120
 DESIGN = """# 図書館システム基本設計書
@@ -147,6 +148,18 @@ def hub() -> Iterator[TestHub]:
         for server in servers:
             server.release()
         shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def operator(hub: TestHub) -> Iterator[Operator]:
+    """A process that makes tokens and grants, and takes them back."""
+    command = [sys.executable, "-c", OPERATOR]
+    with subprocess.Popen(
+        command, env=hub.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Operator(process)
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 @pytest.fixture(scope="module")

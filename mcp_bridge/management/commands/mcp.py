@@ -23,6 +23,7 @@ from mcp_bridge.clients import client_configurations, missing_secrets
 from mcp_bridge.principal import stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve
+from mcp_bridge.tokens import TokenLookup
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,8 @@ class Command(HubCommand):
 
 
 async def _serve(name: str, token: str, language: str | None) -> None:
-    door = Door(principal=stdio_principal(token), events=EventBridge(), language=language, is_local=True)
+    source = stdio_principal(token, TokenLookup())
+    door = Door(principal=source, events=EventBridge(), language=language, is_local=True)
     server = build_server(name, door)
 
     def on_leave() -> None:

@@ -44,7 +44,7 @@ def test_a_living_connection_is_not_asked_before_the_query(token, monkeypatch, d
 
 
 def test_a_query_that_fails_on_a_living_connection_is_not_repeated(token, monkeypatch):
-    monkeypatch.setattr(bearer, "_statement", lambda: "SELECT pg_sleep(60), %s")
+    monkeypatch.setattr(bearer, "statement", lambda: "SELECT pg_sleep(60), %s")
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = '20ms'")
     with pytest.raises(DatabaseError, match="timeout"):
