@@ -10,21 +10,16 @@ from mcp.types import InputRequiredResult
 from pydantic import Field
 
 from hub.access.principals import Scope
-from hub.rest.pagination import cursor_scope, paginate_keyset
-from knowledge.schemas import document_out
-from knowledge.services import reading
 from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import evaluation, reviews, sampling, texts, uploads
+from mcp_bridge.servers import evaluation, listing, reviews, sampling, texts, uploads
 from mcp_bridge.servers.check_items import find_items, within_budget
 from mcp_bridge.servers.schemas import (
     CheckItemsResult,
     ChunkingOptionsIn,
-    Collection,
     Cursor,
     DocumentId,
-    DocumentPage,
     DocumentTypeCode,
     ReportOptionsIn,
     ReportResult,
@@ -89,8 +84,8 @@ def get_review(review_id: ReviewId) -> ReviewResult:
     """Read a review that was started before (レビュー結果・進捗の確認): state, progress, results, findings so far.
 
     Use it after review_document answered with status queued or running (レビュー中・完了したか), or to look at an
-    older review (過去のレビュー) again. status: queued, running, completed, failed, cancelled. verdict: pass, warning,
-    fail, error.
+    older review (過去のレビュー) again: list_documents has the ids of each document's reviews. status: queued, running,
+    completed, failed, cancelled. verdict: pass, warning, fail, error.
     """
     return reviews.show(current_caller().principal, review_id, Scope.READ)
 
@@ -236,35 +231,6 @@ def create_report(
     )
 
 
-def list_documents(
-    collection: Collection = "",
-    status: Annotated[
-        str,
-        Field(max_length=20, description="stored, parsing, chunking, embedding, ready, needs_ocr, failed or retired"),
-    ] = "",
-    document_type: DocumentTypeCode = "",
-    path_prefix: Annotated[str, Field(max_length=1000, description="paths that begin so")] = "",
-    query: Annotated[str, Field(max_length=500, description="part of the title or the path")] = "",
-    limit: Annotated[int, Field(ge=1, le=100, description="documents on a page")] = 20,
-    cursor: Cursor = None,
-) -> DocumentPage:
-    """List the documents (登録済み文書の一覧) that you may read, newest first, with the state of the work on them.
-
-    Use it to find a document by its name, type or date and get its id (文書 ID、版、登録日), or to see which are being
-    processed or failed (処理中、失敗). To find something inside documents use search.
-    """
-    filters = {
-        "collection": collection,
-        "status": status,
-        "document_type": document_type,
-        "path_prefix": path_prefix,
-        "query": query,
-    }
-    documents = reading.list_documents(current_caller().principal, **filters)
-    page = paginate_keyset(documents, limit=limit, cursor=cursor, scope=cursor_scope("mcp.documents", **filters))
-    return DocumentPage(items=[document_out(item) for item in page.items], next_cursor=page.next_cursor)
-
-
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(
         review_document,
@@ -292,7 +258,7 @@ TOOLS: tuple[HubTool, ...] = (
         read_only=False,
         destructive=True,
     ),
-    hub_tool(list_documents, title="Documents (文書一覧)", scope=Scope.READ, picture="list"),
+    listing.TOOL,
     texts.TOOL,
     evaluation.TOOL,
 )

@@ -8,13 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Max
-from mcp.types import Resource
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Conflict, Forbidden, NotFound
-from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
-from knowledge.models import Chunk, Collection, Document, DocumentType
+from knowledge.models import Chunk, Collection, DocumentType
 from knowledge.schemas import chunk_out, document_out, hit_out
 from knowledge.search.context import neighbours
 from knowledge.services import reading
@@ -24,9 +21,8 @@ from knowledge.services.ontologies import get_ontology
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.icons import icon
-from mcp_bridge.lists import PAGE_SIZE
 from mcp_bridge.server import VERSION, HubServer
-from mcp_bridge.servers import reviews
+from mcp_bridge.servers import reviews, stored
 from mcp_bridge.servers.check_items import find_items
 from mcp_bridge.servers.embeddings import read_embeddings
 from mcp_bridge.threads import in_thread
@@ -125,44 +121,10 @@ def _chunk_facts(chunk: Chunk) -> dict[str, Any]:
     return {**facts, "id": facts["chunk_id"], "position": position, "has_embedding": bool(chunk.vectors.all())}
 
 
-async def list_stored(cursor: str | None) -> KeysetPage[Resource]:
-    """A page of the documents that the running call's caller may read, newest first, so that hosts can offer them."""
-    principal = current_caller().principal
-    if not principal.allows(Scope.READ):
-        return KeysetPage(items=[], next_cursor=None)
-    return await in_thread(_document_resources, principal, cursor)
-
-
-async def state_of_stored(principal: Principal) -> tuple[int, int]:
-    """How many documents the caller may read, and the newest of them: another pair is another list."""
-    return await in_thread(_state_of_documents, principal) if principal.allows(Scope.READ) else (0, 0)
-
-
-def _state_of_documents(principal: Principal) -> tuple[int, int]:
-    found = reading.list_documents(principal).aggregate(count=Count("pk"), newest=Max("pk"))
-    return found["count"], found["newest"] or 0
-
-
-def _document_resources(principal: Principal, cursor: str | None) -> KeysetPage[Resource]:
-    documents = reading.list_documents(principal)
-    page = paginate_keyset(documents, limit=PAGE_SIZE, cursor=cursor, scope=cursor_scope("mcp.resources"))
-    return page.map(_document_resource)
-
-
-def _document_resource(document: Document) -> Resource:
-    return Resource(
-        uri=uris.DOCUMENTS + document.public_id,
-        name=document.path,
-        title=document.title or document.path,
-        description=f"文書 (document) in {document.collection.slug}",
-        mime_type=JSON,
-    )
-
-
 def add_core_resources(server: HubServer) -> None:
     """Register what smartreviewer-core shows."""
-    server.lists.stored = list_stored
-    server.lists.stored_state = state_of_stored
+    server.lists.stored = stored.list_stored
+    server.lists.stored_state = stored.state_of_stored
     add_resource(
         server, uris.CHECK_ITEMS, read_check_items, title="Check items master (チェック項目マスタ)", picture="list"
     )

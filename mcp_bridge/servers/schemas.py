@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -116,8 +117,21 @@ class ReportResult(BaseModel):
     summary: SummaryOut
 
 
+class ListedReview(BaseModel):
+    review_id: str = Field(description="get_review reads it, create_report writes its report")
+    checklist: str
+    document_version: int
+    status: str = Field(description="queued, running, completed, failed or cancelled")
+    verdict: str | None = Field(description="pass, warning, fail or error; null while it runs")
+    created_at: datetime
+
+
+class ListedDocument(DocumentOut):
+    reviews: list[ListedReview] = Field(description="the newest reviews of the document, at most three, newest first")
+
+
 class DocumentPage(BaseModel):
-    items: list[DocumentOut]
+    items: list[ListedDocument]
     next_cursor: str | None = Field(description="give it back as cursor for the next page; null at the end")
 
 

@@ -105,6 +105,9 @@ async def test_rest_and_mcp_tell_the_same_facts(site):
         review = (await client.call_tool("review_document", asked)).structured_content
         listed = (await client.call_tool("list_documents", {"query": "同じ事実"})).structured_content
         items = (await client.call_tool("get_check_items", {"document_type": "basic_design"})).structured_content
+        resources = {str(item.uri): item for item in (await client.list_resources()).resources}
+    async with site.client("hub", owner="stranger") as stranger:
+        shown = {str(item.uri) for item in (await stranger.list_resources()).resources}
 
     def rest(path: str) -> object:
         return httpx2.get(f"{site.url}/api/v1{path}", headers=site.headers()).json()
@@ -112,6 +115,9 @@ async def test_rest_and_mcp_tell_the_same_facts(site):
     assert_has_all_of(review, rest(f"/reviews/{review['review_id']}"))
     assert_has_all_of(listed, rest("/documents?q=同じ事実"))
     assert_has_all_of(items["check_items"], rest("/check-items?document_type=basic_design"))
+    assert [item["review_id"] for item in listed["items"][0]["reviews"]] == [review["review_id"]]
+    assert review["verdict"] in resources[review["resource_uri"]].title
+    assert review["resource_uri"] not in shown
 
 
 async def test_binary_content_is_read_from_base64_and_other_text_is_refused_in_words(site):

@@ -1,0 +1,55 @@
+"""Earlier reviews are found through the list of documents and the list of resources, by those who may read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.access.principals import ALL_SCOPES, Classification, Principal, local_operator
+from mcp_bridge.caller import Caller, caller_context
+from mcp_bridge.servers import listing, stored
+from review.models import CheckListVersion, Review
+from tests.factories import UserFactory, upload_text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reviewed(tmp_path, queue):
+    """Three documents with five reviews each; gives the ids of each document's reviews, oldest first."""
+    found = {}
+    for number in range(3):
+        made = upload_text(local_operator(), tmp_path, f"# 設計書 {number}", name=f"{number}.md").document
+        facts = {
+            "version": made.latest_version,
+            "document_id_text": made.public_id,
+            "version_number": 1,
+            "checklist_version": CheckListVersion.objects.first(),
+        }
+        found[made.public_id] = [Review.objects.create(**facts).public_id for _ in range(5)]
+    return found
+
+
+def test_each_document_is_listed_with_its_newest_reviews(reviewed, django_assert_max_num_queries):
+    with caller_context(Caller(principal=local_operator())), django_assert_max_num_queries(4):
+        page = listing.list_documents()
+    newest = {item.document_id: [review.review_id for review in item.reviews] for item in page.items}
+    assert newest == {document: reviews[:1:-1] for document, reviews in reviewed.items()}
+
+
+def test_the_newest_reviews_stand_before_the_documents_among_the_resources(reviewed, django_assert_max_num_queries):
+    with django_assert_max_num_queries(4):
+        uris = [str(item.uri) for item in stored._page(local_operator(), None).items]
+    expected = [
+        f"smartreviewer://results/{one}" for reviews in reversed(reviewed.values()) for one in reversed(reviews)
+    ]
+    assert uris[:15] == expected
+    assert len(uris) == 18
+
+
+def test_who_may_not_read_a_document_hears_nothing_of_its_reviews(reviewed):
+    user = UserFactory()
+    stranger = Principal(name="x", user_id=user.pk, scopes=ALL_SCOPES, ceiling=Classification.C2)
+    with caller_context(Caller(principal=stranger)):
+        assert listing.list_documents().items == []
+    assert stored._page(stranger, None).items == []
+    assert stored._state(stranger) != stored._state(local_operator())
