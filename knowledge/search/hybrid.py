@@ -100,8 +100,8 @@ def _search(
     with watch.measure("fuse"):
         ranked = fuse(findings.evidence, mode=findings.mode, cosine_range=calibration.cosine_range)
         tell_legs = query.level.includes(SearchDetail.SCORES)
-        missing = missing_codes(terms, findings)
-        ceiling = ceiling_for(terms, missing)
+        missing = missing_codes(terms, findings, phrases)
+        ceiling = ceiling_for(terms, missing, phrases)
         scored = [score_candidate(one, findings, calibration, ceiling=ceiling, tell_legs=tell_legs) for one in ranked]
     found = [one for one in scored if one.score >= query.threshold]
     if reranker:

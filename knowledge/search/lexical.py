@@ -7,7 +7,7 @@ permitted at all, those alone are ranked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -20,12 +20,15 @@ from knowledge.search.bm25 import Scores, all_scores, best_scores
 from knowledge.search.candidates import Candidate, read_candidates
 from knowledge.search.postings import Piece, PieceKey, array_literal, read_pieces
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.weighing import FieldTerm, known_terms
+from knowledge.search.weighing import FieldTerm, KnownTerm, known_terms
 
 # So many times more candidates are asked about when too few of the first ones were permitted.
 NEXT_BATCH = 4
-# Of a phrase's terms, so many narrow down where it may stand.
+# Of a phrase's terms, so many narrow down where it may stand; of each three one may be divided by the end of a line,
+# but no more than two.
 MOST_NARROWING = 6
+TERMS_PER_BREAK = 3
+MOST_BREAKS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,19 +96,42 @@ def lexical_hits(
     return _hits(wanted, candidates, ranks, _matched(told, pieces, wanted.ordinals), codes)
 
 
-def chunks_with_all(terms: Sequence[str], embedding_set: EmbeddingSet) -> list[int]:
-    """Find the set's chunks that have all of some terms of the field bigrams. Up to three queries."""
+def chunks_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSet) -> list[int]:
+    """Find the set's chunks that have, of each group, nearly all terms of the field bigrams. Up to three queries.
+
+    Each group is a phrase's: where a line is broken inside of it, the index lacks the term that the break divides.
+    """
     name = LexicalField.BIGRAM.value
-    known = known_terms({name: dict.fromkeys(terms, 1.0)}, embedding_set.policy_id)[name].terms
-    if len(known) < len(terms):
+    fields = {name: {term: 1.0 for group in groups for term in group}}
+    known = {term.text: term for term in known_terms(fields, embedding_set.policy_id)[name].terms}
+    asked = [sorted((known[text] for text in group if text in known), key=_rarity)[:MOST_NARROWING] for group in groups]
+    least = [_least(group, known) for group in groups]
+    if not all(number > 0 for number in least):
         return []
-    rarest = sorted(known, key=lambda term: term.chunks)[:MOST_NARROWING]
-    pieces = read_pieces([key for term in rarest for key in term.pieces])
-    found = ([pieces[key].ordinals for key in term.pieces if key in pieces] for term in rarest)
-    numbers = reduce(np.intersect1d, (np.concatenate([np.zeros(0, np.int32), *columns]) for columns in found))
+    pieces = read_pieces([key for terms in asked for term in terms for key in term.pieces])
+    found = [_having(terms, pieces, number) for terms, number in zip(asked, least, strict=True)]
     with connection.cursor() as cursor:
-        cursor.execute(_ENTRIES, [array_literal(numbers.tolist())])
+        cursor.execute(_ENTRIES, [array_literal(reduce(np.intersect1d, found).tolist())])
         return [row[0] for row in cursor.fetchall()]
+
+
+def _rarity(term: KnownTerm) -> tuple[int, str]:
+    return term.chunks, term.text
+
+
+def _least(group: Sequence[str], known: Collection[str]) -> int:
+    """How many of the asked terms a passage has in which the phrase occurs; 0 or less when none can have it."""
+    divided = min(len(group) // TERMS_PER_BREAK, MOST_BREAKS)
+    nowhere = sum(text not in known for text in group)
+    return min(len(group) - nowhere, MOST_NARROWING) - (divided - nowhere) if nowhere <= divided else 0
+
+
+def _having(terms: Sequence[KnownTerm], pieces: Mapping[PieceKey, Piece], least: int) -> NDArray[np.int32]:
+    """Give the numbers that at least so many of the terms have, in ascending order."""
+    columns = [pieces[key].ordinals for term in terms for key in term.pieces if key in pieces]
+    numbers, counts = np.unique(np.concatenate([np.zeros(0, np.int32), *columns]), return_counts=True)
+    having: NDArray[np.int32] = numbers[counts >= least]
+    return having
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

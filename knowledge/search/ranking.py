@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from knowledge.backends.analysis import QueryTerms
+from knowledge.backends.analysis import QueryTerms, fold
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidate
@@ -38,21 +38,25 @@ class _Facts:
     fingerprint: int | None
 
 
-def missing_codes(terms: QueryTerms, findings: Findings) -> tuple[str, ...]:
-    """Tell which of a query's codes no candidate has; none where the lexical leg was not asked or failed."""
+def missing_codes(terms: QueryTerms, findings: Findings, phrases: Sequence[str]) -> tuple[str, ...]:
+    """Tell which of a query's codes no candidate has; none where the lexical leg was not asked or failed.
+
+    What stands in a phrase that the query quotes is looked for as a phrase, and need not be whole: 「FR-00」.
+    """
     if findings.mode is SearchMode.VECTOR:
         return ()
     found = {term for one in findings.evidence for term in one.matched}
-    return tuple(code for code in terms.codes if code not in found)
+    quoted = [fold(phrase) for phrase in phrases]
+    return tuple(code for code in terms.codes if code not in found and not any(code in text for text in quoted))
 
 
-def ceiling_for(terms: QueryTerms, missing: Collection[str]) -> float:
+def ceiling_for(terms: QueryTerms, missing: Collection[str], phrases: Sequence[str]) -> float:
     """Tell what the scores of an answer can reach.
 
-    Nothing is good evidence for a query without a word, such as 「？！」, or where nothing has any of the codes that
-    it names: what is near FR-001 does not tell of FR-999. Their order stays.
+    Nothing is good evidence for a query without a word, such as ？！, unless it is quoted and so must occur; nor where
+    nothing has any of the codes that it names: what is near FR-001 does not tell of FR-999. Their order stays.
     """
-    is_void = not terms or (bool(terms.codes) and len(missing) == len(terms.codes))
+    is_void = not (terms or phrases) or (bool(terms.codes) and len(missing) == len(terms.codes))
     return DOUBTFUL if is_void else 1.0
 
 
