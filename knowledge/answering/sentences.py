@@ -10,10 +10,15 @@ from knowledge.answering.types import Citation
 from knowledge.backends.chunkers.sentences import sentence_spans
 from knowledge.types import Hit
 
-# A new line starts something new when it begins like a heading, a list item, a table row, a quote or a fence.
-_BREAK = re.compile(r"\n(?:[ \t　]*\n|(?=[ \t　]*(?:#{1,6} |[-*+・●○] ?|\(?[0-9０-９]+[.)．）] |\||>|```)))")
+# A new line starts something new when it begins like a heading, a list item, a table row, a quote or a fence, and
+# behind a heading always.
+_BREAK = re.compile(
+    r"(?:\A|(?<=\n))#{1,6} [^\n]*\n"
+    r"|\n(?:[ \t　]*\n|(?=[ \t　]*(?:#{1,6} |[-*+・●○] ?|\(?[0-9０-９]+[.)．）] |\||>|```)))"
+)
 _MARKER = re.compile(r"[ \t　]*(?:(?:[-*+・●○]|\(?[0-9０-９]+[.)．）])[ \t　]+|>[ \t　]?)?")
-_NO_STATEMENT = re.compile(r"#{1,6} |```|[|\s:\-=*_]*\Z")
+# Headings, fences, rulers, and lines of a table of contents, which are links into the document.
+_NO_STATEMENT = re.compile(r"#{1,6} |```|[|\s:\-=*_]*\Z|\s*(?:[-*+] )?\[[^\n]*\]\(#[^\s)]*\)\s*\Z")
 _LEAST_CHARACTERS = 6
 
 
@@ -32,7 +37,7 @@ class PlacedSentence:
 
 
 def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
-    """Yield what a passage states, in order: sentences, list items, table rows; no headings, fences or rulers."""
+    """Yield what a passage states, in order: sentences, list items and table rows, but no headings and the like."""
     content = hit.content
     begin = 0
     for stop in (*(match.end() for match in _BREAK.finditer(content)), len(content)):

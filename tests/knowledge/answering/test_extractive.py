@@ -12,7 +12,7 @@ from knowledge.answering.sentences import sentences_of
 from knowledge.models import VersionContent
 from knowledge.types import Hit, SearchFilter
 from tests.knowledge.answering.conftest import QUESTION
-from tests.knowledge.search.shelf import person
+from tests.knowledge.search.shelf import Library, person
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +120,23 @@ def test_sentences_are_statements_list_items_and_rows_with_their_places():
     for one in found:
         assert content[one.start : one.end] == one.text
         assert one.cite().start_offset == 100 + one.start
+
+
+@pytest.mark.parametrize(
+    ("content", "statements"),
+    [
+        ("### NFR-1 応答時間\n検索の応答時間は三秒以内とする。", ["検索の応答時間は三秒以内とする。"]),
+        ("前の段落である。\n## 2 非機能要件\n### 2.1 性能\n応答は三秒以内。", ["前の段落である。", "応答は三秒以内。"]),
+        ("- [1. はじめに](#1-はじめに)\n  - [1.6. すぐ合わせる必要がありますか。](#16-すぐ合わせる)\n", []),
+        ("- [仕様書](spec.md)に従うこと。", ["[仕様書](spec.md)に従うこと。"]),
+        ("## 見出しだけ", []),
+    ],
+)
+def test_text_right_below_a_heading_is_a_statement_and_a_table_of_contents_is_none(content, statements):
+    assert [one.text for one in sentences_of(hit(content))] == statements
+
+
+def test_a_requirement_right_below_its_heading_answers(db):
+    stated = "### NFR-1 応答時間\n検索の応答時間は三秒以内とする。"
+    Library().add("要件.md", [stated, "### NFR-12 可用性\n稼働率を定める。"])
+    assert ask("NFR-1 の応答時間").sentences[0].text == "検索の応答時間は三秒以内とする。"
