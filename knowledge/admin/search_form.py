@@ -162,7 +162,7 @@ class SearchForm(forms.Form):
             mode=SearchMode(mode),
             limit=asked["limit"] or LIMITS[0],
             offset=0 if self.compares else asked["offset"] or 0,
-            detail=SearchDetail.EXPLAIN if asked["explain"] else SearchDetail.NONE,
+            detail=SearchDetail.EXPLAIN if asked["explain"] else SearchDetail.HIGHLIGHTS,
             threshold=asked["threshold"] or 0.0,
             per_document=asked["per_document"],
             filter=self._filter(asked),

@@ -130,19 +130,19 @@ def _shown(query: SearchQuery, result: SearchResult, kept: Sequence[EvaluationCa
         mode=query.mode.value,
         label=_label(query.mode.value),
         result=result,
-        hits=[_shown_hit(rank, hit, query.text, kept) for rank, hit in enumerate(result.hits, query.offset + 1)],
+        hits=[_shown_hit(rank, hit, kept) for rank, hit in enumerate(result.hits, query.offset + 1)],
         notices=[_in_language(notice) for notice in result.notices],
         explanation=told_explanation(result),
     )
 
 
-def _shown_hit(rank: int, hit: Hit, question: str, kept: Sequence[EvaluationCase]) -> ShownHit:
+def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase]) -> ShownHit:
     place = urlencode({"version": hit.version, "start": hit.start_offset, "end": hit.end_offset})
     link = reverse("admin:knowledge_document_by_id", args=[hit.document_id])
     return ShownHit(
         rank=rank,
         hit=hit,
-        text=highlight(hit.content, question),
+        text=highlight(hit.content, hit.highlights or ()),
         link=f"{link}?{place}",
         legs=[(name, leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
         kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),

@@ -13,17 +13,18 @@ from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make
 PAGE = "admin:hub_search"
 
 
-def test_highlight_marks_words_and_escapes_the_rest() -> None:
-    marked = highlight("性能<要件>は３秒以内", "性能 3秒")
-    assert marked == "<mark>性能</mark>&lt;要件&gt;は<mark>３秒</mark>以内"
+def test_highlight_marks_spans_and_escapes_everything() -> None:
+    assert highlight("性能<要件>は３秒", [(0, 2), (7, 9)]) == "<mark>性能</mark>&lt;要件&gt;は<mark>３秒</mark>"
+    assert highlight("a & b", []) == "a &amp; b"
+    assert highlight("<b>", [(0, 3)]) == "<mark>&lt;b&gt;</mark>"
 
 
-def test_highlight_finds_words_inside_a_japanese_question() -> None:
-    assert "<mark>応答</mark>" in highlight("応答を返す。", "応答時間はどれくらいですか")
-
-
-def test_highlight_of_symbols_only_marks_nothing_odd() -> None:
-    assert highlight("a & b", "   ") == "a &amp; b"
+@pytest.mark.django_db
+def test_a_code_is_marked_whole_and_never_inside_of_another(tmp_path: Path) -> None:
+    text = "# 要件\n\nFR-001 は NFR-001、FR-002、FR-0010 と別の要件である。\n"
+    add_document(tmp_path, filename="要件.md", text=text)
+    shown = client_of(make_user("佐藤", is_superuser=True)).get(reverse(PAGE), {"q": "FR-001"}).content.decode()
+    assert "<mark>FR-001</mark> は NFR-001、FR-002、FR-0010 と" in shown
 
 
 @pytest.mark.django_db
