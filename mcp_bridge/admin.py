@@ -6,23 +6,19 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.badges import badge
-from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
-from hub.core.publication import PublicationStatus
+from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.services.collections import may_curate
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts import services
@@ -34,7 +30,7 @@ LIST = "admin:mcp_bridge_promptversion_changelist"
 
 
 @admin.register(PromptVersion)
-class PromptVersionAdmin(HubModelAdmin):
+class PromptVersionAdmin(CuratedVersionAdmin):
     """Drafts are edited and tried; what is published stays as it is. Nothing is deleted."""
 
     list_display = ("__str__", "state", "is_shipped", "note", "author", "published_at", "bench")
@@ -42,21 +38,24 @@ class PromptVersionAdmin(HubModelAdmin):
     list_select_related = ("author",)
     fields = ("template", "text_ja", "text_en", "note")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
-
     def may_add(self, principal: Principal) -> bool:
         return False  # versions are made of others
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
+    def save_draft(self, principal: Principal, version: PromptVersion) -> None:
+        """Store a draft."""
+        services.save_prompt_draft(principal=principal, version=version)
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    def make_draft(self, principal: Principal, pk: int) -> PromptVersion:
+        """Make a draft of a version, or give the draft that there is."""
+        return services.new_prompt_version(principal=principal, version_id=pk)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: PromptVersion | None = None) -> tuple[str, ...]:
-        """Which prompt it is holds its versions together: it stays."""
-        return ("template",)
+    def publish_draft(self, principal: Principal, pk: int) -> PromptVersion:
+        """Put a draft in force."""
+        return services.publish_mcp_prompt(principal=principal, version_id=pk)
+
+    def page_after_refusal(self, pk: int) -> str:
+        """The bench says what keeps a draft from being published."""
+        return self.page("bench", pk)
 
     def get_form(
         self,
@@ -73,28 +72,17 @@ class PromptVersionAdmin(HubModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         """Add the bench, and what curators do with versions."""
-        view = self.admin_site.admin_view
         own = [
-            path("<int:pk>/bench/", view(bench), name="mcp_bridge_promptversion_bench"),
-            path("<int:pk>/copy/", view(copy), name="mcp_bridge_promptversion_copy"),
-            path("<int:pk>/publish/", view(publish), name="mcp_bridge_promptversion_publish"),
-            path("<int:pk>/restore/", view(restore), name="mcp_bridge_promptversion_restore"),
+            path("<int:pk>/bench/", self.admin_site.admin_view(bench), name="mcp_bridge_promptversion_bench"),
+            self.button("copy", self.copy),
+            self.button("restore", restore),
         ]
         return [*own, *super().get_urls()]
-
-    def save_model(self, request: HttpRequest, obj: PromptVersion, form: Any, change: bool) -> None:  # noqa: ANN401
-        """Store the draft in the name of the person."""
-        services.save_prompt_draft(principal=principal_of(request), version=obj)
 
     def response_change(self, request: HttpRequest, obj: PromptVersion) -> HttpResponseBase:
         """Lead from a saved draft to its bench, where it is published."""
         usual: HttpResponseBase = super().response_change(request, obj)
         return usual if "_continue" in request.POST else HttpResponseRedirect(reverse(BENCH, args=[obj.pk]))
-
-    @admin.display(description=_("state"))
-    def state(self, obj: PromptVersion) -> SafeString:
-        """Show the state as a badge."""
-        return badge(obj.status, obj.get_status_display())
 
     @admin.display(description=_("test bench"))
     def bench(self, obj: PromptVersion) -> SafeString:
@@ -143,7 +131,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         "admin/mcp_bridge/promptversion/bench.html",
         title=_("Try prompt {prompt}").format(prompt=version),
         version=version,
-        is_draft=version.status == PublicationStatus.DRAFT,
+        is_draft=version.is_draft,
         problems=services.problems_of(version),
         places=_places_of(version),
         form=form,
@@ -159,31 +147,9 @@ def _changes(before: PromptVersion, after: PromptVersion) -> list[tuple[str, str
     return [(name, "\n".join(found)) for name, found in lines.items() if found]
 
 
-@require_POST
-def copy(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Make a draft of a version, or go to the draft that there is."""
-    address = reverse(LIST)
-    with errors_as_messages(request):
-        draft = services.new_prompt_version(principal=principal_of(request), version_id=pk)
-        address = reverse("admin:mcp_bridge_promptversion_change", args=[draft.pk])
-    return HttpResponseRedirect(address)
-
-
-@require_POST
-def publish(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Put a draft in force."""
-    address = reverse(BENCH, args=[pk])
-    with errors_as_messages(request):
-        version = services.publish_mcp_prompt(principal=principal_of(request), version_id=pk)
-        messages.success(request, _("Prompt {prompt} is in force.").format(prompt=version))
-        address = reverse(LIST)
-    return HttpResponseRedirect(address)
-
-
-@require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Put the text that ships in force again, for the prompt of this version."""
     with errors_as_messages(request):
         version = services.restore_shipped(principal=principal_of(request), version_id=pk)
-        messages.success(request, _("Prompt {prompt} is in force.").format(prompt=version))
+        messages.success(request, _("{version} is in force.").format(version=version))
     return HttpResponseRedirect(reverse(LIST))

@@ -7,19 +7,19 @@ import unicodedata
 from collections.abc import Iterator
 from functools import partial
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
+from hub.access.versions import draft_beside, lock_versions, publish, save_draft, take_draft
 from hub.core import bus
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus, next_number
+from hub.core.publication import PublicationStatus
 from knowledge.services.collections import may_curate
 from mcp_bridge import uris
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.placeholders import MOST_REPEATS, check_places
-from mcp_bridge.prompts.shipped import put_in_force, shipped_version
+from mcp_bridge.prompts.shipped import shipped_version
 from mcp_bridge.prompts.templates import PLACES, Template
 
 MAX_CHARACTERS = 20_000
@@ -40,29 +40,15 @@ def save_prompt_draft(*, principal: Principal, version: PromptVersion) -> None:
     can't be stored), Conflict (no draft, or its prompt has one already).
     """
     require_curator(principal)
-    if version.status != PublicationStatus.DRAFT:
-        raise _no_draft(version)
     refuse_problems(list(_unusable(version)))
-    version.author_id = principal.user_id
-    if version._state.adding:
-        version.number = next_number(PromptVersion.objects.filter(template=version.template))
-    try:
-        with transaction.atomic():
-            version.save()
-            record_event(principal=principal, action="CONFIG_CHANGE", resource=f"mcp_prompt:{version}")
-    except IntegrityError as error:
-        raise Conflict(
-            _('The prompt "{template}" has a draft already; edit that one.'),
-            code="draft_exists",
-            template=version.template,
-        ) from error
+    save_draft(principal=principal, version=version)
 
 
 def new_prompt_version(*, principal: Principal, version_id: int) -> PromptVersion:
     """Copy a version into a new draft; the draft that there is, if there is one. Raises Forbidden, NotFound."""
     require_curator(principal)
     source = find_version(version_id)
-    draft = PromptVersion.objects.filter(template=source.template, status=PublicationStatus.DRAFT).first()
+    draft = draft_beside(source)
     if draft is None:
         draft = PromptVersion(template=source.template, text_ja=source.text_ja, text_en=source.text_en)
         save_prompt_draft(principal=principal, version=draft)
@@ -77,10 +63,8 @@ def publish_mcp_prompt(*, principal: Principal, version_id: int) -> PromptVersio
     """
     require_curator(principal)
     with transaction.atomic():
-        _lock_versions(find_version(version_id).template)
         draft = find_version(version_id)
-        if draft.status != PublicationStatus.DRAFT:
-            raise _no_draft(draft)
+        take_draft(draft)
         refuse_problems(problems_of(draft))
         _publish(principal, draft)
     return draft
@@ -92,11 +76,11 @@ def restore_shipped(*, principal: Principal, version_id: int) -> PromptVersion:
     Raises Forbidden, NotFound, Conflict (it is in force already).
     """
     require_curator(principal)
-    template = Template(find_version(version_id).template)
     with transaction.atomic():
-        _lock_versions(template)
-        version = shipped_version(template)
-        in_force = PromptVersion.objects.filter(template=template, status=PublicationStatus.PUBLISHED).first()
+        found = find_version(version_id)
+        lock_versions(found)
+        version = shipped_version(Template(found.template))
+        in_force = found.versions().filter(status=PublicationStatus.PUBLISHED).first()
         if in_force is not None and in_force.texts == version.texts:
             raise Conflict(_("{prompt} has the text that ships already."), code="is_shipped", prompt=str(in_force))
         version.author_id = principal.user_id
@@ -125,21 +109,16 @@ def difference(before: str, after: str) -> list[str]:
 
 def compared_with(version: PromptVersion) -> PromptVersion | None:
     """The version whose text a reader compares: a draft with the one in force, others with the one before."""
-    others = PromptVersion.objects.filter(template=version.template)
-    if version.status == PublicationStatus.DRAFT:
+    others = version.versions()
+    if version.is_draft:
         return others.filter(status=PublicationStatus.PUBLISHED).first()
     before = others.filter(number__lt=version.number).exclude(status=PublicationStatus.DRAFT)
     return before.order_by("-number").first()
 
 
 def _publish(principal: Principal, version: PromptVersion) -> None:
-    put_in_force(version)
-    record_event(principal=principal, action="MASTER_PUBLISH", resource=f"mcp_prompt:{version}", note=version.note)
+    publish(principal=principal, version=version, note=version.note)
     transaction.on_commit(partial(bus.publish, uris.PROMPTS_TOPIC, {"prompt": Template(version.template).prompt}))
-
-
-def _lock_versions(template: str) -> None:
-    list(PromptVersion.objects.select_for_update().filter(template=template).values_list("pk", flat=True))
 
 
 def _unusable(version: PromptVersion) -> Iterator[str]:
@@ -187,7 +166,3 @@ def refuse_problems(problems: list[str]) -> None:
     """Raise InvalidInput with all of the problems, if there are any."""
     if problems:
         raise InvalidInput("{problems}", code="prompt_invalid", problems=" ".join(problems))
-
-
-def _no_draft(version: PromptVersion) -> Conflict:
-    return Conflict(_("{prompt} is no draft; make a new version of it."), code="not_a_draft", prompt=str(version))

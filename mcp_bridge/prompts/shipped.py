@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.utils import timezone
 
-from hub.core.publication import PublicationStatus, next_number
+from hub.core.publication import PublicationStatus, next_number, put_in_force
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.shipped_texts import SHIPPED
 from mcp_bridge.prompts.templates import Template
@@ -24,13 +23,6 @@ def load_shipped_prompts() -> None:
 def shipped_version(template: Template) -> PromptVersion:
     """Make the next version of a prompt, with the texts that ship; not stored yet."""
     texts = SHIPPED[template]
-    number = next_number(PromptVersion.objects.filter(template=template))
-    return PromptVersion(template=template, number=number, text_ja=texts["ja"], text_en=texts["en"], is_shipped=True)
-
-
-def put_in_force(version: PromptVersion) -> None:
-    """Store a version as the published one of its prompt; the one before is retired. Call in a transaction."""
-    before = PromptVersion.objects.filter(template=version.template, status=PublicationStatus.PUBLISHED)
-    before.update(status=PublicationStatus.RETIRED)
-    version.status, version.published_at = PublicationStatus.PUBLISHED, timezone.now()
-    version.save()
+    version = PromptVersion(template=template, text_ja=texts["ja"], text_en=texts["en"], is_shipped=True)
+    version.number = next_number(version.versions())
+    return version

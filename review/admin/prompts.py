@@ -3,70 +3,48 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
-from django.db.models import Model
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.contrib import admin
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from hub.access.principals import Principal
-from hub.access.services import record_event
-from hub.admin_site.badges import badge
-from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
-from hub.core.publication import PublicationStatus
+from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.services.collections import may_curate
-from review.admin.masters import MasterAdmin
 from review.models import JudgePrompt
-from review.services import draft_prompt, publish_prompt, try_prompt
+from review.services import publish_prompt, save_prompt_draft, try_prompt
 from review.services.candidates import prompt_candidate
 
 
 @admin.register(JudgePrompt)
-class JudgePromptAdmin(MasterAdmin):
+class JudgePromptAdmin(CuratedVersionAdmin):
     """Drafts are edited and tried; what is published stays as it is, since results point at it."""
 
     list_display = ("kind", "number", "state", "note", "author", "published_at", "bench")
     list_filter = ("kind", "status")
     fields = ("kind", "text", "note")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
+    def save_draft(self, principal: Principal, version: JudgePrompt) -> None:
+        """Store a draft."""
+        save_prompt_draft(principal=principal, prompt=version)
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
+    def publish_draft(self, principal: Principal, pk: int) -> JudgePrompt:
+        """Put a draft in force, if the gate lets it through."""
+        return publish_prompt(principal=principal, prompt_id=pk)
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the bench and the button that publishes."""
-        view = self.admin_site.admin_view
-        own = [
-            path("<int:pk>/bench/", view(bench), name="review_judgeprompt_bench"),
-            path("<int:pk>/publish/", view(publish), name="review_judgeprompt_publish"),
-        ]
-        return [*own, *super().get_urls()]
-
-    def save_model(self, request: HttpRequest, obj: JudgePrompt, form: Any, change: bool) -> None:  # noqa: ANN401
-        """Have a new draft numbered and stored."""
-        if not change:
-            made = draft_prompt(principal=principal_of(request), kind=obj.kind, text=obj.text, note=obj.note)
-            obj.pk, obj.number = made.pk, made.number
-            return
-        obj.save()
-        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"prompt:{obj}")
-
-    @admin.display(description=_("state"))
-    def state(self, obj: JudgePrompt) -> SafeString:
-        """Show the state as a badge."""
-        return badge(obj.status, obj.get_status_display())
+        """Add the bench."""
+        page = path("<int:pk>/bench/", self.admin_site.admin_view(bench), name="review_judgeprompt_bench")
+        return [page, *super().get_urls()]
 
     @admin.display(description=_("test bench"))
     def bench(self, obj: JudgePrompt) -> SafeString:
@@ -109,20 +87,9 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         "admin/review/judgeprompt/bench.html",
         title=_("Try prompt {prompt}").format(prompt=prompt),
         prompt=prompt,
-        is_draft=prompt.status == PublicationStatus.DRAFT,
+        is_draft=prompt.is_draft,
         candidate=prompt_candidate(prompt).name,
         form=form,
         trial=trial,
         answer=json.dumps(trial.answer, ensure_ascii=False, indent=2) if trial and trial.answer else "",
     )
-
-
-@require_POST
-def publish(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Put a draft in force, if the gate lets it through."""
-    if not may_curate(principal_of(request)):
-        raise Http404
-    with errors_as_messages(request):
-        prompt = publish_prompt(principal=principal_of(request), prompt_id=pk)
-        messages.success(request, _("Prompt {prompt} is in force.").format(prompt=prompt))
-    return HttpResponseRedirect(reverse("admin:review_judgeprompt_changelist"))

@@ -19,10 +19,10 @@ from hub.admin_site.callers import errors_as_messages, is_staff, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
 from hub.core.publication import PublicationStatus
+from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.models import Document
 from knowledge.services.collections import may_curate
 from knowledge.services.reading import list_documents
-from review.admin.masters import MasterAdmin
 from review.admin.scenario_links import link_of
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep
 from review.services import list_reviews, scenarios
@@ -59,18 +59,26 @@ class StepInline(StackedInline):  # type: ignore[misc]  # Unfold has no types
 
 
 @admin.register(Scenario)
-class ScenarioAdmin(MasterAdmin):
+class ScenarioAdmin(CuratedVersionAdmin):
     """A page to choose a scenario on, a page to walk through it, and Django's form for drafts."""
 
     fields = ("code", "role", "name_ja", "name_en", "description_ja", "description_en", "document_types", "reason")
     inlines = (StepInline,)
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return True
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Scenario | None = None) -> tuple[str, ...]:
-        """The code holds the versions together: it stays."""
-        return ("code",) if obj else ()
+    def save_draft(self, principal: Principal, version: Scenario) -> None:
+        """Store a draft."""
+        scenarios.save_scenario_draft(principal=principal, scenario=version)
+
+    def make_draft(self, principal: Principal, pk: int) -> Scenario:
+        """Make a draft of a version, or give the draft that there is."""
+        return scenarios.new_scenario_version(principal=principal, scenario_id=pk)
+
+    def publish_draft(self, principal: Principal, pk: int) -> Scenario:
+        """Put a draft in force."""
+        return scenarios.publish_scenario(principal=principal, scenario_id=pk)
 
     def get_urls(self) -> list[URLPattern]:
         """Add the walkthrough, and what curators do with versions."""
@@ -80,8 +88,7 @@ class ScenarioAdmin(MasterAdmin):
             path("walk/<slug:code>/step/", view(tick), name="review_scenario_tick"),
             path("walk/<slug:code>/document/", view(choose_document), name="review_scenario_document"),
             path("walk/<slug:code>/over/", view(start_over), name="review_scenario_start_over"),
-            path("<int:pk>/copy/", view(copy), name="review_scenario_copy"),
-            path("<int:pk>/publish/", view(publish), name="review_scenario_publish"),
+            self.button("copy", self.copy),
         ]
         return [*own, *super().get_urls()]
 
@@ -98,10 +105,6 @@ class ScenarioAdmin(MasterAdmin):
             roles=dict(ScenarioRole.choices),
             versions=Scenario.objects.select_related("author") if may_curate(principal) else (),
         )
-
-    def save_model(self, request: HttpRequest, obj: Scenario, form: Any, change: bool) -> None:  # noqa: ANN401
-        """Store the draft in the name of the person."""
-        scenarios.save_scenario_draft(principal=principal_of(request), scenario=obj)
 
 
 @never_cache
@@ -178,22 +181,3 @@ def start_over(request: HttpRequest, code: str) -> HttpResponseRedirect:
 def _back(code: str, place: str = "") -> HttpResponseRedirect:
     address = reverse("admin:review_scenario_walk", args=[code])
     return HttpResponseRedirect(f"{address}#{place}" if place else address)
-
-
-@require_POST
-def copy(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Make a draft of a version, or go to the draft that there is."""
-    address = reverse("admin:review_scenario_changelist")
-    with errors_as_messages(request):
-        draft = scenarios.new_scenario_version(principal=principal_of(request), scenario_id=pk)
-        address = reverse("admin:review_scenario_change", args=[draft.pk])
-    return HttpResponseRedirect(address)
-
-
-@require_POST
-def publish(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Put a draft in force."""
-    with errors_as_messages(request):
-        published = scenarios.publish_scenario(principal=principal_of(request), scenario_id=pk)
-        messages.success(request, _("{scenario} is in force.").format(scenario=published))
-    return HttpResponseRedirect(reverse("admin:review_scenario_changelist"))

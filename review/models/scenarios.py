@@ -6,11 +6,10 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.languages import in_language
-from hub.core.publication import PublicationStatus
+from hub.core.publication import CuratedVersion
 from knowledge.models import Document
 
 
@@ -42,17 +41,13 @@ class StepPage(models.TextChoices):
     AUDIT = "audit", _("Audit events")
 
 
-class Scenario(models.Model):
-    """One version of a scenario; of those with one code at most one is published.
+class Scenario(CuratedVersion):
+    """One version of a scenario, with its steps."""
 
-    Once published neither it nor its steps change: a new version is made of it.
-    """
+    THING = "code"
+    AUDITED_AS = "scenario"
 
     code = models.SlugField(_("code"), max_length=60)
-    number = models.PositiveIntegerField(_("version"), default=1, editable=False)
-    status = models.CharField(
-        _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT, editable=False
-    )
     role = models.CharField(_("role"), max_length=20, choices=ScenarioRole.choices)
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200, blank=True)
@@ -62,16 +57,6 @@ class Scenario(models.Model):
         models.CharField(max_length=40), default=list, blank=True, verbose_name=_("document types")
     )
     reason = models.CharField(_("reason for the change"), max_length=300, blank=True)
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        editable=False,
-        related_name="+",
-        verbose_name=_("author"),
-    )
-    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
-    published_at = models.DateTimeField(_("published"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("scenario")
@@ -82,9 +67,6 @@ class Scenario(models.Model):
             models.UniqueConstraint(fields=["code"], condition=Q(status="published"), name="one_published_scenario"),
             models.UniqueConstraint(fields=["code"], condition=Q(status="draft"), name="one_scenario_draft"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.code} v{self.number}"
 
     @property
     def name(self) -> str:

@@ -9,7 +9,15 @@ from review.services.masters import (
     list_checklist_versions,
     list_checklists,
 )
-from review.services.prompts import Trial, draft_prompt, get_prompt, list_prompts, publish_prompt, try_prompt
+from review.services.prompts import (
+    Trial,
+    draft_prompt,
+    get_prompt,
+    list_prompts,
+    publish_prompt,
+    save_prompt_draft,
+    try_prompt,
+)
 from review.services.replays import replay_review
 from review.services.reviews import (
     JUDGES,
@@ -71,6 +79,7 @@ __all__ = [
     "publish_prompt",
     "reopen_expired_waivers",
     "replay_review",
+    "save_prompt_draft",
     "show_findings",
     "show_review",
     "show_sign_off",

@@ -9,13 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
+from hub.access.versions import publish, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus, next_number
+from hub.core.publication import PublicationStatus
 from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider
 from knowledge.models import VersionContent
@@ -59,18 +58,23 @@ def get_prompt(principal: Principal, kind: str, number: int) -> JudgePrompt:
 
 def draft_prompt(*, principal: Principal, kind: str, text: str, note: str = "") -> JudgePrompt:
     """Store a draft under the next number of its kind. Raises InvalidInput."""
-    require_curator(principal)
-    if kind not in PromptKind.values:
-        raise InvalidInput(
-            _("kind: expected {known}, not {given!r}."), field="kind", known=", ".join(PromptKind.values), given=kind
-        )
-    if "\0" in text or "\0" in note or len(note) > LONGEST_NOTE:
-        raise InvalidInput(_("note: expected at most {limit} characters."), field="note", limit=LONGEST_NOTE)
-    with transaction.atomic():
-        number = next_number(JudgePrompt.objects.filter(kind=kind))
-        made = JudgePrompt.objects.create(kind=kind, number=number, text=text, note=note, author_id=principal.user_id)
-        record_event(principal=principal, action="CONFIG_CHANGE", resource=f"prompt:{made}")
+    made = JudgePrompt(kind=kind, text=text, note=note)
+    save_prompt_draft(principal=principal, prompt=made)
     return made
+
+
+def save_prompt_draft(*, principal: Principal, prompt: JudgePrompt) -> None:
+    """Store a draft, a new one under the next number of its kind; whoever saves it is its author.
+
+    Raises Forbidden, InvalidInput, Conflict (it is no draft).
+    """
+    require_curator(principal)
+    if prompt.kind not in PromptKind.values:
+        known = ", ".join(PromptKind.values)
+        raise InvalidInput(_("kind: expected {known}, not {given!r}."), field="kind", known=known, given=prompt.kind)
+    if "\0" in prompt.text or "\0" in prompt.note or len(prompt.note) > LONGEST_NOTE:
+        raise InvalidInput(_("note: expected at most {limit} characters."), field="note", limit=LONGEST_NOTE)
+    save_draft(principal=principal, version=prompt)
 
 
 def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
@@ -84,16 +88,11 @@ def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
     if draft is not None:
         let_through(principal, prompt_candidate(draft))
     with transaction.atomic():
-        same_kind = JudgePrompt.objects.select_for_update()
-        prompt = same_kind.filter(pk=prompt_id).first()
+        prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
         if prompt is None:
             raise NotFound(_("There is no such prompt."))
-        if prompt.status != PublicationStatus.DRAFT:
-            raise Conflict(_("Prompt {prompt} is no draft; make a new version of it."), prompt=str(prompt))
-        same_kind.filter(kind=prompt.kind, status=PublicationStatus.PUBLISHED).update(status=PublicationStatus.RETIRED)
-        prompt.status, prompt.published_at = PublicationStatus.PUBLISHED, timezone.now()
-        prompt.save(update_fields=["status", "published_at"])
-        record_event(principal=principal, action="MASTER_PUBLISH", resource=f"prompt:{prompt}")
+        take_draft(prompt)
+        publish(principal=principal, version=prompt)
     return prompt
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
+from hub.access.versions import draft_beside, publish, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus, next_number
+from hub.core.publication import PublicationStatus
 from knowledge.models import Document, DocumentType
 from knowledge.services.documents import get_document
 from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
@@ -175,34 +175,14 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
     for given in scenario.document_types:
         if given not in known:
             raise _not_one_of("document_types", given, sorted(known))
-    if scenario.status != PublicationStatus.DRAFT:
-        raise _no_draft(scenario)
-    scenario.author_id = principal.user_id
-    if scenario._state.adding:
-        scenario.number = next_number(Scenario.objects.filter(code=scenario.code))
-    try:
-        with transaction.atomic():
-            scenario.save()
-            record_event(principal=principal, action="CONFIG_CHANGE", resource=f"scenario:{scenario}")
-    except IntegrityError as error:
-        raise Conflict(
-            _('The scenario "{scenario}" has a draft already; edit that one.'),
-            code="draft_exists",
-            scenario=scenario.code,
-        ) from error
-
-
-def _no_draft(scenario: Scenario) -> Conflict:
-    return Conflict(_("{scenario} is no draft; make a new version of it."), code="not_a_draft", scenario=str(scenario))
+    save_draft(principal=principal, version=scenario)
 
 
 def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
     """Copy a version with its steps into a new draft; the draft that there is, if there is one. Raises NotFound."""
     require_curator(principal)
-    source = Scenario.objects.filter(pk=scenario_id).first()
-    if source is None:
-        raise NotFound(_("There is no such scenario."), code="scenario_not_found")
-    draft = Scenario.objects.filter(code=source.code, status=PublicationStatus.DRAFT).first()
+    source = _find_version(scenario_id)
+    draft = draft_beside(source)
     if draft is not None:
         return draft
     steps = list(source.steps.all())
@@ -222,16 +202,16 @@ def publish_scenario(*, principal: Principal, scenario_id: int) -> Scenario:
     """Put a draft in force; the version before is retired. Raises NotFound, Conflict (no draft, or no steps)."""
     require_curator(principal)
     with transaction.atomic():
-        draft = Scenario.objects.select_for_update().filter(pk=scenario_id).first()
-        if draft is None:
-            raise NotFound(_("There is no such scenario."), code="scenario_not_found")
-        if draft.status != PublicationStatus.DRAFT:
-            raise _no_draft(draft)
+        draft = _find_version(scenario_id)
+        take_draft(draft)
         if not draft.steps.exists():
             raise Conflict(_("A scenario needs at least one step."), code="no_steps")
-        before = Scenario.objects.filter(code=draft.code, status=PublicationStatus.PUBLISHED)
-        before.update(status=PublicationStatus.RETIRED)
-        draft.status, draft.published_at = PublicationStatus.PUBLISHED, timezone.now()
-        draft.save(update_fields=["status", "published_at"])
-        record_event(principal=principal, action="MASTER_PUBLISH", resource=f"scenario:{draft}")
+        publish(principal=principal, version=draft)
     return draft
+
+
+def _find_version(scenario_id: int) -> Scenario:
+    found = Scenario.objects.filter(pk=scenario_id).first()
+    if found is None:
+        raise NotFound(_("There is no such scenario."), code="scenario_not_found")
+    return found
