@@ -7,62 +7,35 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import TabularInline
 
 from hub.access.services import record_event
 from hub.admin_site.badges import badge
-from hub.admin_site.callers import is_staff, principal_of
+from hub.admin_site.callers import principal_of
 from hub.llm.providers.registry import is_configured
 from knowledge.services.collections import may_curate
 from review.admin.item_form import ItemVersionForm, criteria_cells
-from review.admin.masters import MasterAdmin, VersionAdmin
+from review.admin.masters import MasterAdmin, VersionAdmin, VersionInline
 from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
 from review.models import CheckItem, CheckItemVersion
 from review.services.item_lint import lint_item_version
 
 
-class ItemVersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
-    """The versions of an item, each with a link to its page."""
+class ItemVersionInline(VersionInline):
+    """The versions of an item."""
 
     model = CheckItemVersion
     fields = readonly_fields = ("number_link", "name", "state", "priority", "approved_at")
-    extra = 0
-    hide_title = True
-    ordering = ("-number",)
-    verbose_name_plural = _("versions")
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show them to everyone who sees the item."""
-        return is_staff(request)
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Versions are made on their own page."""
-        return False
-
-    has_change_permission = has_delete_permission = has_add_permission
-
-    @admin.display(description=_("version"))
-    def number_link(self, version: CheckItemVersion) -> SafeString:
-        """Link to the version."""
-        link = reverse("admin:review_checkitemversion_change", args=[version.pk])
-        return format_html('<a class="hub-link" href="{}">v{}</a>', link, version.number)
 
     @admin.display(description=_("name"))
     def name(self, version: CheckItemVersion) -> str:
         """Show the name in the page's language."""
         return version.name
-
-    @admin.display(description=_("state"))
-    def state(self, version: CheckItemVersion) -> SafeString:
-        """Show the state as a badge."""
-        return badge(version.status, version.get_status_display())
 
 
 @admin.register(CheckItem)

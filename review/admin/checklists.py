@@ -10,20 +10,17 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, ForeignKey, Model, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import TabularInline
 
 from hub.access.services import record_event
-from hub.admin_site.badges import badge
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
 from knowledge.services.collections import may_curate
 from review.admin import master_pages
-from review.admin.masters import MasterAdmin, VersionAdmin
+from review.admin.masters import MasterAdmin, VersionAdmin, VersionInline
 from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
 from review.services.item_lint import lint_checklist
 
@@ -49,36 +46,11 @@ class CheckListForm(forms.ModelForm[CheckList]):
         return given
 
 
-class VersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
-    """The versions of a list, each with a link to its page."""
+class ListVersionInline(VersionInline):
+    """The versions of a list."""
 
     model = CheckListVersion
     fields = readonly_fields = ("number_link", "state", "approved_at", "created_at")
-    extra = 0
-    hide_title = True
-    ordering = ("-number",)
-    verbose_name_plural = _("versions")
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show them to everyone who sees the list."""
-        return is_staff(request)
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Versions are made on their own page."""
-        return False
-
-    has_change_permission = has_delete_permission = has_add_permission
-
-    @admin.display(description=_("version"))
-    def number_link(self, version: CheckListVersion) -> SafeString:
-        """Link to the version."""
-        link = reverse("admin:review_checklistversion_change", args=[version.pk])
-        return format_html('<a class="hub-link" href="{}">v{}</a>', link, version.number)
-
-    @admin.display(description=_("state"))
-    def state(self, version: CheckListVersion) -> SafeString:
-        """Show the state as a badge."""
-        return badge(version.status, version.get_status_display())
 
 
 @admin.register(CheckList)
@@ -87,7 +59,7 @@ class CheckListAdmin(MasterAdmin):
     list_display = ("code", "name_ja", "name_en", "types_text", "ontology_domain", "versions_count")
     search_fields = ("code", "name_ja", "name_en")
     fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
-    inlines = (VersionInline,)
+    inlines = (ListVersionInline,)
     change_form_outer_after_template = "admin/review/master/checklist.html"
 
     def get_urls(self) -> list[URLPattern]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from unfold.admin import TabularInline
 
 from hub.access.principals import Principal
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.callers import principal_of
+from hub.admin_site.callers import is_staff, principal_of
 from knowledge.services.collections import may_curate
 from review.models import CheckItemVersion, CheckListVersion, MasterStatus
 from review.services.master_versions import save_draft
@@ -31,6 +34,36 @@ class MasterAdmin(HubModelAdmin):
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False
+
+
+class VersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+    """The versions of a master on its page, the newest first, each with a link to its own page."""
+
+    extra = 0
+    hide_title = True
+    ordering = ("-number",)
+    verbose_name_plural = _("versions")
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Show them to everyone who sees the master."""
+        return is_staff(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Versions are made on their own page."""
+        return False
+
+    has_change_permission = has_delete_permission = has_add_permission
+
+    @admin.display(description=_("version"))
+    def number_link(self, version: CheckItemVersion | CheckListVersion) -> SafeString:
+        """Link to the version."""
+        link = reverse(f"admin:review_{version._meta.model_name}_change", args=[version.pk])
+        return format_html('<a class="hub-link" href="{}">v{}</a>', link, version.number)
+
+    @admin.display(description=_("state"))
+    def state(self, version: CheckItemVersion | CheckListVersion) -> SafeString:
+        """Show the state as a badge."""
+        return badge(version.status, version.get_status_display())
 
 
 class VersionAdmin(MasterAdmin):

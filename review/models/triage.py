@@ -19,7 +19,19 @@ class EventKind(models.TextChoices):
     CARRY = "carry", _("carried over")
 
 
-class FindingEvent(models.Model):
+class Act(models.Model):
+    """What a person did. The name stays when the account goes."""
+
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    actor_name = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        abstract = True
+        ordering = ["id"]
+
+
+class FindingEvent(Act):
     """One line of a finding's history. ``before`` and ``after`` are states, names or empty, by ``kind``.
 
     ``origin`` is the finding of an earlier review that the line came from, or, when a later review closed the finding,
@@ -33,12 +45,6 @@ class FindingEvent(models.Model):
     text = models.TextField(blank=True)
     origin = models.CharField(max_length=40, blank=True)
     expires_at = models.DateTimeField(null=True)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    actor_name = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.before} → {self.after}"
@@ -57,7 +63,7 @@ class FindingAnswer(models.Model):
         return self.text or self.plan
 
 
-class ResultDecision(models.Model):
+class ResultDecision(Act):
     """A person's verdict on a check, with the verdict that it took the place of."""
 
     result = models.ForeignKey(CheckResult, on_delete=models.CASCADE, related_name="decisions")
@@ -65,12 +71,6 @@ class ResultDecision(models.Model):
     before_method = models.CharField(max_length=10)
     verdict = models.CharField(max_length=10, choices=VERDICTS)
     reason = models.TextField()
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    actor_name = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.before} → {self.verdict}"

@@ -104,6 +104,12 @@ def follows(previous: Number, number: Number) -> bool:
     return depth < len(previous) and number[:depth] == previous[:depth] and number[depth] == previous[depth] + 1
 
 
+def runs_of(headings: Sequence[NumberedHeading]) -> list[list[NumberedHeading]]:
+    """The headings by the scope their numbers count in, in document order."""
+    scopes = dict.fromkeys(heading.scope for heading in headings)
+    return [[heading for heading in headings if heading.scope == scope] for scope in scopes]
+
+
 def with_hidden(run: list[NumberedHeading], hidden: Sequence[NumberedHeading]) -> list[NumberedHeading]:
     """Put headings that a code fence swallowed back where they fill a hole in the numbering."""
     result = run[:1]

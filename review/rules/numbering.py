@@ -13,6 +13,7 @@ from review.rules.headings import (
     heading_spans,
     hidden_headings,
     numbered_headings,
+    runs_of,
     with_hidden,
 )
 from review.rules.registry import rule
@@ -111,8 +112,7 @@ def number_order(target: RuleInput) -> RuleOutcome:
         return RuleOutcome(skip_reason=NO_NUMBERS)
     hidden = hidden_headings(target.text, target.blocks)
     findings: list[FindingDraft] = []
-    for scope in dict.fromkeys(heading.scope for heading in headings):
-        run = [heading for heading in headings if heading.scope == scope]
+    for run in runs_of(headings):
         findings += (_order_finding(run, breaks) for breaks in _break_runs(with_hidden(run, hidden)))
     findings.sort(key=lambda finding: finding.evidence[0].start)
     return RuleOutcome(findings=tuple(findings), examined=len(headings))

@@ -7,6 +7,7 @@ from review.rules.headings import (
     heading_spans,
     hidden_headings,
     numbered_headings,
+    runs_of,
     with_hidden,
 )
 from review.rules.numbering import NO_NUMBERS
@@ -30,8 +31,7 @@ def swallowed_heading(target: RuleInput) -> RuleOutcome:
         return RuleOutcome(skip_reason=NO_NUMBERS)
     hidden = hidden_headings(target.text, target.blocks)
     swallowed: dict[int, NumberedHeading] = {}
-    for scope in dict.fromkeys(heading.scope for heading in headings):
-        run = [heading for heading in headings if heading.scope == scope]
+    for run in runs_of(headings):
         swallowed |= {heading.start: heading for heading in with_hidden(run, hidden) if heading.hidden}
     found = [swallowed[start] for start in sorted(swallowed)]
     return RuleOutcome(findings=(_swallowed_finding(found),) if found else (), examined=len(headings))

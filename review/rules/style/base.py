@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec
 
 from review.rules.registry import rule
 from review.rules.style.grouping import grouped
@@ -18,6 +18,8 @@ EVERYTHING = tuple(UnitKind)
 Params = Mapping[str, Any]
 UnitCheck = Callable[[Unit, Params], Iterable[Mark]]
 TextCheck = Callable[[tuple[Unit, ...], Params], Iterable[tuple[Unit, Mark]]]
+
+Options = ParamSpec("Options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,40 +107,27 @@ def text_rule(
     return register
 
 
-def unit_rule(
-    *,
-    id: str,
-    title: Text,
-    looks_at: Text,
-    message: Text,
-    defaults: Params | None = None,
-    kinds: tuple[UnitKind, ...] = RUNNING_TEXT,
-    severity: Severity = Severity.MINOR,
-    by_default: bool = True,
-    skips_named: bool = False,
-) -> Callable[[UnitCheck], UnitCheck]:
-    """Register a check that looks at one unit at a time."""
+def _for_single_units(
+    text_rule: Callable[Options, Callable[[TextCheck], TextCheck]],
+) -> Callable[Options, Callable[[UnitCheck], UnitCheck]]:
+    def unit_rule(*args: Options.args, **options: Options.kwargs) -> Callable[[UnitCheck], UnitCheck]:
+        """Register a check that looks at one unit at a time, as ``text_rule`` registers one of all units."""
 
-    def register(check: UnitCheck) -> UnitCheck:
-        def check_all(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
-            for unit in units:
-                for mark in check(unit, params):
-                    yield unit, mark
+        def register(check: UnitCheck) -> UnitCheck:
+            def check_all(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
+                for unit in units:
+                    for mark in check(unit, params):
+                        yield unit, mark
 
-        text_rule(
-            id=id,
-            title=title,
-            looks_at=looks_at,
-            message=message,
-            defaults=defaults,
-            kinds=kinds,
-            severity=severity,
-            by_default=by_default,
-            skips_named=skips_named,
-        )(check_all)
-        return check
+            text_rule(*args, **options)(check_all)
+            return check
 
-    return register
+        return register
+
+    return unit_rule
+
+
+unit_rule = _for_single_units(text_rule)
 
 
 def _judge(found: StyleRule, target: RuleInput) -> RuleOutcome:
