@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,20 @@ from tests.flows.hub_process import HubProcess, start_hub
 @pytest.fixture(scope="session")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     """One running hub for all flows that leave it in order."""
-    running = start_hub(Path(tmp_path_factory.mktemp("hub")) / "data")
+    with _running(Path(tmp_path_factory.mktemp("hub")) / "data") as running:
+        yield running
+
+
+@pytest.fixture
+def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """A hub without the sample for one test, which may do to it what it likes."""
+    with _running(Path(tmp_path_factory.mktemp("own")) / "data", "--no-sample") as running:
+        yield running
+
+
+@contextmanager
+def _running(data_dir: Path, *options: str) -> Iterator[HubProcess]:
+    running = start_hub(data_dir, *options)
     yield running
     if running.process.poll() is None:
         running.stop()

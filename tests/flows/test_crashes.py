@@ -6,8 +6,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,14 +16,6 @@ pytestmark = pytest.mark.timeout(300)
 TEXT = "# 手順書 {number}\n\n" + "\n\n".join(
     f"## {n}. 手順\n\n担当者は申請書 {{number}}-{n} を受け付け、内容を確かめて台帳に記入する。" for n in range(1, 9)
 )
-
-
-@pytest.fixture
-def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    hub = start_hub(Path(tmp_path_factory.mktemp("crash")) / "data", "--no-sample")
-    yield hub
-    if hub.process.poll() is None:
-        hub.stop()
 
 
 def processes_below(pid: int, words: str) -> list[int]:

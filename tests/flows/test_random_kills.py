@@ -9,13 +9,12 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import requests
 
-from tests.flows.hub_process import HubProcess, start_hub
+from tests.flows.hub_process import HubProcess
 
 TEXT = (
     "# 受付記録 {number}\n\n申請 {number} を受け付けた。\n\n## 処理\n\n担当者は申請 {number} の内容を台帳に記入した。\n"
@@ -24,14 +23,6 @@ VICTIMS = ("worker", "web", "valkey", "postgres")
 RETRIED = (requests.ConnectionError, requests.Timeout)
 # What counts is that nothing is lost, not how long a loaded machine takes: it fails when nothing moves for so long.
 STALLED_S = 300
-
-
-@pytest.fixture
-def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    hub = start_hub(Path(tmp_path_factory.mktemp("kills")) / "data", "--no-sample")
-    yield hub
-    if hub.process.poll() is None:
-        hub.stop()
 
 
 @pytest.mark.timeout(1200)

@@ -6,13 +6,12 @@ import json
 import logging
 import resource
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.flows.hub_process import HubProcess, start_hub
+from tests.flows.hub_process import HubProcess
 
 # What is stored of each collection: its passages and vectors, without the ids that are drawn at random.
 DIGESTS = """
@@ -59,14 +58,6 @@ print(json.dumps(left))
 # How long a loaded machine takes does not count: it fails when nothing moves for so long.
 STALLED_S = 300
 logger = logging.getLogger(__name__)
-
-
-@pytest.fixture
-def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    hub = start_hub(Path(tmp_path_factory.mktemp("ways")) / "data", "--no-sample")
-    yield hub
-    if hub.process.poll() is None:
-        hub.stop()
 
 
 @pytest.mark.timeout(600)

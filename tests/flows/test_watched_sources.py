@@ -6,26 +6,18 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.flows.hub_process import ROOT, HubProcess, free_port, start_hub
+from tests.flows.hub_process import ROOT, HubProcess, free_port
 from tests.flows.test_crashes import kill_worker
 
 pytestmark = pytest.mark.timeout(900)
 
 FILES = 1000
-
-
-@pytest.fixture
-def own_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    hub = start_hub(Path(tmp_path_factory.mktemp("sources")) / "data", "--no-sample")
-    yield hub
-    if hub.process.poll() is None:
-        hub.stop()
 
 
 def write_files(root: Path, count: int) -> None:

@@ -14,7 +14,7 @@ from hub.access.principals import Role
 from knowledge.models import Collection
 from review.admin.item_form import criteria_cells
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
-from tests.hub.admin.support import client_of, grant, make_user
+from tests.hub.admin.support import client_of, curator_client, grant, make_user
 
 pytestmark = pytest.mark.django_db
 ITEM_VERSION_ADD = "admin:review_checkitemversion_add"
@@ -22,11 +22,9 @@ DIFF = "/admin/review/checklist/version/{}/diff/"
 ITEM_VERSION = "admin:review_checkitemversion_change"
 
 
-@pytest.fixture
-def curator_client() -> Any:
-    curator = make_user("担当")
-    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
-    return client_of(curator)
+@pytest.fixture(name="curator_client")
+def client_of_a_curator() -> Any:
+    return curator_client()
 
 
 @pytest.fixture

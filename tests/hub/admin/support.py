@@ -52,6 +52,13 @@ def client_of(user: User, *, language: str = "ja") -> Client:
     return client
 
 
+def curator_client() -> Client:
+    """A browser in which a curator of the default collection is signed in."""
+    curator = make_user("担当")
+    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    return client_of(curator)
+
+
 def add_document(
     folder: Path,
     *,

@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
+from hub.access.principals import ALL_SCOPES, Scope, local_operator
 from hub.access.services import create_token
-from knowledge.models import Collection, GuidelineEdition
+from knowledge.models import GuidelineEdition
 from review.models import GuidelineMapping, SuspectMark
-from tests.hub.admin.support import client_of, grant, make_user
+from tests.hub.admin.support import client_of, curator_client, make_user
 from tests.knowledge.test_guidelines import MARKDOWN
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -24,9 +24,7 @@ FORM = {"code": "house-guide", "article_prefix": "GL-", "name_ja": "設計書作
 
 @pytest.fixture
 def curator() -> Client:
-    user = make_user("担当")
-    grant(user, Role.CURATOR, Collection.objects.get(slug="default"))
-    return client_of(user)
+    return curator_client()
 
 
 @pytest.fixture

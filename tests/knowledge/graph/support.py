@@ -10,7 +10,7 @@ from hub.access.principals import Principal, local_operator
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
 from knowledge.ingest.content import store_content
-from knowledge.ingest.graph import update_graph_now
+from knowledge.ingest.graph import take_due, update_graph, update_graph_now
 from knowledge.models import (
     Document,
     DocumentStatus,
@@ -43,6 +43,13 @@ def add(
     Document.objects.filter(pk=document.pk).update(current_version=version, updated_at=timezone.now(), title=title)
     update_graph_now(document.pk)
     return Document.objects.get(pk=document.pk)
+
+
+def settle() -> None:
+    """Bring the graph in line with every document that is due, as the sweep does."""
+    while due := take_due():
+        for document_pk in due:
+            update_graph(document_pk)
 
 
 def nodes(**where) -> set[tuple]:

@@ -10,7 +10,6 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput
-from knowledge.graph.masters import sync_masters
 from knowledge.ingest import graph
 from knowledge.models import Collection, GraphEdge, GraphNode, IdentifierPattern
 from knowledge.services.graph_curation import (
@@ -24,28 +23,10 @@ from knowledge.services.graph_curation import (
 from knowledge.services.traceability import traceability_matrix
 from tests.factories import principal_with
 from tests.hub.admin.support import client_of, grant, make_user
-from tests.knowledge.graph.support import add
-from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS, TESTS
+from tests.knowledge.graph.support import add, settle
+from tests.knowledge.graph.texts import REQUIREMENTS
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project(tmp_path):
-    sync_masters()
-    documents = (
-        add(tmp_path, REQUIREMENTS, name="要件定義書.md", document_type="requirements"),
-        add(tmp_path, DESIGN, name="基本設計書.md", document_type="basic_design"),
-        add(tmp_path, TESTS, name="テスト計画書.md", document_type="test_plan"),
-    )
-    settle()
-    return documents
-
-
-def settle() -> None:
-    while due := graph.take_due():
-        for document_pk in due:
-            graph.update_graph(document_pk)
 
 
 def default() -> Collection:

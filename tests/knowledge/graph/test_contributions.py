@@ -25,7 +25,7 @@ from knowledge.models import (
 from knowledge.services.documents import delete_document, retire_document
 from knowledge.services.editing import update_document
 from tests.factories import CollectionFactory, upload_text, work_through
-from tests.knowledge.graph.support import add, edges, everything, nodes
+from tests.knowledge.graph.support import add, edges, everything, nodes, settle
 from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS, TESTS
 
 pytestmark = pytest.mark.django_db
@@ -45,13 +45,6 @@ def project(tmp_path) -> dict[str, Document]:
     }
     settle()
     return found
-
-
-def settle() -> None:
-    """What the sweep and its tasks do, until nothing is due."""
-    while due := graph.take_due():
-        for document_pk in due:
-            graph.update_graph(document_pk)
 
 
 def test_a_document_is_in_the_graph_as_soon_as_the_pipeline_is_through(tmp_path):

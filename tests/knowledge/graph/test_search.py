@@ -8,30 +8,13 @@ import pytest
 from hub.access.principals import Classification, Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.graph.entities import similarity
-from knowledge.graph.masters import sync_masters
 from knowledge.graph.search import GraphQuery, Traversal, graph_search
 from knowledge.graph.walk import Direction
-from knowledge.ingest import graph
 from knowledge.models import GraphNode
 from tests.factories import CollectionFactory, principal_with
 from tests.knowledge.graph.support import add
-from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS, TESTS
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project(tmp_path):
-    sync_masters()
-    documents = (
-        add(tmp_path, REQUIREMENTS, name="要件定義書.md", document_type="requirements"),
-        add(tmp_path, DESIGN, name="基本設計書.md", document_type="basic_design"),
-        add(tmp_path, TESTS, name="テスト計画書.md", document_type="test_plan"),
-    )
-    while due := graph.take_due():
-        for document_pk in due:
-            graph.update_graph(document_pk)
-    return documents
 
 
 def search(entity: str, principal=None, **more):

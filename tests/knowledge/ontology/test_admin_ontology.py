@@ -13,7 +13,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, Ontology, OntologyClass, OntologyProperty
 from knowledge.services import ontologies
-from tests.hub.admin.support import client_of, grant, make_user
+from tests.hub.admin.support import client_of, curator_client, grant, make_user
 from tests.knowledge.ontology.test_rdf import FILES
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +23,7 @@ IMPORT = "admin:knowledge_ontology_import"
 
 @pytest.fixture
 def curator() -> Client:
-    person = make_user("担当")
-    grant(person, Role.CURATOR, Collection.objects.get(slug="default"))
-    return client_of(person)
+    return curator_client()
 
 
 @pytest.fixture
