@@ -11,8 +11,8 @@ class ReviewConfig(AppConfig):
     def ready(self) -> None:
         from knowledge.ports import register_graph_master  # models are not loaded yet when this module is
         from knowledge.services.deletion import erase_with
-        from knowledge.services.embedding_sets import check_before_switch
         from knowledge.services.guidelines import find_check_items_with, tell_of_editions
+        from knowledge.services.set_switching import check_before_switch
         from review.erasure import erase_reviews_of
         from review.graph_master import CheckItems
         from review.services.evaluation_gate import check_switch

@@ -24,7 +24,7 @@ from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, Evaluation
 from knowledge.backends.embedders.registry import KNOWN_BACKENDS
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.schemas.embedding_sets import comparison_out
-from knowledge.services import embedding_sets, set_comparisons
+from knowledge.services import embedding_sets, set_comparisons, set_switching
 from knowledge.services.collections import may_curate
 from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types import ChunkOptions
@@ -197,7 +197,7 @@ def _build(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def _switch(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        row = embedding_sets.switch_to(principal=principal_of(request), name=_name_of(pk))
+        row = set_switching.switch_to(principal=principal_of(request), name=_name_of(pk))
         messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
     return _back()
 
@@ -205,7 +205,7 @@ def _switch(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def _roll_back(request: HttpRequest) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        row = embedding_sets.roll_back(principal=principal_of(request))
+        row = set_switching.roll_back(principal=principal_of(request))
         messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
     return _back()
 

@@ -18,7 +18,7 @@ from knowledge.schemas.embedding_sets import (
     comparison_out,
     embedding_set_out,
 )
-from knowledge.services import embedding_sets, set_comparisons
+from knowledge.services import embedding_sets, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.types import SearchMode
 
@@ -87,7 +87,7 @@ def get_embedding_set_comparison(request: HubRequest, run_id: str) -> Comparison
 @router.post("/embedding-sets/rollback", response=EmbeddingSetOut)
 def roll_back_embedding_set(request: HubRequest) -> EmbeddingSetOut:
     """Have search use the set again that it used before (administrators)."""
-    return _state(request, embedding_sets.roll_back(principal=request.principal).name)
+    return _state(request, set_switching.roll_back(principal=request.principal).name)
 
 
 @router.get("/embedding-sets/{name}", response=EmbeddingSetOut)
@@ -105,7 +105,7 @@ def build_embedding_set(request: HubRequest, name: str) -> HttpResponse:
 @router.post("/embedding-sets/{name}/switch", response=EmbeddingSetOut)
 def switch_embedding_set(request: HubRequest, name: str) -> EmbeddingSetOut:
     """Have search use a set from its next query on (administrators); one that lacks a passage is a 409."""
-    return _state(request, embedding_sets.switch_to(principal=request.principal, name=name).name)
+    return _state(request, set_switching.switch_to(principal=request.principal, name=name).name)
 
 
 @router.delete("/embedding-sets/{name}", response={202: EmbeddingSetOut})

@@ -2,15 +2,11 @@
 
 from knowledge.schemas.documents import (
     COUNTS,
-    BlockOut,
     ChunkOut,
     CollectionOut,
     CountOut,
     DeletionReceiptOut,
     DocumentOut,
-    FigureOut,
-    SectionOut,
-    StructureOut,
     UploadOut,
     VersionOut,
     chunk_out,
@@ -18,7 +14,6 @@ from knowledge.schemas.documents import (
     collection_out,
     document_out,
     receipt_out,
-    structure_out,
     upload_out,
     version_out,
 )
@@ -31,6 +26,13 @@ from knowledge.schemas.search import (
     page_mark,
     page_position,
     search_out,
+)
+from knowledge.schemas.structure import (
+    BlockOut,
+    FigureOut,
+    SectionOut,
+    StructureOut,
+    structure_out,
 )
 
 __all__ = [

@@ -1,13 +1,11 @@
-"""The life of embedding sets: make one beside the active one, build it, switch to it, go back, drop it."""
+"""The life of embedding sets: make one beside the active one, build it, drop it. Switching is in set_switching."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import F
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
@@ -16,7 +14,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.languages import in_language
 from hub.core.queue import enqueue_on_commit
-from knowledge.backends.active_embedder import active_embedding_set, lock_publications, make_embedder
+from knowledge.backends.active_embedder import active_embedding_set, make_embedder
 from knowledge.backends.embedders.base import Embedder, EmbeddingError
 from knowledge.ingest import set_builds, set_removal
 from knowledge.ingest.set_builds import SetProgress, progress_of
@@ -26,22 +24,6 @@ from knowledge.services.policies import policy_row
 from knowledge.services.workers import POLL_S, worker_is_alive
 from knowledge.tasks import build_embedding_set
 from knowledge.types import ChunkOptions, SizeUnit
-
-# What came in since the last slice is made before a switch; a corpus that grows faster than that is not switched.
-CATCH_UP_TRIES = 5
-CATCH_UP_S = 10.0
-
-SwitchCheck = Callable[[Principal, EmbeddingSet], None]
-"""Raises Conflict to keep a set from becoming the active one."""
-
-_checks: list[SwitchCheck] = []
-
-_COUNT_CHUNKS = """
-UPDATE knowledge_documentversion v SET chunks_count = counted.number
-FROM (SELECT version_id, count(*) AS number FROM knowledge_chunk WHERE policy_id = %s GROUP BY version_id) AS counted
-WHERE v.id = counted.version_id AND NOT v.has_own_policy
-  AND v.id IN (SELECT current_version_id FROM knowledge_document)
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +46,6 @@ class SetState:
 
     embedding_set: EmbeddingSet
     progress: SetProgress | None
-
-
-def check_before_switch(check: SwitchCheck) -> None:
-    """Have ``check`` called before a set is switched to, outside of the transaction that does so.
-
-    This is how an app above this one measures the set first.
-    """
-    if check not in _checks:
-        _checks.append(check)
 
 
 def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetState]:
@@ -102,7 +75,7 @@ def check_curator(principal: Principal) -> None:
         raise Forbidden(_("Only administrators and curators of a collection may look at embedding sets."))
 
 
-def _check_administrator(principal: Principal) -> None:
+def check_administrator(principal: Principal) -> None:
     """Raise Forbidden for all but superusers: a set is everybody's, whatever collections somebody administers."""
     principal.require(Scope.ADMIN)
     if not principal.is_superuser:
@@ -115,7 +88,7 @@ def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
     Raises InvalidInput when there is no such backend or model, it can't be used here, or the sizes don't fit it;
     Conflict when the name is taken.
     """
-    _check_administrator(principal)
+    check_administrator(principal)
     if not draft.name.strip() or "\0" in draft.name:
         raise InvalidInput(_("Give the embedding set a name."), field="name")
     active = active_embedding_set()
@@ -134,7 +107,7 @@ def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
                 policy=policy,
                 status=EmbeddingSetStatus.BUILDING,
             )
-            _record(principal, "CREATE", made, backend=made.backend, model=made.model, policy=str(policy))
+            record_step(principal, "CREATE", made, backend=made.backend, model=made.model, policy=str(policy))
     except EmbeddingError as error:
         raise InvalidInput(
             _("This embedding model can't be used: {reason}"), code=error.code, reason=_words(error)
@@ -165,15 +138,15 @@ def start_build(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Raises NotFound, and Conflict for a dropped set.
     """
-    _check_administrator(principal)
-    found = _kept_set(name)
+    check_administrator(principal)
+    found = kept_set(name)
     if found.status == EmbeddingSetStatus.BUILDING:
         with transaction.atomic():
             rows = EmbeddingSet.objects.filter(pk=found.pk)
             rows.update(build_started_at=Coalesce("build_started_at", Now()), status_reason="")
             rows.filter(lease_token="").update(lease_expires_at=None)
             enqueue_on_commit(build_embedding_set, set_id=found.pk)
-            _record(principal, "BUILD", found)
+            record_step(principal, "BUILD", found)
         found.refresh_from_db()
     return found
 
@@ -193,94 +166,12 @@ def work_on_set(name: str, *, on_progress: Callable[[SetProgress], None], wait: 
         found.refresh_from_db()
 
 
-def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
-    """Make a set the one that search uses, for all processes from their next query on.
-
-    One transaction, in which no version can become current: the set has every passage or is refused. What came in
-    since it was built is made first. Those who asked with :func:`check_before_switch` are heard before that. Switching
-    to the active set does nothing. Raises NotFound, Conflict.
-    """
-    _check_administrator(principal)
-    target = _switchable(name)
-    if not target.is_active:
-        for check in _checks:
-            check(principal, target)
-    return _switch(principal, target)
-
-
-def _switchable(name: str) -> EmbeddingSet:
-    target = _kept_set(name)
-    if target.built_at is None and not target.is_active:
-        raise _incomplete(target)
-    return target
-
-
-def _switch(principal: Principal, target: EmbeddingSet) -> EmbeddingSet:
-    for _try in range(CATCH_UP_TRIES):
-        set_builds.build_slice(target.pk, seconds=CATCH_UP_S)
-        if _flip(principal, target):
-            target.refresh_from_db()
-            return target
-        time.sleep(POLL_S)  # a worker may be at it
-    raise _incomplete(target)
-
-
-def _flip(principal: Principal, target: EmbeddingSet) -> bool:
-    with transaction.atomic():
-        lock_publications(shared=False)
-        row = EmbeddingSet.objects.select_for_update().get(pk=target.pk)
-        if row.is_active:
-            return True
-        if row.status != EmbeddingSetStatus.READY:
-            return False
-        previous = active_embedding_set()
-        # the first set was never built nor switched to; from now on it is kept in step like any other
-        dates = ("build_started_at", "built_at", "activated_at")
-        known = {date: Coalesce(date, F("created_at")) for date in dates}
-        EmbeddingSet.objects.filter(pk=previous.pk).update(is_active=False, **known)
-        EmbeddingSet.objects.filter(pk=row.pk).update(is_active=True, activated_at=Now())
-        if previous.policy_id != row.policy_id:
-            with connection.cursor() as cursor:
-                cursor.execute(_COUNT_CHUNKS, [row.policy_id])
-        _record(principal, "SWITCH", row, previous=previous.name)
-    return True
-
-
-def _incomplete(target: EmbeddingSet) -> Conflict:
-    target.refresh_from_db()
-    progress = progress_of(target)
-    return Conflict(
-        _(
-            'The embedding set "{name}" is not complete: {done} of {total} passages. {reason} '
-            "Build it first, then switch."
-        ),
-        code="embedding_set_incomplete",
-        name=target.name,
-        done=progress.done,
-        total=progress.total,
-        reason=target.status_reason,
-    )
-
-
-def roll_back(*, principal: Principal) -> EmbeddingSet:
-    """Switch back to the set that was active before. Rolling back twice returns to where one was. Raises Conflict.
-
-    Nobody is asked first: both sets were let through once, and going back has to work in trouble.
-    """
-    _check_administrator(principal)
-    kept = EmbeddingSet.objects.filter(is_active=False, activated_at__isnull=False)
-    previous = kept.exclude(status=EmbeddingSetStatus.DROPPED).order_by("-activated_at").first()
-    if previous is None:
-        raise Conflict(_("There is no earlier embedding set to go back to."), code="no_previous_embedding_set")
-    return _switch(principal, _switchable(previous.name))
-
-
 def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
     """Give a set up: it can't be switched to from now on, and its vectors and index are cleared away in the background.
 
     Dropping twice goes on with the clearing. Raises NotFound, and Conflict for the active set.
     """
-    _check_administrator(principal)
+    check_administrator(principal)
     with transaction.atomic():
         row = EmbeddingSet.objects.select_for_update().filter(pk=find_set(name).pk).get()
         if row.is_active:
@@ -297,7 +188,7 @@ def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
                 lease_expires_at=None,
                 build_started_at=Coalesce("build_started_at", Now()),
             )
-            _record(principal, "DROP", row)
+            record_step(principal, "DROP", row)
         enqueue_on_commit(build_embedding_set, set_id=row.pk)
     row.refresh_from_db()
     return row
@@ -323,7 +214,8 @@ def find_set(name: str) -> EmbeddingSet:
     return found
 
 
-def _kept_set(name: str) -> EmbeddingSet:
+def kept_set(name: str) -> EmbeddingSet:
+    """Find a set that was not dropped by its name. Raises NotFound, Conflict."""
     found = find_set(name)
     if found.status == EmbeddingSetStatus.DROPPED:
         raise Conflict(
@@ -332,7 +224,8 @@ def _kept_set(name: str) -> EmbeddingSet:
     return found
 
 
-def _record(principal: Principal, what: str, embedding_set: EmbeddingSet, **details: object) -> None:
+def record_step(principal: Principal, what: str, embedding_set: EmbeddingSet, **details: object) -> None:
+    """Write a step in the life of a set to the audit trail."""
     record_event(
         principal=principal,
         action=f"EMBEDDING_SET_{what}",

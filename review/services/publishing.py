@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hub.access.principals import Principal
-from knowledge.services.embedding_sets import switch_to
+from knowledge.services.set_switching import switch_to
 from review.services.candidates import GUARD_PROMPT, GUARD_SET, find_candidate, find_prompt, split_name
 from review.services.master_versions import approve_checklist_version
 from review.services.masters import get_checklist_version

@@ -19,7 +19,7 @@ from hub.evaluation.models import EvaluationRun, RunStatus
 from knowledge.ingest.set_builds import SetProgress
 from knowledge.models import EmbeddingSet
 from knowledge.schemas.embedding_sets import comparison_out, embedding_set_out
-from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons
+from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types import ChunkOptions, ChunkStrategy, SearchMode, SizeUnit
 
@@ -104,10 +104,10 @@ class Command(HubCommand):
             self.stdout.write("\n".join(_table(run)))
 
     def _switch(self, principal: Principal, options: dict[str, Any]) -> None:
-        self._print_set(principal, embedding_sets.switch_to(principal=principal, name=options["name"]), options)
+        self._print_set(principal, set_switching.switch_to(principal=principal, name=options["name"]), options)
 
     def _rollback(self, principal: Principal, options: dict[str, Any]) -> None:
-        self._print_set(principal, embedding_sets.roll_back(principal=principal), options)
+        self._print_set(principal, set_switching.roll_back(principal=principal), options)
 
     def _drop(self, principal: Principal, options: dict[str, Any]) -> None:
         dropped = embedding_sets.drop_set(principal=principal, name=options["name"])
