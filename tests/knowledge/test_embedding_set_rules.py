@@ -9,7 +9,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.backends import active_embedder
 from knowledge.backends.active_embedder import active_embedding_set, make_embedder
 from knowledge.models import Collection, EmbeddingSet
-from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons
+from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.types import ChunkOptions
 from tests.factories import principal_with
@@ -53,13 +53,13 @@ def test_only_administrators_change_sets_and_curators_see_them() -> None:
     with pytest.raises(Forbidden):
         embedding_sets.list_sets(reader)
     name = active_embedding_set().name
-    for change in (embedding_sets.start_build, embedding_sets.switch_to, embedding_sets.drop_set):
+    for change in (embedding_sets.start_build, set_switching.switch_to, embedding_sets.drop_set):
         with pytest.raises(Forbidden):
             change(principal=curator, name=name)
     with pytest.raises(Forbidden):
         embedding_sets.create_set(principal=curator, draft=SetDraft(name="x", backend="bundled"))
     with pytest.raises(Forbidden):
-        embedding_sets.roll_back(principal=curator)
+        set_switching.roll_back(principal=curator)
 
 
 def test_the_key_goes_to_the_configured_address_alone(settings) -> None:
@@ -75,15 +75,15 @@ def test_the_key_goes_to_the_configured_address_alone(settings) -> None:
 def test_a_set_that_is_not_complete_is_not_switched_to() -> None:
     make("next")
     with pytest.raises(Conflict, match="0"):
-        embedding_sets.switch_to(principal=ME, name="next")
+        set_switching.switch_to(principal=ME, name="next")
     with pytest.raises(NotFound):
-        embedding_sets.switch_to(principal=ME, name="nobody")
+        set_switching.switch_to(principal=ME, name="nobody")
     assert active_embedding_set().backend == "bundled"
 
 
 def test_without_an_earlier_set_there_is_no_going_back() -> None:
     with pytest.raises(Conflict):
-        embedding_sets.roll_back(principal=ME)
+        set_switching.roll_back(principal=ME)
 
 
 def test_the_active_set_is_never_dropped() -> None:

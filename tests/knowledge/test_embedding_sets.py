@@ -31,7 +31,7 @@ from knowledge.models import (
     LexicalStatistics,
 )
 from knowledge.search.hybrid import search
-from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons
+from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.consistency import check_consistency
 from knowledge.services.documents import delete_document
 from knowledge.services.embedding_sets import SetDraft
@@ -81,7 +81,7 @@ def build(name: str) -> EmbeddingSet:
 
 
 def switch(name: str) -> EmbeddingSet:
-    return embedding_sets.switch_to(principal=ME, name=name)
+    return set_switching.switch_to(principal=ME, name=name)
 
 
 def vectors_of(embedding_set: EmbeddingSet) -> set[str]:
@@ -202,7 +202,7 @@ def test_a_new_document_comes_to_every_set_that_is_kept(tmp_path: Path) -> None:
         upload_text(ME, tmp_path, "# 廃棄\n\n媒体は破砕する。", name="廃棄.md").document
     ).current_version
     assert "廃棄" in str(answer(embedding_set=None, limit=100)) or search(ME, SearchQuery(text="媒体の破砕")).hits
-    embedding_sets.roll_back(principal=ME)
+    set_switching.roll_back(principal=ME)
     assert search(ME, SearchQuery(text="媒体の破砕", mode=SearchMode.VECTOR)).hits[0].document_path == "廃棄.md"
     assert vectors_of(active_embedding_set()) == needed_by(active_embedding_set())
 
@@ -282,8 +282,8 @@ def test_after_a_switch_the_row_decides_and_not_the_settings() -> None:
     switch("fp32")
     assert get_embedder().name == "bundled-fp32"
     assert answer() == answer(EmbeddingSet.objects.get(name="fp32"))
-    assert embedding_sets.roll_back(principal=ME).backend == "bundled"
-    assert embedding_sets.roll_back(principal=ME).backend == "bundled-fp32"
+    assert set_switching.roll_back(principal=ME).backend == "bundled"
+    assert set_switching.roll_back(principal=ME).backend == "bundled-fp32"
     actions = AuditEvent.objects.filter(action__startswith="EMBEDDING_SET_").values_list("action", flat=True)
     assert sorted(actions) == [f"EMBEDDING_SET_{what}" for what in ("BUILD", "CREATE", "SWITCH", "SWITCH", "SWITCH")]
 
@@ -383,7 +383,7 @@ def test_chunks_that_another_set_shares_stay_when_one_is_dropped() -> None:
     assert vectors_of(first) == set()
     assert answer() == before
     with pytest.raises(Conflict):
-        embedding_sets.roll_back(principal=ME)
+        set_switching.roll_back(principal=ME)
 
 
 def test_a_search_that_began_before_a_drop_still_answers_whole() -> None:

@@ -1,4 +1,4 @@
-"""Watched sources: what a scan takes in, retires, leaves alone and reports; who may watch what."""
+"""Watched sources: what a scan takes in, retires, leaves alone and reports."""
 
 from __future__ import annotations
 
@@ -6,76 +6,31 @@ import os
 from datetime import timedelta
 from pathlib import Path
 
-import boto3
 import pytest
 from django.db.models.functions import Now
 from django.utils import timezone, translation
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict
 from hub.core.lease import claim
 from knowledge import scheduled
-from knowledge.backends.sources import registry
 from knowledge.backends.sources.private_copies import prune_private_folders, temp_dir
 from knowledge.models import ChunkVector, Document, DocumentVersion, Source
 from knowledge.schemas.sources import scan_report_out
 from knowledge.search.hybrid import search
 from knowledge.services import folders, scans, sources
-from knowledge.services.documents import create_document, reindex_document
+from knowledge.services.documents import create_document
 from knowledge.services.folders import FolderReport, index_folder
 from knowledge.services.reading import count_documents
-from knowledge.services.workers import work_through
 from knowledge.types import ChunkOptions, SearchQuery
-from tests.factories import CollectionFactory, principal_with, upload_text
+from tests.factories import principal_with, upload_text
+from tests.knowledge.services.source_support import live_paths, run, state, watch, work_off
 
 pytestmark = pytest.mark.django_db
 
 SMALL = ChunkOptions(size=120, overlap=10)
-LARGE = ChunkOptions(size=400, overlap=40)
 real = folders.hash_file
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    root = tmp_path / "共有"
-    (root / "規程").mkdir(parents=True)
-    (root / "規程" / "文書管理.md").write_text("# 文書管理規程\n\n文書は 5 年間保存する。\n", encoding="utf-8")
-    (root / "用語.md").write_text("# 用語\n\nサーバーとは計算機をいう。\n", encoding="utf-8")
-    (root / "議事録.txt").write_text("出席者は田中と鈴木である。\n", encoding="utf-8")
-    return root
-
-
-@pytest.fixture
-def source(folder) -> Source:
-    return watch(folder)
-
-
-def watch(folder: Path, *, name: str = "共有フォルダー", **more) -> Source:
-    return sources.create_source(
-        principal=local_operator(), name=name, location=str(folder), **{"collection": "default", **more}
-    )
-
-
-def run(source: Source) -> tuple[int, int, int, int, int]:
-    """Scan now, to the end; gives new, changed, unchanged, removed, failed."""
-    Source.objects.filter(pk=source.pk).update(scanned_at=None)
-    while scans.scan(source.pk):
-        pass
-    source.refresh_from_db()
-    return tuple(source.report[name] for name in ("new", "changed", "unchanged", "removed", "failed"))
-
-
-def state(source: Source) -> str:
-    return source.report["state"]
-
-
-def live_paths() -> set[str]:
-    return set(Document.objects.live().values_list("path", flat=True))
-
-
-def work_off() -> None:
-    work_through(list(DocumentVersion.objects.values_list("pk", flat=True)))
 
 
 def test_the_first_scan_takes_everything_in_and_the_second_finds_nothing_to_do(source):
@@ -323,44 +278,6 @@ def test_an_unforeseen_error_ends_in_the_report_and_is_raised(source, monkeypatc
     assert "ZeroDivisionError" in source.report["reason_en"]
 
 
-def test_a_changed_chunk_policy_cuts_again_and_search_keeps_the_old_passages_until_then(folder):
-    source = watch(folder, chunk_options=SMALL)
-    run(source)
-    work_off()
-    sources.update_source(principal=local_operator(), name=source.name, chunk_options=LARGE)
-    assert run(source) == (0, 3, 0, 0, 0)
-    assert count_documents(local_operator())[0] == 3
-    document = Document.objects.get(path="用語.md")
-    assert (document.latest_version.number, document.current_version.number) == (2, 1)
-    assert document.latest_version.policy.size == 400
-    assert document.latest_version.blob_id == document.current_version.blob_id
-    assert run(source) == (0, 0, 3, 0, 0)
-
-
-def test_a_source_that_goes_back_to_the_default_chunking_is_cut_by_it(folder):
-    source = watch(folder, chunk_options=SMALL)
-    run(source)
-    sources.update_source(principal=local_operator(), name=source.name, chunk_options=None)
-    assert run(source) == (0, 3, 0, 0, 0)
-    assert not DocumentVersion.objects.get(document__path="用語.md", number=2).has_own_policy
-    assert run(source) == (0, 0, 3, 0, 0)
-
-
-def test_a_document_whose_chunking_a_person_chose_keeps_it(folder):
-    source = watch(folder, chunk_options=SMALL)
-    run(source)
-    chosen = Document.objects.get(path="用語.md")
-    reindex_document(
-        principal=local_operator(), document_id=chosen.public_id, chunk_options=ChunkOptions(size=300, overlap=0)
-    )
-    sources.update_source(principal=local_operator(), name=source.name, chunk_options=LARGE)
-    assert run(source) == (0, 2, 1, 0, 0)
-    (folder / "用語.md").write_text("# 用語\n\n改めた。\n", encoding="utf-8")
-    assert run(source) == (0, 1, 2, 0, 0)
-    chosen.refresh_from_db()
-    assert chosen.latest_version.policy.size == 300
-
-
 def test_documents_follow_their_source_to_a_new_location(source, folder):
     run(source)
     moved = folder.rename(folder.with_name("新しい共有"))
@@ -375,61 +292,6 @@ def test_what_changed_is_in_the_audit_trail_and_a_scan_without_changes_is_not(so
     run(source)
     event = AuditEvent.objects.get(action="SOURCE_SCANNED")
     assert (event.resource, event.details["new"]) == ("source:共有フォルダー", 3)
-
-
-@pytest.mark.parametrize("location", ["relative/folder", "", "s3://bucket/x", "\x00"])
-def test_a_location_that_is_no_absolute_folder_is_refused(location):
-    with pytest.raises(InvalidInput):
-        sources.create_source(principal=local_operator(), name="x", location=location, collection="default")
-
-
-@pytest.mark.parametrize("location", ["", "bucket", "s3://", "s3://UPPER", "http://bucket/x"])
-def test_a_location_that_is_no_bucket_is_refused(location):
-    with pytest.raises(InvalidInput, match="s3://"):
-        sources.create_source(principal=local_operator(), name="x", kind="s3", location=location, collection="default")
-
-
-def test_the_hubs_own_data_is_never_a_source(settings):
-    for folder in (settings.HUB_DATA_DIR, settings.HUB_DATA_DIR / "blobs", settings.HUB_DATA_DIR.parent, Path("/")):
-        with pytest.raises(InvalidInput, match=str(settings.HUB_DATA_DIR)):
-            watch(folder)
-
-
-@pytest.mark.parametrize("name", ["", "  ", "a/b", "a\nb", "x" * 101])
-def test_names_that_can_not_stand_in_a_url_are_refused(folder, name):
-    with pytest.raises(InvalidInput, match="name"):
-        watch(folder, name=name)
-
-
-def test_a_second_source_of_the_same_name_or_place_is_a_conflict(source, folder, tmp_path):
-    with pytest.raises(Conflict):
-        watch(tmp_path)
-    with pytest.raises(Conflict):
-        watch(folder, name="もう一つ")
-
-
-def test_only_an_administrator_says_what_is_watched_and_a_curator_sees_and_scans_it(folder):
-    collection = CollectionFactory()
-    curator = principal_with(Role.CURATOR, collection)
-    with pytest.raises(Forbidden):
-        sources.create_source(principal=curator, name="x", location="/etc", collection=collection.slug)
-    administrator = principal_with(Role.ADMINISTRATOR, collection)
-    with pytest.raises(Forbidden):
-        sources.create_source(principal=administrator, name="x", location="/etc", collection=collection.slug)
-    source = watch(folder, collection=collection.slug)
-    assert sources.request_scan(principal=curator, name=source.name).pk == source.pk
-    with pytest.raises(Forbidden):
-        sources.update_source(principal=curator, name=source.name, location="/etc")
-    with pytest.raises(Forbidden):
-        sources.delete_source(principal=curator, name=source.name)
-    with pytest.raises(NotFound):
-        sources.get_source(principal_with(Role.CURATOR, CollectionFactory()), source.name)
-
-
-def test_a_deleted_source_leaves_its_documents(source):
-    run(source)
-    sources.delete_source(principal=local_operator(), name=source.name)
-    assert len(live_paths()) == 3
 
 
 def test_leftovers_of_killed_scans_are_removed_after_a_day():
@@ -459,86 +321,3 @@ def test_the_command_goes_on_with_what_a_killed_run_left_in_work(folder):
     )
     assert report.unchanged == 3
     assert set(DocumentVersion.objects.values_list("status", flat=True)) == {"ready"}
-
-
-@pytest.fixture
-def bucket(s3_endpoint, settings, monkeypatch):
-    """A bucket with two documents below a prefix and one beside it."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    settings.CONFIG = settings.CONFIG.model_copy(update={"s3_endpoint_url": s3_endpoint, "aws_region": "us-east-1"})
-    registry._s3_client.cache_clear()
-    bucket = boto3.resource("s3", endpoint_url=s3_endpoint, region_name="us-east-1").create_bucket(Bucket="shiryo")
-    bucket.objects.delete()
-    for key in ("文書/規程/保存.md", "文書/用語.md", "文書/.隠し.md", "文書/空/", "別/外.md"):
-        bucket.put_object(Key=key, Body=f"# {key}\n\n保存する文書である。\n".encode())
-    yield bucket
-    registry._s3_client.cache_clear()
-
-
-@pytest.fixture
-def s3_source(bucket) -> Source:
-    return sources.create_source(
-        principal=local_operator(), name="倉庫", kind="s3", location="s3://shiryo/文書", collection="default"
-    )
-
-
-def test_objects_below_the_prefix_are_documents_and_a_second_scan_reads_none(s3_source):
-    assert run(s3_source) == (2, 0, 0, 0, 0)
-    assert live_paths() == {"規程/保存.md", "用語.md"}
-    assert Document.objects.first().source_root == "s3://shiryo/文書/"
-    assert run(s3_source) == (0, 0, 2, 0, 0)
-    work_off()
-    assert Document.objects.get(path="用語.md").current_version.content.markdown.startswith("# 文書/用語.md")
-    assert list(temp_dir().glob("source-*")) == []
-
-
-def test_changed_and_removed_objects_are_followed(s3_source, bucket):
-    run(s3_source)
-    bucket.put_object(Key="文書/用語.md", Body="# 改めた用語\n".encode())
-    bucket.Object("文書/規程/保存.md").delete()
-    assert run(s3_source) == (0, 1, 0, 1, 0)
-
-
-def test_an_object_above_the_limit_is_refused_from_the_listing_alone(s3_source, bucket, settings, monkeypatch):
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_max_upload_bytes": 1024})
-    bucket.put_object(Key="文書/大.bin", Body=b"x" * 5000)
-    asked = []
-    fetch = registry._s3_client().get_object
-    monkeypatch.setattr(
-        registry._s3_client(), "get_object", lambda **given: (asked.append(given["Key"]), fetch(**given))[1]
-    )
-    assert run(s3_source) == (2, 0, 0, 0, 1)
-    assert "文書/大.bin" not in asked
-
-
-def test_a_bucket_that_is_gone_fails_visibly_and_retires_nothing(s3_source, bucket):
-    run(s3_source)
-    bucket.objects.delete()
-    bucket.delete()
-    run(s3_source)
-    assert state(s3_source) == "failed"
-    assert "shiryo" in s3_source.report["reason_ja"]
-    assert len(live_paths()) == 2
-
-
-def test_an_empty_bucket_of_another_server_retires_nothing(s3_source, bucket):
-    run(s3_source)
-    Source.objects.filter(pk=s3_source.pk).update(report={**s3_source.report, "identity": "https://other.example"})
-    bucket.objects.delete()
-    run(s3_source)
-    assert state(s3_source) == "failed"
-    assert len(live_paths()) == 2
-
-
-def test_an_object_that_goes_between_listing_and_reading_fails_alone(s3_source, bucket, monkeypatch):
-    client = registry._s3_client()
-    fetch = client.get_object
-
-    def remove_first(**given):
-        bucket.Object("文書/用語.md").delete()
-        return fetch(**given)
-
-    monkeypatch.setattr(client, "get_object", remove_first)
-    assert run(s3_source) == (1, 0, 0, 0, 1)
-    assert s3_source.report["failures"][0]["path"] == "用語.md"

@@ -9,7 +9,7 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationRun
 from knowledge.models import EmbeddingSet
-from knowledge.services import embedding_sets
+from knowledge.services import set_switching
 from review.services import evaluation, evaluation_gate, evaluation_imports
 from tests.knowledge.test_embedding_sets import QUESTION, build, corpus, make, switch  # noqa: F401 (fixture)
 
@@ -41,7 +41,7 @@ def test_a_set_that_finds_less_is_refused_with_the_question_and_going_back_is_no
     with pytest.raises(Conflict, match=QUESTION) as refused:
         switch(first.name)
     assert refused.value.error_code == "evaluation_regression"
-    assert embedding_sets.roll_back(principal=ME) == first
+    assert set_switching.roll_back(principal=ME) == first
 
 
 def test_a_set_whose_model_is_away_is_not_measured_by_words_alone() -> None:
