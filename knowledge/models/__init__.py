@@ -1,16 +1,14 @@
 """The knowledge app's tables: documents and their state, chunks and their index, ontologies, the graph."""
 
+from knowledge.models.collections import Collection, CollectionGrant, Source
 from knowledge.models.documents import (
     Blob,
-    Collection,
-    CollectionGrant,
     DeletionReceipt,
     Document,
     DocumentStatus,
     DocumentType,
     DocumentVersion,
     Figure,
-    Source,
     VersionContent,
     WorkerHeartbeat,
 )

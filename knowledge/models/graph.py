@@ -16,7 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.languages import in_language
-from knowledge.models.documents import Collection, Document, DocumentVersion
+from knowledge.models.collections import Collection
+from knowledge.models.documents import Document, DocumentVersion
 
 LABEL = RegexValidator(r"^[A-Za-z][A-Za-z0-9_]{0,39}\Z", _("1 to 40 ASCII letters, digits and _, a letter first."))
 
