@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hub.core.folding import fold
 from knowledge.backends.parsers.pdf_page import Line, Page
@@ -13,9 +13,10 @@ from knowledge.numbering import is_caption, numbered_level
 
 _MARGIN_SHARE = 0.1
 _REPEATED_SHARE = 0.6
-_MIN_PAGES_FOR_RUNNING = 3
+_MIN_PAGES_FOR_RUNNING = 2
 _LARGER = 1.15
 _LARGER_BOLD = 1.05
+_LARGER_NUMBERED = 1.05
 _MAX_SIZES = 4
 _MAX_HEADING = 80
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:p\.?\s*|page\s*)?[0-9ivx]{1,5}(?:\s*(?:/|of)\s*[0-9]{1,5})?[-–—\s]*", re.I)
@@ -33,40 +34,50 @@ Outline = Mapping[tuple[int, str], int]
 
 
 def without_running_lines(pages: Sequence[Page]) -> list[list[Line]]:
-    """Drop headers, footers and page numbers: lines near an edge that recur on most pages, numbers apart."""
+    """Drop headers, footers and page numbers: lines near an edge that recur on most pages, numbers apart.
+
+    Larger lines recur only as they are: 第1章 and 第2章 at the top of their pages are headings.
+    """
     if len(pages) < _MIN_PAGES_FOR_RUNNING:
         return [list(page.lines) for page in pages]
+    body = body_size(line for page in pages for line in page.lines)
     counts: Counter[str] = Counter()
     for page in pages:
-        counts.update({_shape(line) for line in page.lines if _in_margin(line, page)})
-    needed = _REPEATED_SHARE * sum(1 for page in pages if page.lines)
+        counts.update({_shape(line, body) for line in page.lines if _in_margin(line, page)})
+    needed = max(_REPEATED_SHARE * sum(1 for page in pages if page.lines), 2)
     return [
-        [line for line in page.lines if not (_in_margin(line, page) and _is_running(line, counts, needed))]
+        [line for line in page.lines if not (_in_margin(line, page) and _is_running(line, body, counts, needed))]
         for page in pages
     ]
+
+
+def body_size(lines: Iterable[Line]) -> float:
+    """Return the font size that most characters have; 0 without any."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def _in_margin(line: Line, page: Page) -> bool:
     return line.bottom < _MARGIN_SHARE * page.height or line.top > (1 - _MARGIN_SHARE) * page.height
 
 
-def _is_running(line: Line, counts: Counter[str], needed: float) -> bool:
-    return counts[_shape(line)] >= needed or _PAGE_NUMBER.fullmatch(line.text) is not None
+def _is_running(line: Line, body: float, counts: Counter[str], needed: float) -> bool:
+    return counts[_shape(line, body)] >= needed or _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
-def _shape(line: Line) -> str:
-    return re.sub(r"[0-9]+", "#", fold(line.text))
+def _shape(line: Line, body: float) -> str:
+    text = fold(line.text)
+    return text if line.size > body * _LARGER_BOLD else re.sub(r"[0-9]+", "#", text)
 
 
 class HeadingJudge:
     """Decides which lines are headings: by the PDF's outline where it has one, else by font size and numbers."""
 
     def __init__(self, lines: Sequence[Line], outline: Outline) -> None:
-        sizes: Counter[float] = Counter()
-        for line in lines:
-            sizes[line.size] += len(line.text)
         self._outline = outline
-        self._body = sizes.most_common(1)[0][0] if sizes else 0.0
+        self._body = body_size(lines)
         larger = sorted({line.size for line in lines if self._stands_out(line)}, reverse=True)
         self._ranks = {size: rank for rank, size in enumerate(_merged(larger)[:_MAX_SIZES], 1)}
         matched = sum(1 for line in lines if (line.page, fold(line.text)) in outline)
@@ -85,7 +96,8 @@ class HeadingJudge:
         rank = self._rank(line)
         if rank is not None and not DATE_LINE.fullmatch(text):
             return numbered or rank
-        return numbered if numbered and line.bold and line.size >= self._body else None
+        stands_out = (line.bold and line.size >= self._body) or line.size > self._body * _LARGER_NUMBERED
+        return numbered if numbered and stands_out else None
 
     def _stands_out(self, line: Line) -> bool:
         return line.size > self._body * (_LARGER_BOLD if line.bold else _LARGER)

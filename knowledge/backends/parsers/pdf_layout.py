@@ -11,15 +11,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from knowledge.backends.parsers.figures import Picture
+from knowledge.backends.parsers.pdf_grids import grids
 from knowledge.backends.parsers.pdf_headings import HeadingJudge
 from knowledge.backends.parsers.pdf_page import Line
+from knowledge.backends.parsers.render import render_table
 from knowledge.numbering import heading_number, is_caption
 from knowledge.types import BlockKind
 
 _WIDE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 # Bullets set in a symbol font arrive as private-use characters.
 _SYMBOL_BULLET = re.compile(r"[\uf000-\uf0ff]\s*")
-_ITEM = re.compile(r"(?:[-*•・●○◆■□▪◦※►➢–]|\(?[0-9]{1,2}[.)]|[①-⑳]|\([0-9a-zA-Zア-ン]{1,2}\)|[a-zA-Zア-ン][.)])\s*\S")
+_ITEM = re.compile(
+    r"(?:[-*•・●○◆■□▪◦※►➢–]|\(?[0-9]{1,2}[.)](?![0-9])|[①-⑳]|\([0-9a-zA-Zア-ン]{1,2}\)|[a-zA-Zア-ン][.)])\s*\S"
+)
 _LEADER = re.compile(r"[.．・…‥]{4,}\s*[0-9]{1,4}$")
 _SENTENCE_END = ("。", "！", "？", ".", "!", "?", ":", "：")
 _CLOSERS = "」』）)】〕》〉］”’\"'"
@@ -30,6 +34,8 @@ _INDENT = 0.6
 # Fewer characters are a label.
 _MIN_FULL_LINE = 10
 _LOOSER = 1.3
+# A line with more wide gaps in it is no running text.
+_MAX_PARTS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +70,16 @@ class Layout:
         # Of equally frequent pitches the wider one, so that no paragraph falls apart.
         self._pitch = max(pitches, key=lambda pitch: (pitches[pitch], pitch), default=_DEFAULT_PITCH)
 
-    def blocks(self, lines: Iterable[Line]) -> Iterator[TextBlock]:
+    def blocks(self, lines: Sequence[Line]) -> Iterator[TextBlock]:
         """Yield the blocks of consecutive lines of one page."""
+        for stretch, is_table in grids(lines):
+            if is_table:
+                text = render_table([[part.text for part in line.parts] for line in stretch])
+                yield TextBlock(kind=BlockKind.TABLE, text=text, page=stretch[0].page)
+            else:
+                yield from self._grouped(stretch)
+
+    def _grouped(self, lines: Iterable[Line]) -> Iterator[TextBlock]:
         group: list[Line] = []
         group_level: int | None = None
         for line in lines:
@@ -154,7 +168,7 @@ class Layout:
         for above, line in pairwise(lines):
             if above.ends_in_hyphen:
                 separator = ""
-            elif self._ends_early(above, line) or _LEADER.search(above.text):
+            elif self._ends_early(above, line) or _LEADER.search(above.text) or len(above.parts) > _MAX_PARTS:
                 separator = "\n"
             else:
                 separator = _between(text, line.text)

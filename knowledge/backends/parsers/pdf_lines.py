@@ -12,8 +12,10 @@ import pypdfium2
 import pypdfium2.raw as pdfium_c
 
 from knowledge.backends.parsers.pdf_columns import in_columns
+from knowledge.backends.parsers.pdf_frame import Box, Frame
 from knowledge.backends.parsers.pdf_page import Line, Page, Part
 from knowledge.backends.parsers.pdf_pictures import PictureExtractor
+from knowledge.backends.parsers.pdf_text import with_whole_kanji
 
 _LINE_ENDS = frozenset({10, 13})
 # PDFium marks a hyphen that only breaks a word at a line's end with U+FFFE (older versions U+0002).
@@ -27,6 +29,8 @@ _MIN_BOX_HEIGHT = 8.0
 _BACKGROUND_SHARE = 0.9
 _MEASURED_CHARACTERS = 8
 _BOLD_WEIGHT = 600
+_BOLD_NAME = re.compile(rb"Bold|Heavy|Black|-(?:W[6-9]|[DEUH]B)\b")
+_MAX_FONT_NAME = 128
 # In font sizes: no blank between words is as wide, the gutter between two columns is.
 _WIDE_GAP = 1.2
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -35,11 +39,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor) -> Page:
     """Read one pypdfium2 page; the caller closes it."""
     width, height = page.get_size()
+    frame = Frame.of_page(page)
     objects = list(page.get_objects(max_depth=_MAX_FORM_DEPTH))
     kinds = Counter(found.type for found in objects)
     text_page = page.get_textpage()
     try:
-        lines = _LineCollector(text_page, number, height).lines()
+        lines = _LineCollector(text_page, number, frame).lines()
     finally:
         text_page.close()
     vertical = _is_vertical(lines)
@@ -51,7 +56,7 @@ def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor)
         images=kinds[pdfium_c.FPDF_PAGEOBJ_IMAGE],
         paths=kinds[pdfium_c.FPDF_PAGEOBJ_PATH],
         ruled=_is_ruled(objects, width * height),
-        pictures=extractor.pictures(objects, width=width, height=height),
+        pictures=extractor.pictures(objects, frame),
     )
     return _turned(read) if vertical else read
 
@@ -98,23 +103,24 @@ def _is_ruled(objects: list[pypdfium2.PdfObject], page_area: float) -> bool:
 
 
 def _paired(text: str) -> str:
-    """Join the halves of characters beyond U+FFFF; a half alone becomes U+FFFD."""
-    if _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    """Join the halves of characters beyond U+FFFF, a half alone becoming U+FFFD, and write radicals as kanji."""
+    if _SURROGATE.search(text) is not None:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return with_whole_kanji(text)
 
 
 class _LineCollector:
     """Walks the characters of a text page. Each question to PDFium costs microseconds, so that size, weight and place
     are asked of a line's first characters and its last only, into reused C doubles."""
 
-    def __init__(self, text_page: pypdfium2.PdfTextPage, number: int, height: float) -> None:
+    def __init__(self, text_page: pypdfium2.PdfTextPage, number: int, frame: Frame) -> None:
         self._page = text_page.raw
         self._count = text_page.count_chars()
         self._number = number
-        self._height = height
+        self._frame = frame
         self._left, self._right, self._bottom, self._top = (ctypes.c_double() for _ in range(4))
         self._matrix = pdfium_c.FS_MATRIX()
+        self._name = ctypes.create_string_buffer(_MAX_FONT_NAME)
         self._lines: list[Line] = []
         self._reset()
 
@@ -154,20 +160,30 @@ class _LineCollector:
         if self._sizes.total() < _MEASURED_CHARACTERS:
             self._scale = self._scale or self._text_scale(index)
             self._sizes[round(pdfium_c.FPDFText_GetFontSize(self._page, index), 1)] += 1
-            self._bold += pdfium_c.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT
+            self._bold += self._is_bold(index)
             self._widen(index)
+
+    def _is_bold(self, index: int) -> bool:
+        """Tell by the weight, or by the font's name: subsets of fonts often come without a weight."""
+        if pdfium_c.FPDFText_GetFontWeight(self._page, index) >= _BOLD_WEIGHT:
+            return True
+        if self._sizes.total() > 1:  # a line's first character speaks for its font
+            return self._bold > 0
+        pdfium_c.FPDFText_GetFontInfo(self._page, index, self._name, len(self._name), None)
+        return _BOLD_NAME.search(self._name.value) is not None
 
     def _note_gap(self, index: int) -> None:
         """Remember where a wide gap before this character lies, and where it is in the line."""
         self._after_blank = False
-        right = self._edges_of(self._last_visible)[1]
-        left = self._edges_of(index)[0]
+        right = self._box_of(self._last_visible)[2]
+        left = self._box_of(index)[0]
         if left - right > _WIDE_GAP * max(self._sizes) * self._scale:
             self._gaps.append((len(self._chars) - 1, right, left))
 
-    def _edges_of(self, index: int) -> tuple[float, float]:
+    def _box_of(self, index: int) -> Box:
+        """Return a character's box on the page as shown."""
         pdfium_c.FPDFText_GetCharBox(self._page, index, self._left, self._right, self._bottom, self._top)
-        return self._left.value, self._right.value
+        return self._frame.shown(self._left.value, self._bottom.value, self._right.value, self._top.value)
 
     def _parts(self, left: float, right: float) -> tuple[Part, ...]:
         if not self._gaps:
@@ -183,12 +199,9 @@ class _LineCollector:
 
     def _widen(self, index: int) -> None:
         """Widen the line's box by a character's."""
-        pdfium_c.FPDFText_GetCharBox(self._page, index, self._left, self._right, self._bottom, self._top)
         box = self._box
-        box[0] = min(box[0], self._left.value)
-        box[1] = min(box[1], self._height - self._top.value)
-        box[2] = max(box[2], self._right.value)
-        box[3] = max(box[3], self._height - self._bottom.value)
+        left, top, right, bottom = self._box_of(index)
+        self._box = [min(box[0], left), min(box[1], top), max(box[2], right), max(box[3], bottom)]
 
     def _text_scale(self, index: int) -> float:
         """Return how much the text matrix enlarges the font: some writers set size 1 and scale."""

@@ -12,6 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium_c
 
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.pdf_frame import Frame
 from knowledge.backends.parsers.pictures import MIN_PIXELS
 
 _MAX_PIXELS = 40_000_000
@@ -43,21 +44,18 @@ class PictureExtractor:
         self._room = limits.max_figures_bytes
         self._kept: dict[bytes, bytes] = {}
 
-    def pictures(
-        self, objects: Iterable[pypdfium2.PdfObject], *, width: float, height: float
-    ) -> tuple[PagePicture, ...]:
-        """Return the pictures of one page, sized in points, from top to bottom; what can't be decoded is left out."""
+    def pictures(self, objects: Iterable[pypdfium2.PdfObject], frame: Frame) -> tuple[PagePicture, ...]:
+        """Return the pictures of one page from top to bottom; what can't be decoded is left out."""
         found = []
         for item in objects:
             if item.type != pdfium_c.FPDF_PAGEOBJ_IMAGE:
                 continue
-            left, bottom, right, top = item.get_bounds()
-            if not _is_shown_well(right - left, top - bottom, page_area=width * height):
+            left, top, right, bottom = frame.shown(*item.get_bounds())
+            if not _is_shown_well(right - left, bottom - top, page_area=frame.width * frame.height):
                 continue
             data = self._data(item)
             if data is not None:
-                place = {"left": left, "right": right, "top": height - top, "bottom": height - bottom}
-                found.append(PagePicture(data=data, **place))
+                found.append(PagePicture(data=data, left=left, right=right, top=top, bottom=bottom))
         return tuple(sorted(found, key=lambda picture: (picture.top, picture.left)))
 
     def _data(self, image: pypdfium2.PdfImage) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,12 @@ import pdfplumber
 from pdfminer.pdfexceptions import PDFException
 from pdfplumber.utils.exceptions import PdfminerException
 
+from knowledge.backends.parsers.pdf_cells import table_texts
 from knowledge.backends.parsers.pdf_page import Line, Page
 from knowledge.backends.parsers.render import render_table
+
+# It tells of every font that it has to guess at, on a stream that is kept for the reason of a crash.
+logging.getLogger("pdfminer").setLevel(logging.ERROR)
 
 _MAX_PATHS = 3000
 _MIN_FILLED = 0.4
@@ -54,12 +59,12 @@ def find_tables(path: Path, pages: list[Page]) -> Mapping[int, tuple[PdfTable, .
 
 
 def _page_tables(page: pdfplumber.page.Page, read: Page) -> list[PdfTable]:
-    # A rotated or cropped page has other coordinates in pdfplumber than in PDFium.
-    if page.rotation or abs(page.width - read.width) > 1 or abs(page.height - read.height) > 1:
+    # A cropped page has other coordinates in pdfplumber than in PDFium.
+    if abs(page.width - read.width) > 1 or abs(page.height - read.height) > 1:
         return []
     tables = []
     for table in page.find_tables():
-        rows = [[cell or "" for cell in row] for row in table.extract()]
+        rows = table_texts(table.extract(), [row.cells for row in table.rows])
         if _is_table(rows):
             left, top, right, bottom = table.bbox
             markdown = render_table(rows)

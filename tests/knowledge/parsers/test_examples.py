@@ -17,6 +17,7 @@ MODULES = (
     "knowledge.backends.parsers.docx_number_formats",
     "knowledge.backends.parsers.errors",
     "knowledge.backends.parsers.pages",
+    "knowledge.backends.parsers.pdf_text",
     "knowledge.backends.parsers.table_head",
     "knowledge.backends.parsers.xlsx_codes",
     "knowledge.backends.parsers.xlsx_digits",
