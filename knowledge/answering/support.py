@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sudachipy import SplitMode
+
 from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_passage
 from knowledge.backends.analysis import analyse_passage, fold
+from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.types import Hit
 
 # Half of what a sentence says must be in the words of the passages: a paraphrase keeps its nouns, an invention
@@ -14,6 +17,9 @@ from knowledge.types import Hit
 LEAST_SHARE = 0.5
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _KANJI_DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
+_TENS = {"十": 10, "百": 100, "千": 1000}
+_MYRIADS = {"万": 10**4, "億": 10**8, "兆": 10**12}
+_NUMERALS = {*"0123456789〇一二三四五六七八九", *_TENS, *_MYRIADS}
 
 
 def shared_words(sentence: str, text: str) -> float:
@@ -32,8 +38,35 @@ def shared_words(sentence: str, text: str) -> float:
 
 
 def numbers_of(text: str) -> set[str]:
-    """The numbers of a text, digits of any width, without separators of thousands: 1,000 and １０００ are the same."""
-    return {match[0].replace(",", "") for match in _NUMBER.finditer(fold(text))}
+    """The numbers of a text, without separators of thousands: 1,000, １０００, 千 and 一〇〇〇 are the same.
+
+    >>> sorted(numbers_of("三秒、百二十件、3万5千円、一般の一部")), numbers_of("1,000人") == numbers_of("千人")
+    (['120', '3', '35000'], True)
+    """
+    return {match[0].replace(",", "") for match in _NUMBER.finditer(_in_digits(fold(text)))}
+
+
+def _in_digits(text: str) -> str:
+    """Write numerals in digits; characters that are part of a word, as in 一般, stay."""
+    pieces = (text[at : at + MAX_INPUT_CHARACTERS] for at in range(0, len(text), MAX_INPUT_CHARACTERS))
+    words = (word for piece in pieces for word in tokenizer().tokenize(piece, SplitMode.A))
+    return "".join(_value(word.surface()) if word.part_of_speech()[1] == "数詞" else word.surface() for word in words)
+
+
+def _value(numeral: str) -> str:
+    """Write 三, 百二十, 二〇二六 or 3万5千 in digits; what is no such number (数百, 1,000) stays."""
+    if numeral.isdecimal() or not set(numeral) <= _NUMERALS:
+        return numeral
+    total = section = 0
+    digits = ""
+    for character in numeral.translate(_KANJI_DIGITS):
+        if character.isdecimal():
+            digits += character
+        elif character in _TENS:
+            section, digits = section + int(digits or 1) * _TENS[character], ""
+        else:
+            total, section, digits = total + (section + int(digits or 0) or 1) * _MYRIADS[character], 0, ""
+    return str(total + section + int(digits or 0))
 
 
 def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
