@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sudachipy import Morpheme, SplitMode
+from sudachipy import SplitMode
 
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.stemming import stem
@@ -52,6 +52,7 @@ _DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七�
 _CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CJK += "\uac00-\ud7a3\U00020000-\U0003ffff"
 _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)")
 
 Expand = Callable[[str], tuple[str, ...]]
@@ -109,7 +110,7 @@ def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
 
 def fingerprint(text: str) -> int:
     """Give a number (signed, 64 bits) that texts share which differ in spaces, punctuation, width and case at most."""
-    letters = "".join(character for character in fold(text) if character.isalnum())
+    letters = _NO_LETTERS.sub("", fold(text))
     return int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), signed=True)
 
 
@@ -136,7 +137,7 @@ def surfaces(text: str) -> list[str]:
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
             surface = morpheme.surface()
             is_empty = surface in _ENGLISH_QUESTION_WORDS or morpheme.normalized_form() in _QUESTION_WORDS
-            if _says_something(morpheme) and not is_empty:
+            if not is_empty and _says_something(surface, morpheme.part_of_speech()[0]):
                 found.append(surface)
     return list(dict.fromkeys(found))
 
@@ -169,8 +170,10 @@ def _words(folded: str, *, leave_out: frozenset[str] = frozenset()) -> Iterator[
     yield from _articles(folded)
     for piece in _PIECE.findall(folded):
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
-            if _says_something(morpheme) and morpheme.surface() not in leave_out:
-                yield _without_ending(morpheme.normalized_form().casefold())[:MAX_TERM_LENGTH]
+            surface = morpheme.surface()
+            term = _term(surface, morpheme.part_of_speech()[0], morpheme.normalized_form())
+            if term and surface not in leave_out:
+                yield term
 
 
 def _codes(folded: str) -> Iterator[str]:
@@ -204,6 +207,13 @@ def _in_digits(number: str) -> str:
 
 
 @lru_cache(maxsize=50_000)
+def _term(surface: str, part_of_speech: str, normalized_form: str) -> str:
+    """Give the term of a morpheme, empty when it says nothing; a text has each of them many times."""
+    if not _says_something(surface, part_of_speech):
+        return ""
+    return _without_ending(normalized_form.casefold())[:MAX_TERM_LENGTH]
+
+
 def _without_ending(word: str) -> str:
     """Stem an English word, or give the term of its base form when the dictionary knows that: servers → サーバー."""
     if not _ENGLISH.fullmatch(word):
@@ -216,10 +226,8 @@ def _without_ending(word: str) -> str:
     return stem(word)
 
 
-def _says_something(morpheme: Morpheme) -> bool:
-    if morpheme.part_of_speech()[0] in _EMPTY_WORDS:
-        return False
-    return any(character.isalnum() for character in morpheme.surface())
+def _says_something(surface: str, part_of_speech: str) -> bool:
+    return part_of_speech not in _EMPTY_WORDS and any(character.isalnum() for character in surface)
 
 
 def _bigrams(folded: str) -> Iterator[str]:

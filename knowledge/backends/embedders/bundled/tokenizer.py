@@ -5,9 +5,9 @@ tokens such as ``</s>`` are not in this vocabulary: typed in a text they are ord
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from knowledge.backends.embedders.bundled.weights import Vocabulary
 
@@ -37,35 +37,32 @@ class Tokenizer:
         self._eos = vocabulary.eos
         self._unknown = vocabulary.unknown
         self._unknown_score = min(vocabulary.scores) - UNKNOWN_PENALTY
-        # Few pairs of characters begin a piece at all, so this bounds the inner loop far better than one maximum.
-        self._longest_from: dict[str, int] = {}
-        for piece in self._ids:
-            if len(piece) > 1:
-                self._longest_from[piece[:2]] = max(self._longest_from.get(piece[:2], 1), len(piece))
+        self._lengths_from = _lengths_by_beginning(self._ids)
         self._cached_pieces = lru_cache(maxsize=8192)(self._best_pieces)
 
     def encode(self, text: str, *, max_tokens: int | None = None) -> list[int]:
         """Return token ids between begin and end tokens; beyond `max_tokens` the pieces are cut off."""
-        pieces = self._pieces(text)
+        pieces: Iterator[int] = chain.from_iterable(self._pieces(text))
         if max_tokens is not None:
             pieces = islice(pieces, max_tokens - 2)
         return [self._bos, *pieces, self._eos]
 
     def count(self, text: str) -> int:
         """Count what `encode` returns."""
-        return sum(1 for _ in self._pieces(text)) + 2
+        return sum(map(len, self._pieces(text))) + 2
 
-    def _pieces(self, text: str) -> Iterator[int]:
+    def _pieces(self, text: str) -> Iterator[list[int]]:
+        """Give the pieces of a text, word by word."""
         text = SPACES.sub(" ", text.translate(self._replacements)).replace(" ", SPACE)
         if text and not text.startswith(SPACE):
             text = SPACE + text
         for match in WORD.finditer(text):
             word = match.group()
             if len(word) <= LONGEST_CACHED_WORD:
-                yield from self._cached_pieces(word)
+                yield self._cached_pieces(word)
                 continue
             for start in range(0, len(word), LONGEST_WORD):
-                yield from self._best_pieces(word[start : start + LONGEST_WORD])
+                yield self._best_pieces(word[start : start + LONGEST_WORD])
 
     def _best_pieces(self, word: str) -> list[int]:
         """Find the pieces with the greatest sum of scores (Viterbi); neighbouring unknowns become one."""
@@ -87,15 +84,17 @@ class Tokenizer:
         best[0] = 0.0
         starts = [0] * (length + 1)
         ids = [self._unknown] * (length + 1)
-        find, scores, longest_from = self._ids.get, self._scores, self._longest_from
+        find, scores, lengths_from = self._ids.get, self._scores, self._lengths_from.get
         for start in range(length):
             so_far = best[start]
             alone = find(word[start], self._unknown)
             score = so_far + (self._unknown_score if alone == self._unknown else scores[alone])
             if score > best[start + 1]:
                 best[start + 1], starts[start + 1], ids[start + 1] = score, start, alone
-            longest = longest_from.get(word[start : start + 2], 1)
-            for end in range(start + 2, min(start + longest, length) + 1):
+            for piece_length in lengths_from(word[start : start + 2], ()):
+                end = start + piece_length
+                if end > length:
+                    break
                 piece = find(word[start:end])
                 if piece is None:
                     continue
@@ -103,3 +102,14 @@ class Tokenizer:
                 if score > best[end]:
                     best[end], starts[end], ids[end] = score, start, piece
         return starts, ids
+
+
+def _lengths_by_beginning(pieces: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Give by two characters the lengths of the pieces that begin with them, in order; few pairs begin a piece."""
+    found: dict[str, set[int]] = {}
+    for piece in pieces:
+        if len(piece) > 1:
+            found.setdefault(piece[:2], set()).add(len(piece))
+    kept: dict[tuple[int, ...], tuple[int, ...]] = {}  # most pairs have the same few lengths
+    ordered = ((beginning, tuple(sorted(lengths))) for beginning, lengths in found.items())
+    return {beginning: kept.setdefault(lengths, lengths) for beginning, lengths in ordered}
