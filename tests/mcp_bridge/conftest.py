@@ -162,7 +162,7 @@ def operator(hub: TestHub) -> Iterator[Operator]:
         process.stdin.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def model_items(hub: TestHub) -> None:
     """Two shipped items that only a model can judge."""
     subprocess.run([sys.executable, "-c", NO_RULES], env=hub.environment, cwd=REPOSITORY, check=True)
@@ -170,8 +170,8 @@ def model_items(hub: TestHub) -> None:
 
 @pytest.fixture(scope="session")
 def site(hub: TestHub) -> Iterator[TestSite]:
-    """The web server, as `manage.py up` starts it."""
-    site = start_site(hub)
+    """The web server, as `manage.py up` starts it, with the fixture of the conformance suite beside the others."""
+    site = start_site(hub, HUB_MCP_CONFORMANCE="1")
     yield site
     stop_site(site)
 

@@ -1,18 +1,24 @@
-"""A process of its own that changes rights, as the admin or a command would."""
+"""A process of its own that changes and tells what stands in the database, as the admin or a command would."""
 
 from __future__ import annotations
 
 import subprocess
 
 OPERATOR = """
+import datetime
+import json
 import sys
 import django
 django.setup()
+from dataclasses import asdict
 from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
 from hub.access.models import AccessToken
 from hub.access.principals import Scope, local_operator
-from hub.access.services import create_token, revoke_token
-from knowledge.models import Collection, CollectionGrant
+from hub.access.services import create_token, principal_for_user, revoke_token
+from knowledge.models import Chunk, ChunkVector, Collection, CollectionGrant
+from mcp_bridge.connections import list_connections
 
 def make(name):
     user, _made = User.objects.get_or_create(username=name)
@@ -33,6 +39,24 @@ def grant(name):
 
 def withdraw(name):
     CollectionGrant.objects.get(user__username=name).delete()
+
+def expired(name):
+    token = make(name)
+    AccessToken.objects.filter(name=name).update(expires_at=timezone.now() - datetime.timedelta(seconds=1))
+    return token
+
+def connections(name):
+    found = list_connections(principal_for_user(User.objects.get(username=name)))
+    return json.dumps([{**asdict(one), "is_live": one.is_live} for one in found])
+
+def forget_vectors(document_id):
+    chunks = Chunk.objects.filter(version__document__public_id=document_id)
+    return ChunkVector.objects.filter(chunk__in=chunks.values("pk")).delete()[0]
+
+def database_connections(_name):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return cursor.fetchone()[0]
 
 for line in sys.stdin:
     action, name = line.split()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx2
 import pytest
 from django.conf import settings
 from mcp import Client
@@ -11,24 +10,16 @@ from mcp.types import ElicitResult
 
 from mcp_bridge.conformance.server import build_fixture
 from mcp_bridge.http import McpApps
-from tests.mcp_bridge.conftest import start_site, stop_site
 from tools import conformance
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(scope="module")
-def fixture_site(hub):
-    site = start_site(hub, HUB_MCP_CONFORMANCE="1")
-    yield site
-    stop_site(site)
-
-
-async def test_the_fixture_needs_a_setting_and_no_token(site, fixture_site):
-    async with Client(streamable_http_client(f"{fixture_site.url}/mcp/conformance/")) as client:
+async def test_the_fixture_needs_a_setting_and_no_token(site):
+    async with Client(streamable_http_client(f"{site.url}/mcp/conformance/")) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert "test_simple_text" in names
-    assert httpx2.post(f"{site.url}/mcp/conformance/").status_code == 404
+    assert not McpApps(()).serves("/mcp/conformance/")
 
 
 async def test_the_fixture_answers_to_this_machine_only():
@@ -66,13 +57,13 @@ async def test_rounds_of_questions_keep_their_state(mode):
     assert result.content[0].text == "花子 likes 青."
 
 
-async def test_every_scored_scenario_of_both_revisions_passes(fixture_site):
+async def test_every_scored_scenario_of_both_revisions_passes(site):
     try:
         command = conformance.suite_command()
     except conformance.CannotRun as error:
         pytest.skip(str(error))
     if len(command) != 2 or "npx" in command[0]:
         pytest.skip("CONFORMANCE is not set, and a test downloads nothing; `make conformance` does")
-    url = f"{fixture_site.url}/mcp/conformance/".replace("127.0.0.1", "localhost")
+    url = f"{site.url}/mcp/conformance/".replace("127.0.0.1", "localhost")
     outcomes = [conformance.run_suite(command, url, revision) for revision in conformance.REVISIONS]
     assert [outcome.revision for outcome in outcomes if not outcome.ok] == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
 
 import httpx2
@@ -15,53 +13,48 @@ from tests.mcp_bridge.conftest import stdio_session
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("site")]
 PATIENCE_S = 60
-LIST = """
-import json, sys, django
-django.setup()
-from dataclasses import asdict
-from django.contrib.auth.models import User
-from hub.access.services import principal_for_user
-from mcp_bridge.connections import list_connections
-user = User.objects.get(username=sys.argv[1])
-print(json.dumps([{**asdict(one), "is_live": one.is_live} for one in list_connections(principal_for_user(user))]))
-"""
 
 
-def listed(hub, user: str) -> list[dict]:
-    command = [sys.executable, "-c", LIST, user]
-    done = subprocess.run(command, env=hub.environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+def listed(operator, user: str) -> list[dict]:
+    return json.loads(operator("connections", user))
 
 
-async def until(hub, is_there) -> list[dict]:
+def way_of(rows: list[dict]) -> dict[tuple[str, str, str], dict]:
+    return {(one["server"], one["transport"], one["user"]): one for one in rows}
+
+
+async def until(operator, is_there) -> list[dict]:
     """What the superuser sees, as soon as it is so; processes tell what is new within seconds."""
     deadline = time.monotonic() + PATIENCE_S
-    while not is_there(found := await asyncio.to_thread(listed, hub, "admin")):
+    while not is_there(found := await asyncio.to_thread(listed, operator, "admin")):
         assert time.monotonic() < deadline, found
+        await asyncio.sleep(0.1)
     return found
 
 
-async def test_clients_of_every_process_are_listed_with_their_last_error(site, hub):
+async def test_clients_of_every_process_are_listed_with_their_last_error(site, hub, operator):
     async with site.client("rag") as client, stdio_session(hub.stdio("core")) as local:
         await client.call_tool("search", {"query": ""})
         await local.list_tools()
         httpx2.post(f"{site.url}/mcp/core/", headers={"Authorization": "Bearer hub_old"}, json={})
         ways = {("rag", "http", "admin"), ("core", "stdio", "operator"), ("core", "http", "")}
-        found = await until(hub, lambda rows: ways <= {(one["server"], one["transport"], one["user"]) for one in rows})
+        found = await until(
+            operator, lambda rows: ways <= {(one["server"], one["transport"], one["user"]) for one in rows}
+        )
     by_way = {(one["server"], one["transport"], one["user"]): one for one in found}
     assert len({by_way[way]["process"] for way in ways}) == 2
     assert {way for way in ways if by_way[way]["is_live"]} == ways - {("core", "http", "")}
     assert "query" in by_way["rag", "http", "admin"]["last_error"]
     assert by_way["core", "http", ""]["last_error"] == "HTTP 401 Unauthorized"
     assert by_way["core", "stdio", "operator"]["errors"] == 0
-    assert await until(hub, lambda rows: "stdio" not in {one["transport"] for one in rows})
+    assert await until(operator, lambda rows: "stdio" not in {one["transport"] for one in rows})
 
 
-async def test_people_see_their_own_connections_only(site, hub):
+async def test_people_see_their_own_connections_only(site, operator):
     async with site.client("core", owner="stranger") as client:
         await client.list_tools()
-        await until(hub, lambda rows: "stranger" in {one["user"] for one in rows})
-    assert {one["user"] for one in listed(hub, "stranger")} == {"stranger"}
+        await until(operator, lambda rows: "stranger" in {one["user"] for one in rows})
+    assert {one["user"] for one in listed(operator, "stranger")} == {"stranger"}
 
 
 async def test_calls_and_errors_over_stdio_are_in_the_metrics_of_the_web_process(site, hub):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from mcp import MCPError
@@ -12,19 +10,6 @@ from mcp import MCPError
 from tests.mcp_bridge.test_http import upload
 
 pytestmark = pytest.mark.anyio
-FORGET = """
-import sys, django
-django.setup()
-from knowledge.models import Chunk, ChunkVector
-chunks = Chunk.objects.filter(version__document__public_id=sys.argv[1])
-print(ChunkVector.objects.filter(chunk__in=chunks.values("pk")).delete()[0])
-"""
-
-
-def forget_vectors(hub, document_id: str) -> int:
-    command = [sys.executable, "-c", FORGET, document_id]
-    done = subprocess.run(command, env=hub.environment, capture_output=True, text=True, check=True)
-    return int(done.stdout)
 
 
 async def state(client, document_id: str) -> dict:
@@ -32,11 +17,11 @@ async def state(client, document_id: str) -> dict:
     return json.loads(read.contents[0].text)
 
 
-async def test_missing_vectors_are_made_and_those_that_are_there_only_when_asked(site, hub):
+async def test_missing_vectors_are_made_and_those_that_are_there_only_when_asked(site, operator):
     async with site.client("hub") as client:
         document_id = (await upload(client, "埋め込み.md"))["document_id"]
         ready = await state(client, document_id)
-        lost = forget_vectors(hub, document_id)
+        lost = int(operator("forget_vectors", document_id))
         pending = await state(client, document_id)
         made = (await client.call_tool("embed_document", {"document_id": document_id})).structured_content
         again = (await client.call_tool("embed_document", {"document_id": document_id})).structured_content

@@ -12,7 +12,7 @@ import pytest
 from mcp import MCPError
 from mcp.types import PromptReference, ResourceTemplateReference
 
-from tests.mcp_bridge.conftest import DESIGN, TestSite, start_site, stop_site
+from tests.mcp_bridge.conftest import DESIGN, TestSite, start_site, stdio_session, stop_site
 
 pytestmark = pytest.mark.anyio
 ERAS = ("auto", "legacy")
@@ -235,17 +235,13 @@ def test_http_can_be_switched_off(hub):
 
 
 async def test_check_items_come_in_pages_that_fit_the_output_budget(hub):
-    site = start_site(hub, HUB_OUTPUT_BUDGET_CHARS="5000")
-    try:
-        async with site.client("core") as client:
-            pages, cursor, asked = [], None, {"checklist": "basic-design"}
-            while cursor or not pages:
-                answer = await client.call_tool("get_check_items", {**asked, **({"cursor": cursor} if cursor else {})})
-                pages.append(answer.structured_content)
-                cursor = pages[-1]["next_cursor"]
-            other = await client.call_tool("get_check_items", {"cursor": pages[0]["next_cursor"]})
-    finally:
-        stop_site(site)
+    async with stdio_session(hub.stdio("core", HUB_OUTPUT_BUDGET_CHARS="5000")) as client:
+        pages, cursor, asked = [], None, {"checklist": "basic-design"}
+        while cursor or not pages:
+            answer = await client.call_tool("get_check_items", {**asked, **({"cursor": cursor} if cursor else {})})
+            pages.append(answer.structured_content)
+            cursor = pages[-1]["next_cursor"]
+        other = await client.call_tool("get_check_items", {"cursor": pages[0]["next_cursor"]})
     shown = [item["id"] for page in pages for item in page["check_items"]]
     assert len(pages) > 2
     assert len(shown) == len(set(shown)) == pages[0]["total"]
