@@ -58,7 +58,7 @@ def _day(label: Any) -> forms.DateField:  # noqa: ANN401
 class SearchForm(forms.Form):
     """What to look for, and where. All of it is in the address, so that a search can be kept and shared."""
 
-    q = forms.CharField(max_length=MAX_QUERY_CHARS, strip=True)
+    q = forms.CharField(label=_("Query"), max_length=MAX_QUERY_CHARS, strip=True)
     mode = _choice(_("Mode"), (*MODES, (COMPARE, _("side by side"))))
     collection = _choice(_("Collection"))
     limit = forms.TypedChoiceField(
@@ -150,7 +150,7 @@ class SearchForm(forms.Form):
         try:
             given = json.loads(text) if text.startswith("{") else dict(_pairs(text))
         except ValueError as error:
-            raise forms.ValidationError(_("Metadata: expected name=text, or a JSON object.")) from error
+            raise forms.ValidationError(_("Expected name=text, or a JSON object.")) from error
         return dict(given)
 
     def as_query(self) -> SearchQuery:

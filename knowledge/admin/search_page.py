@@ -23,7 +23,7 @@ from hub.core.languages import in_language
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.highlight import highlight
 from knowledge.admin.search_form import MODES, SearchForm
-from knowledge.admin.search_words import told_explanation
+from knowledge.admin.search_words import leg_name, told_explanation
 from knowledge.search.hybrid import search
 from knowledge.services.collections import may_curate
 from knowledge.services.saved_queries import cases_of, is_kept, question_of
@@ -46,7 +46,7 @@ class ShownHit:
     hit: Hit
     text: SafeString
     link: str
-    legs: list[tuple[str, int | None, float]]
+    legs: list[tuple[str | Promise, int | None, float]]
     kept_in: tuple[str, ...] = ()
     others: tuple[tuple[str, int | None], ...] = ()
 
@@ -144,7 +144,7 @@ def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase]) -> ShownHit:
         hit=hit,
         text=highlight(hit.content, hit.highlights or ()),
         link=f"{link}?{place}",
-        legs=[(name, leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
+        legs=[(leg_name(name), leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
         kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),
     )
 

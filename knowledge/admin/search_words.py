@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from knowledge.admin.search_form import MODES
 from knowledge.types import Explanation, SearchResult
 
-LEGS = {"vector": gettext_lazy("by meaning"), "lexical": gettext_lazy("by words")}
+LEGS = {
+    "vector": gettext_lazy("by meaning"),
+    "lexical": gettext_lazy("by words"),
+    "reranker": gettext_lazy("reranker"),
+}
 STEPS = {
     "phrases": gettext_lazy("quoted phrases"),
     "embed": gettext_lazy("embedding of the question"),
@@ -31,6 +36,11 @@ PLANS = (
 )
 
 
+def leg_name(leg: str) -> str | Promise:
+    """Give the name of a leg that people read; one that has none is shown as it stands."""
+    return LEGS.get(leg, leg)
+
+
 def told_explanation(result: SearchResult) -> dict[str, Any] | None:
     """Turn an explanation into names and values for the page; None where none was asked for or nothing was searched.
 
@@ -41,7 +51,7 @@ def told_explanation(result: SearchResult) -> dict[str, Any] | None:
         return None
     return {
         "facts": _facts(told),
-        "legs": [(LEGS.get(leg, leg), told.candidates.get(leg, 0), _(plan)) for leg, plan in told.plans.items()],
+        "legs": [(leg_name(leg), told.candidates.get(leg, 0), _(plan)) for leg, plan in told.plans.items()],
         "words": sorted(told.words.items(), key=lambda pair: (-pair[1], pair[0])),
         "bigrams": sorted(told.bigrams.items(), key=lambda pair: (-pair[1], pair[0])),
         "timings": _timings(result),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sudachipy import SplitMode
+from sudachipy import Morpheme, SplitMode
 
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.stemming import stem
@@ -36,7 +36,12 @@ _ENGLISH_QUESTION_WORDS = frozenset(
     {"a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how", "if", "in", "into"}
     | {"is", "it", "its", "of", "on", "or", "that", "the", "their", "there", "these", "this", "to", "was", "were"}
     | {"what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with"}
+    | {"about", "any", "been", "being", "could", "did", "done", "had", "has", "have", "i", "may", "must", "my", "our"}
+    | {"shall", "should", "they", "we", "would", "you", "your"}
 )
+# What a sentence needs and no subject is: する, いる, よい and their like, and such nouns as long as kana write them.
+_AUXILIARY = "非自立可能"
+_FORMAL_NOUNS = frozenset({"時", "方", "事", "こと", "物", "為", "所", "訳", "筈", "儘"})
 _DASH = re.compile(r"(?<=[a-z0-9])[\u2010-\u2015\u2212\u30fc](?=[a-z0-9])")
 # Possessive, and only from a word's start: otherwise a long run of letters takes quadratic time.
 _CODE = re.compile(r"(?<![a-z0-9])[a-z0-9]++(?:[-_./:@+#]++[a-z0-9]++)+")
@@ -81,6 +86,11 @@ class QueryTerms:
     def __bool__(self) -> bool:
         return bool(self.words or self.bigrams)
 
+    @property
+    def own_words(self) -> int:
+        """How many of the words are the caller's own."""
+        return sum(weight == 1.0 for weight in self.words.values())
+
 
 def analyse_passage(heading: str, text: str) -> PassageTerms:
     """Count the terms of a passage together with its heading (title and section path).
@@ -96,13 +106,13 @@ def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
     """Tell what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
     ``expand`` gives other names for what the text mentions; their terms count ``SYNONYM_WEIGHT``. Beyond
-    ``MAX_QUERY_TERMS`` distinct terms of a field the later ones are left out and ``is_cut`` is set.
+    ``MAX_QUERY_TERMS`` distinct terms of a field the later ones are left out; ``is_cut`` when they are the text's own.
     """
     words, bigrams = _query_fields(text)
+    is_cut = max(len(words), len(bigrams)) > MAX_QUERY_TERMS
     for alternative in expand(text) if expand else ():
         for terms, extra in zip((words, bigrams), _query_fields(alternative), strict=True):
             terms.update({term: SYNONYM_WEIGHT for term in extra if term not in terms})
-    is_cut = max(len(words), len(bigrams)) > MAX_QUERY_TERMS
     words, bigrams = _first(words), _first(bigrams)
     codes = tuple(code for code in dict.fromkeys(_codes(fold(text))) if code in words)
     return QueryTerms(words=words, bigrams=bigrams, codes=codes, is_cut=is_cut)
@@ -136,8 +146,7 @@ def surfaces(text: str) -> list[str]:
     for piece in _PIECE.findall(_CODE.sub(" ", folded)):
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
             surface = morpheme.surface()
-            is_empty = surface in _ENGLISH_QUESTION_WORDS or morpheme.normalized_form() in _QUESTION_WORDS
-            if not is_empty and _says_something(surface, morpheme.part_of_speech()[0]):
+            if not _only_asks(morpheme) and _says_something(surface, morpheme.part_of_speech()[0]):
                 found.append(surface)
     return list(dict.fromkeys(found))
 
@@ -153,7 +162,7 @@ def fold(text: str) -> str:
 
 def _query_fields(text: str) -> tuple[dict[str, float], dict[str, float]]:
     folded = fold(text)
-    words = [word for word in _words(folded, leave_out=_ENGLISH_QUESTION_WORDS) if word not in _QUESTION_WORDS]
+    words = list(_words(folded, is_question=True))
     bigrams = [term for term in _bigrams(folded) if term not in _ENGLISH_QUESTION_WORDS]
     if not words:  # hiragana alone is then particles and endings
         bigrams = [term for term in bigrams if not _HIRAGANA.fullmatch(term)]
@@ -164,7 +173,7 @@ def _first(terms: dict[str, float]) -> dict[str, float]:
     return dict(list(terms.items())[:MAX_QUERY_TERMS])
 
 
-def _words(folded: str, *, leave_out: frozenset[str] = frozenset()) -> Iterator[str]:
+def _words(folded: str, *, is_question: bool = False) -> Iterator[str]:
     for code in _CODE.finditer(folded):
         yield code[0][:MAX_TERM_LENGTH]
     yield from _articles(folded)
@@ -172,7 +181,7 @@ def _words(folded: str, *, leave_out: frozenset[str] = frozenset()) -> Iterator[
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
             surface = morpheme.surface()
             term = _term(surface, morpheme.part_of_speech()[0], morpheme.normalized_form())
-            if term and surface not in leave_out:
+            if term and not (is_question and _only_asks(morpheme)):
                 yield term
 
 
@@ -228,6 +237,16 @@ def _without_ending(word: str) -> str:
 
 def _says_something(surface: str, part_of_speech: str) -> bool:
     return part_of_speech not in _EMPTY_WORDS and any(character.isalnum() for character in surface)
+
+
+def _only_asks(morpheme: Morpheme) -> bool:
+    """Tell whether a word of a question belongs to the asking and not to what is asked for."""
+    surface, form = morpheme.surface(), morpheme.normalized_form()
+    if surface in _ENGLISH_QUESTION_WORDS or form in _QUESTION_WORDS:
+        return True
+    return _HIRAGANA.fullmatch(surface) is not None and (
+        form in _FORMAL_NOUNS or morpheme.part_of_speech()[1] == _AUXILIARY
+    )
 
 
 def _bigrams(folded: str) -> Iterator[str]:

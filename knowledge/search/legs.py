@@ -171,7 +171,7 @@ def _ask_lexical(
     except DatabaseError as error:
         logger.exception("lexical search failed")
         raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
-    return _LexicalAnswer(hits=hits, is_cut=terms.is_cut or len(terms.words) > max(MAX_TERMS.values()))
+    return _LexicalAnswer(hits=hits, is_cut=terms.is_cut or terms.own_words > max(MAX_TERMS.values()))
 
 
 def _served_mode(

@@ -46,8 +46,8 @@ def test_explain_shows_what_each_leg_said(tmp_path: Path) -> None:
     add_document(tmp_path)
     client = client_of(make_user("佐藤", is_superuser=True))
     shown = client.get(reverse(PAGE), {"q": "応答時間", "explain": "on", "mode": "hybrid"}).content.decode()
-    assert "<td>lexical</td>" in shown
-    assert "<td>vector</td>" in shown
+    assert "<td>語で検索</td>" in shown
+    assert "<td>意味で検索</td>" in shown
 
 
 @pytest.mark.django_db

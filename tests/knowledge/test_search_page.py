@@ -65,7 +65,9 @@ def test_a_filter_that_makes_no_sense_is_told_and_nothing_is_searched(curator: C
     wrongs = ({"metadata": "年度"}, {"metadata": "{"}, {"created_from": "昨日"}, {"threshold": "2"}, {"limit": "7"})
     for wrong in wrongs:
         response = curator.get(reverse(PAGE), {"q": "応答", **wrong})
-        assert 'role="alert"' in response.content.decode(), wrong
+        shown = response.content.decode()
+        assert 'role="alert"' in shown, wrong
+        assert f'role="alert"><strong>{response.context_data["form"][next(iter(wrong))].label}</strong>' in shown
         assert "shown" not in response.context_data
 
 
@@ -91,7 +93,9 @@ def test_explain_tells_plans_terms_filters_and_times(curator: Client) -> None:
     assert {leg for leg, _candidates, _plan in told["legs"]} == {"by meaning", "by words"}
     assert "応答" in dict(told["words"])
     assert told["timings"][-1][2] == 100
-    assert response.context_data["shown"].hits[0].hit.terms
+    best = response.context_data["shown"].hits[0]
+    assert best.hit.terms
+    assert {leg for leg, _rank, _raw in best.legs} == {"by meaning", "by words"}
 
 
 def test_the_page_asks_as_many_queries_however_much_is_found_and_kept(curator: Client, library: Library) -> None:

@@ -57,6 +57,7 @@ class Command(HubCommand):
     def handle(self, *, token: str, json: bool, **options: Any) -> None:  # noqa: ANN401
         with cli_call():
             result = search_sources(local_principal(token), _query(options), source=SearchSource(options["source"]))
+            remarks = [in_language(notice.ja, notice.en) for notice in result.notices]
         if json:
             self.print_json(search_out(result, next_cursor=None))
             return
@@ -64,8 +65,8 @@ class Command(HubCommand):
             self.stdout.write(_lines(number, hit))
         for remote in result.remote:
             self.stdout.write(_remote_lines(remote))
-        for notice in result.notices:
-            self.stderr.write(in_language(notice.ja, notice.en))
+        for remark in remarks:
+            self.stderr.write(remark)
         if result.explanation:
             self.stdout.write(_explained(result))
 

@@ -13,6 +13,7 @@ from knowledge.backends.analysis import (
     analyse_passage,
     analyse_query,
     fold,
+    surfaces,
 )
 
 
@@ -68,6 +69,26 @@ def test_other_scripts_have_terms(text: str) -> None:
 
 def test_question_words_are_not_asked_for() -> None:
     assert set(analyse_query("応答時間は何秒").words) == {"応答", "時間", "秒"}
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("SOAP を選んだほうがよいのはどんなときか", {"ソープ", "選ぶ"}),
+        ("職員が推測して登録していてもよいか", {"職員", "推測", "登録"}),
+        ("移行を終えることができる時", {"移行", "終える", "時"}),
+        ("What should have been done to your servers", {"サーバー"}),
+    ],
+)
+def test_what_a_sentence_needs_and_no_subject_is_is_neither_asked_for_nor_marked(
+    question: str, asked: set[str]
+) -> None:
+    assert set(analyse_query(question).words) == asked
+    assert not {"ほう", "よい", "とき", "し", "い", "こと", "できる"} & set(surfaces(question))
+
+
+def test_passages_keep_every_word() -> None:
+    assert {"為る", "良い"} <= words("登録してよい")
 
 
 def test_lone_surrogates_and_nul_do_not_hide_the_rest() -> None:

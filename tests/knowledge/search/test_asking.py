@@ -95,6 +95,7 @@ def test_synonyms_take_no_room_from_the_words_of_the_caller() -> None:
     result = search(local_operator(), query, expand=lambda text: RARE_WORDS)
     assert result.hits[0].content == own
     assert {"氏名", "項目", "名"} <= set(result.hits[0].terms or ())
+    assert "query_cut" not in {notice.code for notice in result.notices}
 
 
 @pytest.mark.parametrize("text", ["？！", "。、・", "は、が。", "%", '"', "あ" * 500])
