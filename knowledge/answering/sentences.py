@@ -17,8 +17,10 @@ _BREAK = re.compile(
     r"|\n(?:[ \t　]*\n|(?=[ \t　]*(?:#{1,6} |[-*+・●○] ?|\(?[0-9０-９]+[.)．）] |\||>|```)))"
 )
 _MARKER = re.compile(r"[ \t　]*(?:(?:[-*+・●○]|\(?[0-9０-９]+[.)．）])[ \t　]+|>[ \t　]?)?")
-# Headings, fences, rulers, and lines of a table of contents, which are links into the document.
-_NO_STATEMENT = re.compile(r"#{1,6} |```|[|\s:\-=*_]*\Z|\s*(?:[-*+] )?\[[^\n]*\]\(#[^\s)]*\)\s*\Z")
+# Headings, fences, rulers, and lines of a table of contents: links into the document, or dots that lead to a page.
+_NO_STATEMENT = re.compile(
+    r"#{1,6} |```|[|\s:\-=*_]*\Z|\s*(?:[-*+] )?\[[^\n]*\]\(#[^\s)]*\)\s*\Z|[^\n]*?[.．・…‥]{4}[.．・…‥ ]*[0-9]"
+)
 _LEAST_CHARACTERS = 6
 
 

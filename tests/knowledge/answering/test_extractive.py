@@ -129,6 +129,8 @@ def test_sentences_are_statements_list_items_and_rows_with_their_places():
         ("前の段落である。\n## 2 非機能要件\n### 2.1 性能\n応答は三秒以内。", ["前の段落である。", "応答は三秒以内。"]),
         ("- [1. はじめに](#1-はじめに)\n  - [1.6. すぐ合わせる必要がありますか。](#16-すぐ合わせる)\n", []),
         ("- [仕様書](spec.md)に従うこと。", ["[仕様書](spec.md)に従うこと。"]),
+        ("調達案件の概要..............1\n契約期間 ・・・・・・・・ 2\n", []),
+        ("待つ。……5秒後に、2.5 倍とする。", ["……5秒後に、2.5 倍とする。"]),
         ("## 見出しだけ", []),
     ],
 )
@@ -140,3 +142,13 @@ def test_a_requirement_right_below_its_heading_answers(db):
     stated = "### NFR-1 応答時間\n検索の応答時間は三秒以内とする。"
     Library().add("要件.md", [stated, "### NFR-12 可用性\n稼働率を定める。"])
     assert ask("NFR-1 の応答時間").sentences[0].text == "検索の応答時間は三秒以内とする。"
+
+
+@pytest.mark.parametrize(
+    ("question", "has_number"),
+    [("業務実施計画書はいつまでに提出しますか", True), ("業務実施計画書はいつも誰が承認しますか", False)],
+)
+def test_who_asks_when_or_how_many_is_answered_with_a_number(db, question, has_number):
+    stated = "業務実施計画書を提出し、主管課の承認を得ること。業務実施計画書の提出は契約締結後1週間以内とする。"
+    Library().add("仕様書.md", [stated])
+    assert ("1週間" in ask(question).sentences[0].text) == has_number
