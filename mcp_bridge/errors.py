@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import redis
-from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.db import DataError, InterfaceError, OperationalError, ProgrammingError
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from mcp import MCPError
@@ -31,6 +31,11 @@ def to_hub_error(error: BaseException) -> HubError | None:
             return error
         case ProgrammingError(__cause__=UndefinedTable()):
             return Unavailable(_("The database has no tables yet. Run: manage.py migrate"), code="not_migrated")
+        case DataError() if "NUL (0x00)" in str(error):  # in a URI or a prompt: a tool's arguments are looked at before
+            return InvalidInput(
+                _('"{field}" contains a NUL character or half of a surrogate pair, which no text may have.'),
+                field="params",
+            )
         case OperationalError() | InterfaceError():
             logger.error("the database failed an MCP call: %s", error)
             return Unavailable(_("The database does not answer now. Try again in a few seconds."))

@@ -11,7 +11,6 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
-from django.utils.translation import gettext_lazy as _
 from mcp import MCPError
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import NotificationOptions
@@ -29,17 +28,18 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 from mcp.types import Tool as ListedTool
-from pydantic import AnyHttpUrl, AnyUrl, ValidationError
+from pydantic import AnyHttpUrl, AnyUrl
 
 from hub.access.principals import Principal, Scope
-from hub.core.errors import HubError, InvalidInput
+from hub.core.errors import HubError
 from hub.core.measures import UNKNOWN
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
+from mcp_bridge.arguments import check_arguments, check_names
 from mcp_bridge.bedrock_kb.errors import failed_question
 from mcp_bridge.caller import current_caller
 from mcp_bridge.calls import Door, around_calls
 from mcp_bridge.counting import count_call
-from mcp_bridge.errors import internal_error, invalid_arguments, protocol_error, to_hub_error, tool_error, unknown
+from mcp_bridge.errors import internal_error, protocol_error, to_hub_error, tool_error, unknown
 from mcp_bridge.following import Follower, Gate, Kind
 from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
@@ -194,8 +194,8 @@ class HubServer(MCPServer[Any]):
             raise unknown("tool", name, [tool.name for tool in await self.list_tools()])
         try:
             current_caller().principal.require(item.scope)
-            _check_arguments(item.tool, arguments)
-            return await super().call_tool(name, arguments, context)
+            given = check_arguments(item.tool, arguments)
+            return await super().call_tool(name, given, context)
         except HubError as error:
             return tool_error(error, language=language)
         except ToolError as error:
@@ -217,7 +217,7 @@ class HubServer(MCPServer[Any]):
         if name not in prompts:
             raise unknown("prompt", name, sorted(prompts))
         known = {argument.name: bool(argument.required) for argument in prompts[name].arguments or []}
-        _check_names(set(arguments or {}), known=set(known), required={key for key, needed in known.items() if needed})
+        check_names(set(arguments or {}), known=set(known), required={key for key, needed in known.items() if needed})
         try:
             return await super().get_prompt(name, arguments, context)
         except ValueError as error:
@@ -247,27 +247,6 @@ class HubServer(MCPServer[Any]):
         error = unknown("resource", uri, known)
         error.error.data["uri"] = uri
         return error
-
-
-def _check_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
-    known = tool.parameters.get("properties", {})
-    _check_names(set(arguments), known=set(known), required=set())
-    try:
-        tool.fn_metadata.validate_arguments(arguments)
-    except ValidationError as error:
-        raise invalid_arguments(error) from error
-
-
-def _check_names(given: set[str], *, known: set[str], required: set[str]) -> None:
-    problems = [f"unknown: {', '.join(sorted(given - known))}"] if given - known else []
-    problems += [f"missing: {', '.join(sorted(required - given))}"] if required - given else []
-    if problems:
-        raise InvalidInput(
-            _("These arguments can't be used ({problems}). Known arguments: {known}."),
-            code="invalid_arguments",
-            problems="; ".join(problems),
-            known=", ".join(sorted(known)) or "none",
-        )
 
 
 def _first_expected(error: BaseException) -> HubError | None:

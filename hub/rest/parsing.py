@@ -49,7 +49,7 @@ def parse_json(body: bytes) -> Any:  # noqa: ANN401 (any JSON value)
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
         if b"\\u" in body:  # NUL and lone surrogates only come as escapes in UTF-8 JSON
-            _check_strings(value, "")
+            check_strings(value, "")
     except json.JSONDecodeError as error:
         raise _malformed(
             _("The body is not valid JSON: {reason} at line {line}, column {column}."),
@@ -74,17 +74,18 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _check_strings(value: object, path: str) -> None:
+def check_strings(value: object, path: str) -> None:
+    """Look at every string in the JSON value at ``path``. Raises InvalidInput for one that can't be stored."""
     if isinstance(value, str):
         if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
             raise _unstorable(path or "body")
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            _check_strings(item, f"{path}.{index}".lstrip("."))
+            check_strings(item, f"{path}.{index}".lstrip("."))
     elif isinstance(value, dict):
         for key, item in value.items():
-            _check_strings(key, path)
-            _check_strings(item, f"{path}.{key}".lstrip("."))
+            check_strings(key, path)
+            check_strings(item, f"{path}.{key}".lstrip("."))
 
 
 def _unstorable(field: str) -> HubError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
@@ -17,6 +17,7 @@ from knowledge.schemas import document_out
 from knowledge.services import reading
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
+from mcp_bridge.servers.filters import check_filters
 from mcp_bridge.servers.schemas import (
     Collection,
     Cursor,
@@ -33,8 +34,8 @@ REVIEWS_SHOWN = 3
 def list_documents(
     collection: Collection = "",
     status: Annotated[
-        str,
-        Field(max_length=20, description="stored, parsing, chunking, embedding, ready, needs_ocr, failed or retired"),
+        Literal["", "stored", "parsing", "chunking", "embedding", "ready", "needs_ocr", "failed", "retired"],
+        Field(description="only these; empty: all"),
     ] = "",
     document_type: DocumentTypeCode = "",
     path_prefix: Annotated[str, Field(max_length=1000, description="paths that begin so")] = "",
@@ -56,6 +57,7 @@ def list_documents(
         "query": query,
     }
     principal = current_caller().principal
+    check_filters(principal, collection=collection, document_type=document_type)
     documents = reading.list_documents(principal, **filters)
     page = paginate_keyset(documents, limit=limit, cursor=cursor, scope=cursor_scope("mcp.documents", **filters))
     reviews = _newest_reviews(principal, page.items)

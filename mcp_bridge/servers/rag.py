@@ -20,6 +20,7 @@ from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery, 
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import embeddings, rag_graph
+from mcp_bridge.servers.filters import check_filters, check_searched
 from mcp_bridge.servers.knowledge_ontology import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
@@ -140,7 +141,11 @@ def answer(
     not bear out are left out) or extractive (taken from the documents as they stand). Read notices.
     """
     asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
-    return answer_out(answer_question(current_caller().principal, asked))
+    principal = current_caller().principal
+    answered = answer_out(answer_question(principal, asked))
+    if answered.answer is None:
+        check_searched(principal, asked.filter)
+    return answered
 
 
 def get_document_count(collection: Collection = "") -> CountOut:
@@ -148,14 +153,19 @@ def get_document_count(collection: Collection = "") -> CountOut:
 
     Use it to tell how many there are (何件、登録数、規模), and whether there is anything to search at all.
     """
-    documents, chunks = reading.count_documents(current_caller().principal, collection=collection)
+    principal = current_caller().principal
+    check_filters(principal, scope=Scope.SEARCH, collection=collection)
+    documents, chunks = reading.count_documents(principal, collection=collection)
     return CountOut(documents=documents, chunks=chunks)
 
 
 def _search(name: str, asked: SearchQuery, cursor: str | None, source: SearchSource = SearchSource.LOCAL) -> SearchOut:
     scope = cursor_scope(name, query={**_without_limit(asked), "source": source})
     after = page_mark(decode_cursor(cursor, scope=scope)) if cursor else None
-    result = search_sources(current_caller().principal, replace(asked, after=after), source=source)
+    principal = current_caller().principal
+    result = search_sources(principal, replace(asked, after=after), source=source)
+    if not result.hits:
+        check_searched(principal, asked.filter)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     return search_out(result, next_cursor=following)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut, asked
 from knowledge.types import SearchMode
@@ -171,7 +171,11 @@ Mode = Annotated[
     SearchMode, Field(description="hybrid: by meaning and by words; vector: by meaning only; lexical: by words only")
 ]
 Collection = Annotated[str, Field(max_length=63, description="slug of the collection; empty: all that you may use")]
-Cursor = Annotated[str | None, Field(max_length=4000, description="next_cursor of the page before")]
+Cursor = Annotated[
+    str | None,
+    BeforeValidator(lambda given: None if given == "" else given),  # models write "" for the first page
+    Field(max_length=4000, description="next_cursor of the page before"),
+]
 DocumentTypeCode = Annotated[
     str,
     Field(

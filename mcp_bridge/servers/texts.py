@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from django.conf import settings
 from pydantic import Field
 
 from hub.access.principals import Scope
@@ -41,7 +42,25 @@ def check_text(
     coverage) use review_document.
     """
     result = services.lint_text(principal=current_caller().principal, text=text, rules=rules, text_format=format)
-    return lint_out(result)
+    return _within_budget(lint_out(result))
+
+
+def _within_budget(checked: LintOut) -> LintOut:
+    """Keep the findings whose JSON fits into HUB_OUTPUT_BUDGET_CHARS, and at least one; say so when some are left."""
+    shown, budget = 0, settings.CONFIG.hub_output_budget_chars
+    for finding in checked.findings:
+        budget -= len(finding.model_dump_json())
+        if budget < 0 and shown:
+            break
+        shown += 1
+    if shown == len(checked.findings):
+        return checked
+    notice = {
+        "code": "findings_left_out",
+        "ja": f"指摘 {checked.total_findings} 件のうち最初の {shown} 件です。残りは本文を分けて確認してください。",
+        "en": f"The first {shown} of {checked.total_findings} findings. Check the text in parts for the rest.",
+    }
+    return checked.model_copy(update={"findings": checked.findings[:shown], "notices": [*checked.notices, notice]})
 
 
 TOOL: HubTool = hub_tool(check_text, title="Check a text (文章校正)", scope=Scope.READ, picture="check")

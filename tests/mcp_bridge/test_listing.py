@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal, local_operator
+from hub.core.errors import HubError
 from mcp_bridge.caller import Caller, caller_context
-from mcp_bridge.servers import listing, stored
+from mcp_bridge.errors import in_words
+from mcp_bridge.servers import core, listing, rag, stored
+from mcp_bridge.servers.schemas import FilterIn
 from review.models import CheckListVersion, Review
 from tests.factories import UserFactory, upload_text
 
@@ -53,3 +56,25 @@ def test_who_may_not_read_a_document_hears_nothing_of_its_reviews(reviewed):
         assert listing.list_documents().items == []
     assert stored._page(stranger, None).items == []
     assert stored._state(stranger) != stored._state(local_operator())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        (listing.list_documents, {"collection": "nowhere"}, 'no collection "nowhere"'),
+        (listing.list_documents, {"document_type": "basic-design"}, "Known: basic_design"),
+        (core.get_check_items, {"document_type": "basic-design"}, "Known: basic_design"),
+        (rag.get_document_count, {"collection": "nowhere"}, 'no collection "nowhere"'),
+        (rag.search, {"query": "応答時間", "collection": "nowhere"}, 'no collection "nowhere"'),
+        (
+            rag.vector_search,
+            {"query": "応答時間", "filter": FilterIn(document_type="basic-design")},
+            "Known: basic_design",
+        ),
+        (rag.answer, {"query": "応答時間", "collection": "nowhere"}, 'no collection "nowhere"'),
+    ],
+)
+def test_a_filter_that_names_what_is_not_there_is_refused_in_words(tool, arguments, words):
+    with caller_context(Caller(principal=local_operator())), pytest.raises(HubError) as caught:
+        tool(**arguments)
+    assert words in in_words(caught.value, "en")

@@ -148,6 +148,9 @@ async def test_what_is_not_there_is_answered_with_what_is(mode):
         ({"query": "貸出", "limit": 1000}, "limit: Input should be less than or equal to 100 (given: 1000)"),
         ({}, "query: Field required"),
         ({"query": "貸出", "filter": {"documenttype": "x"}}, "filter.documenttype: Extra inputs are not permitted"),
+        ({"query": "貸\0出"}, '"query" contains a NUL character'),
+        ({"query": "貸出", "filter": {"document_ids": ["doc_\0"]}}, '"filter.document_ids.0" contains a NUL character'),
+        ({"query": None}, "query: Input should be a valid string (given: None)"),
     ],
 )
 async def test_bad_arguments_are_a_tool_error_that_says_which_and_why(arguments, words):
@@ -156,6 +159,27 @@ async def test_bad_arguments_are_a_tool_error_that_says_which_and_why(arguments,
     assert result.is_error
     assert words in result.content[0].text
     assert "pydantic" not in result.content[0].text
+
+
+async def test_an_optional_argument_that_is_null_counts_as_left_out(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "knowledge.services.reading.count_documents", lambda _who, **given: asked.append(given) or (0, 0)
+    )
+    async with client_of("rag") as client:
+        counted = await client.call_tool("get_document_count", {"collection": None})
+    assert counted.structured_content == {"documents": 0, "chunks": 0}
+    assert asked == [{"collection": ""}]
+
+
+async def test_more_findings_than_an_answer_may_hold_are_counted_and_left_out(settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_output_budget_chars": 5000})
+    async with client_of("core") as client:
+        few = (await client.call_tool("check_text", {"text": "これは適切に行う。"})).structured_content
+        many = (await client.call_tool("check_text", {"text": "見れる。\n\n" * 100})).structured_content
+    assert len(few["findings"]) == few["total_findings"]
+    assert 0 < len(many["findings"]) < many["total_findings"]
+    assert [notice["code"] for notice in many["notices"]] == ["findings_left_out"]
 
 
 async def test_a_bug_is_an_internal_error_with_a_request_id_and_no_details(monkeypatch, caplog):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import psycopg
 import pytest
@@ -14,7 +15,7 @@ from hub.access.models import AccessToken, AuditEvent
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Unauthenticated
-from mcp_bridge import tokens
+from mcp_bridge import threads, tokens
 from mcp_bridge.threads import in_thread
 from mcp_bridge.tokens import TokenLookup
 from tests.factories import UserFactory
@@ -39,7 +40,20 @@ async def lookup(token):
     lookup = TokenLookup()
     yield lookup
     await lookup.aclose()
-    await in_thread(connections.close_all)
+    await asyncio.to_thread(disconnect_threads)
+
+
+def disconnect_threads() -> None:
+    """Close what the pool's threads hold: tests without a database use them next."""
+    pool = threads._pool()
+    together = threading.Barrier(len(pool._threads))
+
+    def disconnect() -> None:
+        together.wait(30)  # so that each thread has one of these to do
+        connections.close_all()
+
+    for done in [pool.submit(disconnect) for _thread in range(together.parties)]:
+        done.result()
 
 
 async def cut(lookup: TokenLookup) -> None:
