@@ -11,6 +11,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from time import time as clock
 
 import redis
 from apprise import Apprise
@@ -22,6 +23,7 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from hub.core.shared_measures import MCP_FAILURES, total
 from knowledge.models import DocumentVersion
 from knowledge.models.documents import IN_WORK, DocumentStatus
 from knowledge.services.workers import worker_is_alive
@@ -36,12 +38,16 @@ WORKER_GONE_AFTER = timedelta(seconds=60)
 STUCK_AFTER = timedelta(minutes=30)
 FAILING_WITHIN = timedelta(minutes=15)
 FAILING_FROM = 5  # failures, and at least half of what ended
-_STATE, _LOCK = "alerts:said", "alerts:looking"
+MCP_FAILING_FROM = 5  # failures within FAILING_WITHIN; there should be none
+_STATE, _LOCK, _MCP_SUMS = "alerts:said", "alerts:looking", "alerts:mcp"
 _LOCK_S = 60
 
 
 def troubles() -> dict[str, str]:
-    """Name what is wrong now: {key: one sentence in the active language}. Three queries at most and one for workers."""
+    """Name what is wrong now: {key: one sentence in the active language}. Three queries at most and one for workers.
+
+    It remembers how many MCP requests had failed, to see at the next look how many more there are.
+    """
     found = {}
     old = DocumentVersion.objects.filter(status__in=IN_WORK, queued_at__lt=Now() - WORKER_GONE_AFTER).exists()
     old = old or Review.objects.filter(status__in=UNFINISHED, created_at__lt=Now() - WORKER_GONE_AFTER).exists()
@@ -56,7 +62,23 @@ def troubles() -> dict[str, str]:
     )
     if ended["failed"] >= FAILING_FROM and 2 * ended["failed"] >= ended["total"]:
         found["pipeline_failing"] = _("The pipeline is failing: %(failed)d of the last %(total)d documents.") % ended
+    failures = _new_mcp_failures()
+    if failures >= MCP_FAILING_FROM:
+        found["mcp_failing"] = _(
+            "MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why."
+        ) % {"count": failures}
     return found
+
+
+def _new_mcp_failures() -> int:
+    """How many requests over MCP failed since the oldest look of the last 15 minutes."""
+    now, sum_now = clock(), int(total(MCP_FAILURES))
+    since = now - FAILING_WITHIN.total_seconds()
+    sums: list[tuple[float, int]] = cache.get(_MCP_SUMS) or []
+    # A greater sum than there is now is one from before Valkey was emptied.
+    recent = [(at, failures) for at, failures in sums if at >= since and failures <= sum_now]
+    cache.set(_MCP_SUMS, [*recent, (now, sum_now)], int(FAILING_WITHIN.total_seconds()))
+    return sum_now - min((failures for _at, failures in recent), default=sum_now)
 
 
 def look() -> None:

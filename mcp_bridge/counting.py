@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hub.core.measures import ERRORS, TOOL_CALLS
-from hub.core.shared_measures import STDIO_CALLS, STDIO_ERRORS, Point, count
+from hub.core.shared_measures import MCP_FAILURES, STDIO_CALLS, STDIO_ERRORS, Point, count
 from mcp_bridge.caller import current_caller
 
 
@@ -21,6 +21,12 @@ def count_error(code: str) -> None:
         count(Point(family=STDIO_ERRORS, labels=(code,), value=1))
     else:
         ERRORS.labels("mcp", code).inc()
+
+
+def count_failure(code: str) -> None:
+    """Count an error that is the hub's own, also for the alert on them."""
+    count_error(code)
+    count(Point(family=MCP_FAILURES, labels=(code,), value=1))
 
 
 def _is_over_stdio() -> bool:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from hub.core.context import request_id
 from hub.core.errors import HubError, InvalidInput, Unavailable
 from mcp_bridge.caller import ERROR_LANGUAGE
-from mcp_bridge.counting import count_error
+from mcp_bridge.counting import count_error, count_failure
 
 logger = logging.getLogger(__name__)
 
@@ -58,17 +58,18 @@ def tool_error(error: HubError, *, language: str | None) -> CallToolResult:
 
 def protocol_error(error: HubError, *, language: str | None, **data: str) -> MCPError:
     """Make the answer to a request other than a tool call: ``-32602``, or ``-32603`` for what may pass by itself."""
-    count_error(error.error_code)
     facts: dict[str, Any] = {**data, "code": error.error_code}
     if not error.retryable:
+        count_error(error.error_code)
         return MCPError(code=INVALID_PARAMS, message=in_words(error, language), data=facts)
+    count_failure(error.error_code)
     facts |= {"retryable": True, "fallbackStrategy": "retry_later", "request_id": request_id()}
     return MCPError(code=INTERNAL_ERROR, message=in_words(error, language), data=facts)
 
 
 def internal_error(error: BaseException, *, language: str | None) -> MCPError:
     """Log a bug with its traceback and make the answer, which names only the request id."""
-    count_error("internal_error")
+    count_failure("internal_error")
     number = request_id()
     logger.error("unexpected %s in an MCP call", type(error).__name__, exc_info=error)
     told = HubError(

@@ -95,7 +95,21 @@ STDIO_CALLS = Family(
     labels=("tool", "outcome"),
 )
 STDIO_ERRORS = Family(name="hub_mcp_stdio_errors", text="Errors told to MCP callers over stdio.", labels=("code",))
-FAMILIES = (STAGE_SECONDS, SEARCH_SECONDS, LLM_SECONDS, LLM_TOKENS, LLM_COST, STDIO_CALLS, STDIO_ERRORS)
+MCP_FAILURES = Family(
+    name="hub_mcp_failures",
+    text="MCP requests that failed for a reason inside the hub, over both transports.",
+    labels=("code",),
+)
+FAMILIES = (
+    STAGE_SECONDS,
+    SEARCH_SECONDS,
+    LLM_SECONDS,
+    LLM_TOKENS,
+    LLM_COST,
+    STDIO_CALLS,
+    STDIO_ERRORS,
+    MCP_FAILURES,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +190,13 @@ def count(*points: Point) -> None:
 def flush() -> None:
     """Write what this process counted until now, as the end of a process does."""
     _store.flush()
+
+
+def total(family: Family) -> float:
+    """Add a counter up over its labels and all processes. Raises redis.RedisError when Valkey is away."""
+    flush()
+    stored = _client().hgetall(KEY)
+    return sum(float(value) for field, value in stored.items() if json.loads(field)[:2] == [family.name, SUM])
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -17,6 +18,7 @@ from hub import alerts
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
 from knowledge.models import DocumentVersion
+from mcp_bridge.errors import internal_error
 from review.models import CheckListVersion, Review
 from tests.factories import upload_text
 
@@ -137,6 +139,21 @@ def test_a_failing_pipeline_is_said_from_five_failures_and_half_of_what_ended(re
     alerts.look()
     assert [item["type"] for item in received] == ["failure"]
     versions.update(finished_at=timezone.now() - timedelta(minutes=16))
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure", "success"]
+
+
+def test_failing_mcp_requests_are_said_from_five_within_a_quarter_of_an_hour(received, monkeypatch):
+    alerts.look()
+    for number in range(5):
+        alerts.look()
+        assert received == [], number
+        internal_error(ZeroDivisionError(), language="en")
+    alerts.look()
+    assert [item["type"] for item in received] == ["failure"]
+    assert "5" in received[0]["message"]
+    later = time.time() + 16 * 60
+    monkeypatch.setattr(alerts, "clock", lambda: later)
     alerts.look()
     assert [item["type"] for item in received] == ["failure", "success"]
 
