@@ -79,9 +79,15 @@ class Connection:
     def failed_at(self) -> datetime | None:
         return datetime.fromtimestamp(self.last_error_at, UTC) if self.last_error else None
 
+    def __str__(self) -> str:
+        # What a client says of itself may hold anything: a line break must not begin a line of the log.
+        who = f"{self.client!r} of {self.user or 'nobody known'}"
+        return f"{who} at {self.address or 'this machine'}, {self.transport} to {self.server} {self.protocol}".rstrip()
+
     def fail(self, message: str) -> None:
-        """Remember what went wrong."""
+        """Remember what went wrong, and log it."""
         self.errors += 1
+        logger.info("failed: %s: %r", self, message[:MOST_ERROR_CHARS])
         self.last_error, self.last_error_at = message[:MOST_ERROR_CHARS], time.time()
 
 
@@ -113,13 +119,15 @@ class ConnectionLog:
             self._make_room()
             client.process, client.first_seen = self._process, time.time()
             self._clients[key] = client
+            if not client.is_refused:
+                logger.info("connected: %s", client)
         return self._clients[key]
 
     def _make_room(self) -> None:
         now = time.time()
         idle = [key for key, one in self._clients.items() if not one.open and now - one.last_seen > FORGOTTEN_AFTER_S]
         for key in idle:
-            del self._clients[key]
+            logger.info("not seen for an hour: %s", self._clients.pop(key))
         if len(self._clients) >= MOST_CLIENTS:
             del self._clients[min(self._clients, key=lambda key: self._clients[key].last_seen)]
 

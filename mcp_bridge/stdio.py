@@ -60,7 +60,8 @@ async def serve(
 
 async def _leave_on_signal(on_leave: Callable[[], None]) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _number in signals:
+        async for number in signals:
+            logger.info("ending: %s", signal.Signals(number).name)
             leave(on_leave)
 
 
@@ -126,6 +127,7 @@ class _Requests:
 
     async def _drain(self) -> None:
         """A client may close stdin right after its last request and still read the answer."""
+        logger.info("disconnected: the client has closed stdin")
         self._on_end()
         with anyio.move_on_after(DRAIN_S):
             while self._answers.waiting:

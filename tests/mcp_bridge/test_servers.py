@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import INVALID_PARAMS
+from mcp.types import INVALID_PARAMS, Implementation
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
 from mcp_bridge.bus import EventBridge
@@ -43,13 +43,13 @@ KNOWLEDGE = {"check_ontology_coverage", "reason_ontology", "get_guideline_mappin
 
 @asynccontextmanager
 async def client_of(
-    name: str, *, mode: str = "auto", scopes: frozenset[Scope] = ALL_SCOPES, language: str | None = None
+    name: str, *, mode: str = "auto", scopes: frozenset[Scope] = ALL_SCOPES, language: str | None = None, **options
 ):
     async def principal() -> Principal:
         return Principal(name="利用者", user_id=1, scopes=scopes, ceiling=Classification.C2)
 
     door = Door(principal=principal, events=EventBridge(), language=language, is_local=True)
-    async with Client(build_server(name, door), mode=mode) as client:
+    async with Client(build_server(name, door), mode=mode, **options) as client:
         yield client
 
 
@@ -159,6 +159,17 @@ async def test_bad_arguments_are_a_tool_error_that_says_which_and_why(arguments,
     assert result.is_error
     assert words in result.content[0].text
     assert "pydantic" not in result.content[0].text
+
+
+async def test_who_connects_and_what_fails_is_logged_on_one_line_each(caplog):
+    caplog.set_level("INFO", logger="mcp_bridge.connections")
+    async with client_of("rag", client_info=Implementation(name="試験\nERROR 偽の行", version="1")) as client:
+        await client.list_tools()
+        await client.call_tool("search", {"query": 7})
+    lines = [record.getMessage() for record in caplog.records]
+    assert [line.partition(":")[0] for line in lines] == ["connected", "failed"]
+    assert all("利用者" in line and "\n" not in line for line in lines)
+    assert "invalid_arguments" in lines[1]
 
 
 async def test_an_optional_argument_that_is_null_counts_as_left_out(monkeypatch):
