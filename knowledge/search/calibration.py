@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,11 +47,10 @@ class Calibration:
         """Tell whether scores of this mode were measured."""
         return mode in self.lines
 
-    def score(self, value: float, mode: SearchMode) -> float:
-        """Give the calibrated score, or for an unmeasured mode the fused value cut to 0…1."""
-        if line := self.lines.get(mode):
-            return line.score(value)
-        return min(1.0, max(0.0, value))
+    def scores(self, values: Iterable[float], mode: SearchMode) -> list[float]:
+        """Give the calibrated scores, or for an unmeasured mode the fused values cut to 0…1."""
+        line = self.lines.get(mode)
+        return [line.score(value) if line else min(1.0, max(0.0, value)) for value in values]
 
 
 def calibration_for(*, backend: str, model: str) -> Calibration:

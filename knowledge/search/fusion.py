@@ -8,7 +8,8 @@ not depend on what else was found, so sums of two queries can be compared, and o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from knowledge.types import SearchMode
 
@@ -28,8 +29,7 @@ WEIGHTS = Weights(words=0.25, bigrams=0.25, cosine=0.5)
 CODES_WEIGHT = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What both legs say about one candidate: ``words`` and ``bigrams`` from 0 to 1, None cosine without a vector.
 
     ``codes`` is the share of the query's codes (FR-001) that the candidate has, ``matched`` the terms it has.
@@ -60,8 +60,7 @@ class CosineRange:
         return 0.0 if cosine is None else (cosine - self.low) / (self.high - self.low)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fused:
+class Fused(NamedTuple):
     """A candidate with the convex sum that ranks it."""
 
     evidence: Evidence
@@ -78,7 +77,7 @@ def fuse(
     """
     fused = [Fused(evidence=one, value=_value(one, mode, cosine_range, weights)) for one in candidates]
     if any(one.evidence.codes for one in fused):
-        fused = [replace(one, value=_with_codes(one)) for one in fused]
+        fused = [one._replace(value=_with_codes(one)) for one in fused]
     return sorted(fused, key=lambda one: (-one.value, one.evidence.chunk_id))
 
 

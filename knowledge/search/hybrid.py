@@ -24,7 +24,7 @@ from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.pages import load_page
 from knowledge.search.phrases import chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
-from knowledge.search.ranking import Scored, arrange, ceiling_for, missing_codes, score_candidate
+from knowledge.search.ranking import Scored, arrange, ceiling_for, missing_codes, score_candidates
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import one_snapshot
@@ -102,7 +102,7 @@ def _search(
         tell_legs = query.level.includes(SearchDetail.SCORES)
         missing = missing_codes(terms, findings, phrases)
         ceiling = ceiling_for(terms, missing, phrases)
-        scored = [score_candidate(one, findings, calibration, ceiling=ceiling, tell_legs=tell_legs) for one in ranked]
+        scored = score_candidates(ranked, findings, calibration, ceiling=ceiling, tell_legs=tell_legs)
     found = [one for one in scored if one.score >= query.threshold]
     if reranker:
         with watch.measure("rerank"):

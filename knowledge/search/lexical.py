@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 from django.db import connection
@@ -31,8 +32,7 @@ TERMS_PER_BREAK = 3
 MOST_BREAKS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LexicalHit:
+class LexicalHit(NamedTuple):
     """A candidate's share of the best possible BM25 score in each field, and its rank from 1 (None beyond the limit).
 
     ``codes`` is the share of the query's codes that the chunk has, ``matched`` the terms that it has.
@@ -224,4 +224,5 @@ def _hits(
         )
         for ordinal, words, bigrams, own in columns
     ]
-    return sorted(hits, key=lambda hit: (hit.rank or len(hits) + 1, -hit.words - hit.bigrams, hit.chunk_id))
+    last = len(hits) + 1
+    return sorted(hits, key=lambda hit: (hit.rank or last, -hit.words - hit.bigrams, hit.chunk_id))

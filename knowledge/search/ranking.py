@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from knowledge.backends.analysis import QueryTerms, fold
 from knowledge.models import Chunk
@@ -18,8 +19,7 @@ from knowledge.types import LegScore, SearchMode, SearchQuery
 DOUBTFUL = GOOD_EVIDENCE - 0.01
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate with its calibrated score, what each leg said of it, and candidates that have the same text.
 
     ``legs`` is empty unless somebody is told of it.
@@ -60,17 +60,20 @@ def ceiling_for(terms: QueryTerms, missing: Collection[str], phrases: Sequence[s
     return DOUBTFUL if is_void else 1.0
 
 
-def score_candidate(
-    one: Fused, findings: Findings, calibration: Calibration, *, ceiling: float = 1.0, tell_legs: bool
-) -> Scored:
-    """Calibrate a candidate's value between 0 and ``ceiling``, and with ``tell_legs`` collect what the legs said."""
-    score = ceiling * calibration.score(one.value, findings.mode)
-    return Scored(
-        chunk_id=one.evidence.chunk_id,
-        score=round(score, 6),
-        legs=_legs(one.evidence, findings) if tell_legs else {},
-        terms=one.evidence.matched,
-    )
+def score_candidates(
+    ranked: Sequence[Fused], findings: Findings, calibration: Calibration, *, ceiling: float = 1.0, tell_legs: bool
+) -> list[Scored]:
+    """Calibrate the candidates' values between 0 and ``ceiling``, and with ``tell_legs`` collect what the legs said."""
+    scores = calibration.scores([one.value for one in ranked], findings.mode)
+    return [
+        Scored(
+            chunk_id=one.evidence.chunk_id,
+            score=round(ceiling * score, 6),
+            legs=_legs(one.evidence, findings) if tell_legs else {},
+            terms=one.evidence.matched,
+        )
+        for one, score in zip(ranked, scores, strict=True)
+    ]
 
 
 def _legs(evidence: Evidence, findings: Findings) -> dict[str, LegScore]:
@@ -104,7 +107,7 @@ def arrange(
         if limit is None or documents[version_id] <= limit:
             is_alone = query.full_document or len(group) == 1
             others = () if is_alone else tuple(one.chunk_id for one in group[1:])
-            rest.append(group[0] if is_alone else replace(group[0], duplicates=others))
+            rest.append(group[0] if is_alone else group[0]._replace(duplicates=others))
     return rest, len(rest) + len(shown)
 
 
@@ -113,7 +116,7 @@ def _was_shown(
 ) -> bool:
     if by_document:
         return bool(documents[version_id])
-    return any(one.chunk_id in shown for one in group)
+    return bool(shown) and any(one.chunk_id in shown for one in group)
 
 
 def _group(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from knowledge.models import Chunk
 from knowledge.ports import Reranker
@@ -27,7 +26,7 @@ def rerank(query: str, found: Sequence[Scored], reranker: Reranker) -> list[Scor
     rated = reranker.scores(query, [texts[one.chunk_id] for one in known])
     order = sorted(range(len(known)), key=lambda place: -rated[place])
     moved = [
-        replace(known[place], legs={**known[place].legs, "reranker": LegScore(rank=rank, raw=rated[place])})
+        known[place]._replace(legs={**known[place].legs, "reranker": LegScore(rank=rank, raw=rated[place])})
         for rank, place in enumerate(order, 1)
     ]
     return [*moved, *found[DEPTH:]]

@@ -101,7 +101,4 @@ def _approximate(
 def _hits(sql: str, params: list[Any]) -> list[Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(_WITH_FACTS.format(nearest=sql), params)
-        return [
-            Candidate(chunk_id=chunk_id, version_id=version_id, ordinal=ordinal, fingerprint=mark, cosine=cosine)
-            for chunk_id, version_id, ordinal, mark, cosine in cursor.fetchall()
-        ]
+        return [Candidate._make(row) for row in cursor.fetchall()]

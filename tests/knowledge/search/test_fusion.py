@@ -17,6 +17,8 @@ evidences = st.builds(
     cosine=st.none() | st.floats(-1, 1),
     words=st.floats(0, 1),
     bigrams=st.floats(0, 1),
+    codes=st.just(0.0),
+    matched=st.just(()),
 )
 
 
@@ -76,6 +78,6 @@ def test_scores_lie_between_0_and_1_and_never_contradict_the_ranking(
 ) -> None:
     calibration = calibration_for(backend="bundled", model=model)
     ranked = fuse(candidates, mode=mode, cosine_range=calibration.cosine_range)
-    scores = [calibration.score(one.value, mode) for one in ranked]
+    scores = calibration.scores([one.value for one in ranked], mode)
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= score <= 1.0 for score in scores)
