@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
@@ -82,7 +82,25 @@ def _make_embedder(backend: str, model: str, base_url: str) -> Embedder:
 
 def find_active_set() -> EmbeddingSet | None:
     """The set that search uses, with its policy; None before the first document. One query."""
-    return EmbeddingSet.objects.select_related("policy").filter(is_active=True).first()
+    with connection.cursor() as cursor:
+        cursor.execute(_active_statement())
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    own, policy = ([field.attname for field in model._meta.concrete_fields] for model in (EmbeddingSet, ChunkPolicy))
+    found = EmbeddingSet.from_db(connection.alias, own, row[: len(own)])
+    found.policy = ChunkPolicy.from_db(connection.alias, policy, row[len(own) :])
+    return found
+
+
+@cache
+def _active_statement() -> str:
+    """The ORM's SQL for the query, which stands before every search: writing it takes longer than all else about it."""
+    rows = EmbeddingSet.objects.select_related("policy").filter(is_active=True)
+    sql, params = rows.query.sql_with_params()
+    if params:
+        raise AssertionError(f"there has to be no parameter: {params}")
+    return sql
 
 
 def active_embedding_set() -> EmbeddingSet:

@@ -19,7 +19,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.core.lease import claim
-from knowledge.backends.active_embedder import active_embedding_set, chunks_of, get_embedder
+from knowledge.backends.active_embedder import active_embedding_set, chunks_of, find_active_set, get_embedder
 from knowledge.ingest import pipeline, set_builds, set_removal, stages
 from knowledge.models import (
     Chunk,
@@ -105,6 +105,20 @@ def answer(embedding_set: EmbeddingSet | None = None, **more: object) -> tuple:
 
 
 # making
+
+
+def test_the_active_set_comes_whole_with_its_policy_in_one_query(django_assert_num_queries) -> None:
+    expected = EmbeddingSet.objects.select_related("policy").get(is_active=True)
+    with django_assert_num_queries(1):
+        found = find_active_set()
+        assert found is not None
+        assert found.policy == expected.policy
+    for row, same in ((found, expected), (found.policy, expected.policy)):
+        assert {**vars(row), "_state": None} == {**vars(same), "_state": None}
+    found.status_reason = "読み取った行はそのまま保存できる"
+    found.save(update_fields=["status_reason"])
+    EmbeddingSet.objects.update(is_active=False)
+    assert find_active_set() is None
 
 
 def test_a_new_set_changes_nothing_until_it_is_switched_to() -> None:
