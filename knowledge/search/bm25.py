@@ -21,6 +21,8 @@ from knowledge.search.weighing import FieldTerm
 
 # Chunk numbers that lie closer than this are summed by place in an array, others by sorting.
 DENSE_SPAN = 4_000_000
+# Up to so many postings are summed in one go, since many short lists cost more in calls than in sums.
+AT_ONCE = 50_000
 # Whether the rest can be left out is asked for the first time after so many postings, or one for so many places that
 # looking goes through, and then after each doubling.
 FIRST_LOOK = 4_000
@@ -101,6 +103,14 @@ class _Sums:
         for piece in one.pieces:
             sums[self.places(piece.ordinals)] += _brought(one.term, piece.tfs.astype(np.float64), piece.lengths)
 
+    def add_all(self, lists: Sequence[_List]) -> None:
+        """Add what all terms bring, in one go; every sum grows in the order of the lists, as by `add`."""
+        for name, sums in self._by_field.items():
+            parts = [(one.term, piece) for one in lists if one.term.field == name for piece in one.pieces]
+            if parts:
+                places = self.places(np.concatenate([piece.ordinals for _term, piece in parts]))
+                sums += np.bincount(places, weights=_brought_by_all(parts), minlength=sums.size)
+
     def add_at(self, one: _List, wanted: NDArray[np.bool_]) -> None:
         """Add what a term brings to the wanted places only."""
         sums = self._by_field[one.term.field]
@@ -137,8 +147,11 @@ def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> 
     """Score every chunk that has any of the terms."""
     lists = _lists(terms, pieces)
     sums = _Sums(lists)
-    for one in lists:
-        sums.add(one)
+    if sum(one.postings for one in lists) <= AT_ONCE:
+        sums.add_all(lists)
+    else:
+        for one in lists:
+            sums.add(one)
     return sums.scores(np.flatnonzero(sums.total), is_complete=True)
 
 
@@ -182,6 +195,16 @@ def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also
     for one in rest:
         sums.add_at(one, wanted)
     return sums.scores(np.flatnonzero(wanted & (sums.total > 0)), is_complete=False)
+
+
+def _brought_by_all(parts: Sequence[tuple[FieldTerm, Piece]]) -> NDArray[np.float64]:
+    """Give what each posting of several pieces brings, one piece after the other."""
+    sizes = [piece.ordinals.size for _term, piece in parts]
+    share, base, slope = np.repeat([(term.share, term.base, term.slope) for term, _piece in parts], sizes, axis=0).T
+    tf = np.concatenate([piece.tfs for _term, piece in parts]).astype(np.float64)
+    length = np.concatenate([piece.lengths for _term, piece in parts])
+    brought: NDArray[np.float64] = share * tf / (tf + base + slope * length)
+    return brought
 
 
 def _brought(term: FieldTerm, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them

@@ -67,6 +67,19 @@ def test_leaving_out_what_can_not_win_changes_nothing(seed: int, spread: int) ->
     assert best(some.keep(named)) == best(every.keep(named))
 
 
+@given(seed=st.integers(0, 10_000), spread=st.sampled_from([1, 2_000]))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_summing_in_one_go_gives_the_same_numbers_as_term_by_term(seed: int, spread: int) -> None:
+    terms, pieces = made_terms(seed, spread)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25, "DENSE_SPAN", 5_000)
+        at_once = all_scores(terms, pieces)
+        patch.setattr(bm25, "AT_ONCE", 0)
+        one_by_one = all_scores(terms, pieces)
+    for column in ("ordinals", "words", "bigrams"):
+        assert getattr(at_once, column).tolist() == getattr(one_by_one, column).tolist()
+
+
 def test_the_bound_does_leave_something_out() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bm25, "FIRST_LOOK", 10)
