@@ -142,7 +142,7 @@ def write_postings(chunks: Sequence[Chunk], *, title: str) -> None:
 def store_analysed(analysed: Sequence[AnalysedChunk]) -> None:
     """Index chunks whose terms are known already; otherwise as `write_postings`."""
     ids = [one.chunk_id for one in analysed]
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         term_ids = _make_terms(analysed)
         totals = _lock_and_delete(ids)
         for policy_id, columns in _make_entries(analysed, term_ids, totals).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from knowledge.models import DocumentVersion, VersionContent
@@ -13,16 +13,20 @@ from knowledge.types import Block, BlockKind, ParsedDocument, Section
 def store_content(version: DocumentVersion, parsed: ParsedDocument) -> VersionContent:
     """Write the Markdown and structure of a version, replacing what an earlier try wrote."""
     sections = build_sections(parsed.markdown, parsed.blocks)
-    content, _created = VersionContent.objects.update_or_create(
+    content = VersionContent(
         version=version,
-        defaults={
-            "title": (parsed.title or "")[:500],
-            "markdown": parsed.markdown,
-            "blocks": [_compact(asdict(block)) for block in parsed.blocks],
-            "sections": [_compact(asdict(section)) for section in sections],
-            "pages": [asdict(page) for page in parsed.pages],
-            "metadata": dict(parsed.metadata),
-        },
+        title=(parsed.title or "")[:500],
+        markdown=parsed.markdown,
+        blocks=[_compact(block) for block in parsed.blocks],
+        sections=[_compact(section) for section in sections],
+        pages=[asdict(page) for page in parsed.pages],
+        metadata=dict(parsed.metadata),
+    )
+    VersionContent.objects.bulk_create(
+        [content],
+        update_conflicts=True,
+        unique_fields=["version"],
+        update_fields=["title", "markdown", "blocks", "sections", "pages", "metadata"],
     )
     return content
 
@@ -37,5 +41,6 @@ def sections_of(content: VersionContent) -> tuple[Section, ...]:
     return tuple(Section(**{"number": None, **row, "path": tuple(row["path"])}) for row in content.sections)
 
 
-def _compact(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if value is not None}
+def _compact(part: Block | Section) -> dict[str, Any]:
+    # Not `asdict`: it copies what is in the fields too, and a large table has thousands of blocks.
+    return {field.name: value for field in fields(part) if (value := getattr(part, field.name)) is not None}

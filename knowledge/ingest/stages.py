@@ -37,6 +37,7 @@ from knowledge.models import (
     DocumentVersion,
     EmbeddingSet,
     EmbeddingSetStatus,
+    VersionContent,
 )
 from knowledge.structure import figures_without_picture
 from knowledge.types import BlockKind, ChunkSpan, ParsedDocument
@@ -158,15 +159,17 @@ def _chunk_row(version: DocumentVersion, policy: ChunkPolicy, markdown: str, spa
 def remove_chunks(version: DocumentVersion) -> int:
     """Remove a version's chunks and all that makes them findable; gives their number."""
     ids = list(Chunk.objects.filter(version=version).values_list("pk", flat=True))
-    unindex(ids)
-    Chunk.objects.filter(pk__in=ids).delete()
+    if ids:
+        unindex(ids)
+        Chunk.objects.filter(pk__in=ids).delete()
     return len(ids)
 
 
 def unindex(chunk_ids: list[int]) -> None:
     """Take chunks out of every index; the chunks themselves stay readable."""
-    delete_postings(chunk_ids)
-    delete_vectors(chunk_ids)
+    if chunk_ids:
+        delete_postings(chunk_ids)
+        delete_vectors(chunk_ids)
 
 
 def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
@@ -221,7 +224,8 @@ def _publish(version: DocumentVersion, lease: Lease, embedding_set: EmbeddingSet
 
     Not when another embedding set has become the active one: the version needs vectors of that one first.
     """
-    pages = version.content.pages
+    # Text and blocks of a large document are megabytes that nothing asks for here.
+    pages = VersionContent.objects.values_list("pages", flat=True).get(pk=version.pk)
     needs_ocr = [page["number"] for page in pages if page["needs_ocr"]]
     with transaction.atomic():
         lock_publications(shared=True)
