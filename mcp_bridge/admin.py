@@ -22,7 +22,6 @@ from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.services.collections import may_curate
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts import services
-from mcp_bridge.prompts.bench import arguments_of, try_version
 from mcp_bridge.prompts.templates import PLACES, Template
 
 BENCH = "admin:mcp_bridge_promptversion_bench"
@@ -96,6 +95,9 @@ def _places_of(version: PromptVersion) -> str:
 
 def _bench_form(template: Template, data: Any) -> forms.Form:  # noqa: ANN401 - a QueryDict, or None
     """One field for each argument of the prompt, filled with samples."""
+    # It loads the MCP servers, and every process loads the admin: a second that commands and workers need not pay.
+    from mcp_bridge.prompts.bench import arguments_of
+
     fields: dict[str, forms.Field] = {
         argument.name: forms.CharField(
             label=argument.name,
@@ -114,6 +116,8 @@ def _bench_form(template: Template, data: Any) -> forms.Form:  # noqa: ANN401 - 
 
 def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Try a version: what a client would get, what differs from another, and what keeps it from being published."""
+    from mcp_bridge.prompts.bench import try_version  # not above: see _bench_form
+
     principal = principal_of(request)
     version = PromptVersion.objects.filter(pk=pk).first() if may_curate(principal) else None
     if version is None:
