@@ -151,7 +151,7 @@ class Configuration(BaseSettings):
     hub_max_upload_bytes: int = Field(200 * 1024 * 1024, ge=1024, description="the largest file that is taken in")
     hub_max_expanded_bytes: int = Field(1024**3, ge=1024, description="the largest expanded size of a zip-based file")
     hub_max_pages: int = Field(5000, ge=1, description="the most pages of a document")
-    hub_max_cells: int = Field(2_000_000, ge=1, description="the most cells of a spreadsheet")
+    hub_max_cells: int = Field(1_000_000, ge=1, description="the most filled cells of a spreadsheet")
     hub_parse_timeout_s: int = Field(
         120, ge=1, description="processor seconds, or five times as many on the clock, after which parsing is given up"
     )

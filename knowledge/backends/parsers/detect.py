@@ -25,7 +25,9 @@ _TEXT_EXTENSIONS = {
     ".xhtml": "html",
     ".ipynb": "ipynb",
 }
-_BINARY_EXTENSIONS = frozenset({".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".epub"})
+_BINARY_EXTENSIONS = frozenset(
+    {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
+)
 _CONVERT = {
     ".doc": "docx",
     ".dot": "docx",
@@ -53,6 +55,11 @@ _MAIN_PARTS = (
     (b"presentationml.presentation.main", "pptx"),
     (b"ms-powerpoint.presentation.macroEnabled.main", "pptx"),
     (b"presentationml.slideshow.main", "pptx"),
+    (b"presentationml.template.main", "pptx"),
+    (b"ms-powerpoint.slideshow.macroEnabled.main", "pptx"),
+    (b"ms-powerpoint.template.macroEnabled.main", "pptx"),
+    (b"ms-word.template.macroEnabledTemplate.main", "docx"),
+    (b"ms-excel.template.macroEnabled.main", "xlsx"),
 )
 
 

@@ -31,6 +31,7 @@ from knowledge.types import BlockKind, ParsedDocument
 
 _MAX_HEADING = 200
 _MACRO_ENABLED = "application/vnd.ms-word.document.macroEnabled.main+xml"
+_MACRO_TEMPLATE = "application/vnd.ms-word.template.macroEnabledTemplate.main+xml"
 _TEMPLATE = "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"
 _BROKEN = (OpcError, PackageNotFoundError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
 _CONTENTS_ENTRY = re.compile(r"(?:toc|目次)\s*[1-9]")
@@ -66,7 +67,7 @@ class DocxParser:
 
 
 def _open(path: Path) -> DocumentPart:
-    for content_type in (_MACRO_ENABLED, _TEMPLATE, CONTENT_TYPE.WML_DOCUMENT_MAIN):
+    for content_type in (_MACRO_ENABLED, _TEMPLATE, _MACRO_TEMPLATE, CONTENT_TYPE.WML_DOCUMENT_MAIN):
         PartFactory.part_type_for[content_type] = DocumentPart
     try:
         part = Package.open(str(path)).main_document_part

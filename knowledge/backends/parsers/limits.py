@@ -24,7 +24,7 @@ class ParseLimits:
     max_input_bytes: int = 200 * _MB
     max_output_bytes: int = 64 * _MB
     max_pages: int = 3000
-    max_cells: int = 2_000_000
+    max_cells: int = 1_000_000
     max_expanded_bytes: int = 1024 * _MB
     max_expansion_ratio: float = 200.0
     ratio_free_bytes: int = 64 * _MB

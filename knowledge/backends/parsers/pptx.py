@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lxml import etree
-from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
+from pptx.opc.constants import CONTENT_TYPE as CT
+from pptx.opc.package import PartFactory
+from pptx.package import Package
+from pptx.parts.presentation import PresentationPart
 from pptx.slide import Slide
 
 from knowledge.backends.parsers.errors import corrupted, parse_error
@@ -30,6 +33,12 @@ _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DECORATION = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
 _TITLES = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})
+_OTHER_KINDS = (
+    CT.PML_SLIDESHOW_MAIN,
+    CT.PML_TEMPLATE_MAIN,
+    "application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml",
+    "application/vnd.ms-powerpoint.template.macroEnabled.main+xml",
+)
 _BROKEN = (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
 
 
@@ -44,7 +53,7 @@ class PptxParser:
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. :raises ParseError: ``corrupted`` or ``too_many_pages``."""
         try:
-            presentation = Presentation(str(path))
+            presentation = _open(path)
             slides = list(presentation.slides)
         except _BROKEN as error:
             raise corrupted("pptx", type(error).__name__) from error
@@ -66,6 +75,16 @@ class PptxParser:
             pages=tuple(pages),
             notices=(*ocr_notices(pages), *_hidden_notices(hidden), *pictures.notices()),
         )
+
+
+def _open(path: Path) -> PptxObject:
+    """Open a presentation, a template or a slide show; python-pptx knows the first by name only."""
+    for content_type in (*_OTHER_KINDS, CT.PML_PRES_MACRO_MAIN):
+        PartFactory.part_type_for[content_type] = PresentationPart
+    part = Package.open(str(path)).main_document_part
+    if not isinstance(part, PresentationPart):
+        raise corrupted("pptx", "no document part")
+    return part.presentation
 
 
 def _shown(slides: list[Slide]) -> Iterator[tuple[int, Slide]]:

@@ -22,6 +22,8 @@ from knowledge.backends.parsers.xlsx_format import NumberFormats
 
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_RELATION_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
+# Graph paper has many empty cells with borders, which cost little.
+_EMPTY_FACTOR = 5
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 
 
@@ -47,6 +49,7 @@ class WorkbookReader:
         self._pictures = pictures
         self._max_cells = max_cells
         self._cells_seen = 0
+        self._cells_filled = 0
         self.hidden_sheets = 0
         self.unresolved = 0
         self.comments = 0
@@ -105,7 +108,8 @@ class WorkbookReader:
             column = split_reference(reference)[1] if reference else position[1] + 1
             position[1] = column
             self._cells_seen += 1
-            if self._cells_seen > self._max_cells:
+            self._cells_filled += len(cell) > 0
+            if self._cells_filled > self._max_cells or self._cells_seen > _EMPTY_FACTOR * self._max_cells:
                 raise parse_error("too_many_cells", limit=f"{self._max_cells:,}")
             text = _cell_text(cell, strings, formats) if visible else ""
             if text.strip():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -165,3 +166,15 @@ def test_automatic_numbers_are_written_out(tmp_path: Path, parse: Parse) -> None
         etree.SubElement(properties, f"{{{DRAWING}}}buAutoNum", type=kind)
 
     assert texts(parse(save(source, tmp_path)), BlockKind.LIST) == ["1. 受付\n  ① 記入\n  ② 確認\n2. 交付"]
+
+
+def test_a_slide_show_is_read_like_a_presentation(tmp_path: Path, parse: Parse) -> None:
+    source = Presentation()
+    source.slides.add_slide(source.slide_layouts[5]).shapes.title.text = "概要"
+    path = save(source, tmp_path)
+    show = tmp_path / "説明.ppsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(show, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b"presentation.main+xml", b"slideshow.main+xml"))
+
+    assert texts(parse(show)) == ["## 概要"]

@@ -8,6 +8,7 @@ import openpyxl
 import pytest
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
+from openpyxl.styles import Border, Side
 from openpyxl.workbook import Workbook
 
 from knowledge.backends.parsers.errors import ParseError
@@ -258,3 +259,15 @@ def test_a_form_on_graph_paper_has_no_head_of_two_rows(tmp_path: Path, parse: Pa
         sheet.merge_cells(merged)
 
     assert "氏名 /" not in parse(save(source, tmp_path)).markdown
+
+
+def test_empty_cells_with_borders_cost_less_than_filled_ones(tmp_path: Path, parse: Parse) -> None:
+    source = workbook_of([["題名"]])
+    sheet = source["一覧"]
+    for row in range(2, 22):
+        for column in range(1, 11):
+            sheet.cell(row, column).border = Border(left=Side(style="thin"))
+
+    assert texts(parse(save(source, tmp_path), max_cells=100))[1:] == ["題名"]
+    with pytest.raises(ParseError):
+        parse(save(source, tmp_path), max_cells=30)
