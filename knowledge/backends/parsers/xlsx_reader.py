@@ -111,10 +111,14 @@ class WorkbookReader:
             self._cells_filled += len(cell) > 0
             if self._cells_filled > self._max_cells or self._cells_seen > _EMPTY_FACTOR * self._max_cells:
                 raise parse_error("too_many_cells", limit=f"{self._max_cells:,}")
-            text = _cell_text(cell, strings, formats) if visible else ""
-            if text.strip():
-                sheet.cells[position[0], column] = text.strip()
-            self.unresolved += visible and _is_unresolved(cell)
+            if not visible or not len(cell):
+                continue
+            text = _cell_text(cell, strings, formats)
+            if text is None:
+                self.unresolved += 1
+                text = _formula(cell)
+            if text := text.strip():
+                sheet.cells[position[0], column] = text
 
 
 def _comment_count(archive: zipfile.ZipFile, sheet_path: str) -> int:
@@ -125,16 +129,16 @@ def _comment_count(archive: zipfile.ZipFile, sheet_path: str) -> int:
     return sum(1 for _ in parse_part(archive, path).iter("{*}comment"))
 
 
-def _cell_text(cell: Element, strings: list[str], formats: NumberFormats) -> str:
+def _cell_text(cell: Element, strings: list[str], formats: NumberFormats) -> str | None:
+    """Return what a cell shows; None for a formula that was never computed, as other programs write it."""
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return "".join(_rich_text(item) for item in _children(cell, "is"))
     style = int(cell.get("s", "0"))
-    if _is_unresolved(cell):
-        return _formula(cell)
     value = next((child.text for child in _children(cell, "v")), None)
-    if value is None:
-        return ""
+    if not value:
+        # A formula whose result is an empty text says that it is a text.
+        return None if kind != "str" and next(_children(cell, "f"), None) is not None else ""
     if kind == "s":
         return formats.display_text(strings[int(value)], style)
     if kind == "b":
@@ -142,13 +146,6 @@ def _cell_text(cell: Element, strings: list[str], formats: NumberFormats) -> str
     if kind == "str":
         return formats.display_text(value, style)
     return str(value) if kind in ("e", "d") else formats.display(value, style)
-
-
-def _is_unresolved(cell: Element) -> bool:
-    """Tell a formula that was never computed, as other programs write it, from one whose result is an empty text."""
-    if next(_children(cell, "f"), None) is None or cell.get("t") == "str":
-        return False
-    return not any(child.text for child in _children(cell, "v"))
 
 
 def _formula(cell: Element) -> str:
