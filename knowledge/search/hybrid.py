@@ -78,14 +78,17 @@ def _search(
     reranker: Reranker | None,
 ) -> SearchResult:
     phrases = find_phrases(query.text)
+    terms = analyse_query(query.text, expand=None if query.mode is SearchMode.VECTOR else expand)
     within = Q(pk__lte=query.after.newest) if query.after else Q()
+    remarks: list[Notice] = []
     if phrases:
         with watch.measure("phrases"):
-            within &= chunks_with_phrases(principal, query.filter, embedding_set, phrases)
+            quoting = chunks_with_phrases(principal, query.filter, embedding_set, phrases, terms)
+        within &= quoting.condition
+        remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
     permitted = permitted_chunks(principal, query.filter, embedding_set, within=within)
     if permitted.is_empty:
         return _NOTHING
-    terms = analyse_query(query.text, expand=None if query.mode is SearchMode.VECTOR else expand)
     is_explained = query.level.includes(SearchDetail.EXPLAIN)
     findings = ask_legs(
         query.text,
@@ -111,7 +114,7 @@ def _search(
         found, total = arrange(found, query, findings.candidates)
         marks = query_pattern(query.text, also=phrases) if query.level.includes(SearchDetail.HIGHLIGHTS) else None
         page = load_page(permitted, query, found, marks=marks)
-    remarks = _emptiness(permitted, phrases) if not scored else []
+    remarks += _emptiness(permitted, phrases) if not scored else []
     remarks += [notices.codes_not_found(missing)] if missing else []
     return SearchResult(
         hits=tuple(page.hits),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.bm25 import Scores, all_scores, best_scores
 from knowledge.search.candidates import Candidate, read_candidates
-from knowledge.search.postings import Piece, PieceKey, array_literal, read_pieces
+from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm, KnownTerm, known_terms
 
@@ -52,7 +52,6 @@ class LexicalHit(NamedTuple):
 
 
 _ALL_PERMITTED = "SELECT e.ordinal FROM knowledge_lexicalentry e WHERE e.chunk_id IN ({permitted})"
-_ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
 _Known = dict[int, Candidate]  # by number in the index
 
 
@@ -96,10 +95,11 @@ def lexical_hits(
     return _hits(wanted, candidates, ranks, _matched(told, pieces, wanted.ordinals), codes)
 
 
-def chunks_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSet) -> list[int]:
-    """Find the set's chunks that have, of each group, nearly all terms of the field bigrams. Up to three queries.
+def numbers_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSet) -> NDArray[np.int32]:
+    """Find the numbers in the index of the set's chunks that have, of each group, nearly all terms of the field bigrams.
 
-    Each group is a phrase's: where a line is broken inside of it, the index lacks the term that the break divides.
+    In ascending order. Each group is a phrase's: where a line is broken inside of it, the index lacks the term that the
+    break divides. Up to two queries.
     """
     name = LexicalField.BIGRAM.value
     fields = {name: {term: 1.0 for group in groups for term in group}}
@@ -107,12 +107,23 @@ def chunks_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSe
     asked = [sorted((known[text] for text in group if text in known), key=_rarity)[:MOST_NARROWING] for group in groups]
     least = [_least(group, known) for group in groups]
     if not all(number > 0 for number in least):
-        return []
+        return np.zeros(0, np.int32)
     pieces = read_pieces([key for terms in asked for term in terms for key in term.pieces])
     found = [_having(terms, pieces, number) for terms, number in zip(asked, least, strict=True)]
-    with connection.cursor() as cursor:
-        cursor.execute(_ENTRIES, [array_literal(reduce(np.intersect1d, found).tolist())])
-        return [row[0] for row in cursor.fetchall()]
+    return reduce(np.intersect1d, found)
+
+
+def ranked_numbers(terms: Sequence[FieldTerm], *, among: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
+    """Give the numbers in the index of all chunks that have any term, or of some of them, whoever may see them.
+
+    The best first; those of ``among`` that have no term come last. At most one query.
+    """
+    scores = all_scores(terms, read_pieces([key for term in terms for key in term.pieces]))
+    if among is not None:
+        scores = scores.keep(among.astype(np.int64))
+        rest = np.setdiff1d(among, scores.ordinals)
+        return np.append(_first(scores, among.size).ordinals, rest)
+    return scores.ordinals[np.argsort(-scores.total, kind="stable")]
 
 
 def _rarity(term: KnownTerm) -> tuple[int, str]:
@@ -127,11 +138,29 @@ def _least(group: Sequence[str], known: Collection[str]) -> int:
 
 
 def _having(terms: Sequence[KnownTerm], pieces: Mapping[PieceKey, Piece], least: int) -> NDArray[np.int32]:
-    """Give the numbers that at least so many of the terms have, in ascending order."""
-    columns = [pieces[key].ordinals for term in terms for key in term.pieces if key in pieces]
-    numbers, counts = np.unique(np.concatenate([np.zeros(0, np.int32), *columns]), return_counts=True)
-    having: NDArray[np.int32] = numbers[counts >= least]
-    return having
+    """Give the numbers that at least so many of the terms have, in ascending order; the rarest terms come first.
+
+    What lacks no more than the others has one of the first ones, so only these are looked up in the long lists. A
+    chunk's postings are all in one segment.
+    """
+    columns = [{key.segment_id: pieces[key].ordinals for key in term.pieces if key in pieces} for term in terms]
+    firsts = columns[: len(terms) - least + 1]
+    found = [np.zeros(0, np.int32)]
+    for segment_id in dict.fromkeys(segment_id for column in firsts for segment_id in column):
+        numbers = np.unique(np.concatenate([column[segment_id] for column in firsts if segment_id in column]))
+        counts = np.zeros(numbers.size, int)
+        for column in columns:
+            if segment_id in column:
+                counts += _occurring(numbers, column[segment_id])
+        found.append(numbers[counts >= least])
+    return np.sort(np.concatenate(found))
+
+
+def _occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which of some numbers occur in others, which ascend and are one at least."""
+    places = np.minimum(np.searchsorted(many, few), many.size - 1)
+    occurring: NDArray[np.bool_] = many[places] == few
+    return occurring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,11 @@ NOTHING_TO_SEARCH = Notice(
     ja="検索できる文書のうち、条件に合うものがありません。絞り込みの値と、コレクションの閲覧権限を確かめてください。",
     en="No document that you may search passes the filter. Check its values, and your rights to the collection.",
 )
+PHRASE_CUT = Notice(
+    code="phrase_cut",
+    ja="引用された語句を含みうる文章が多いため、質問に近いものだけを調べました。",
+    en="Many passages may have the quoted phrase; only those most like the query were looked at.",
+)
 OUTPUT_CUT = Notice(
     code="output_budget",
     ja="出力の上限（HUB_OUTPUT_BUDGET_CHARS）に達したため、残りは次のページにあります。",

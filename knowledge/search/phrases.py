@@ -2,27 +2,42 @@
 
 Compared after NFKC, whatever the case of letters, and however lines are broken: white space counts only between two
 letters or digits of ASCII, as between English words.
+
+The index tells which passages may have a phrase; their texts are read to be sure. Where those are very many, or the
+index can tell nothing (a single sign), the texts of the passages that answer the question best are read first, and no
+more of them than give both legs their candidates.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from django.db.models import BooleanField, F, Func, Q, TextField, Value
+import numpy as np
+from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
+from numpy.typing import NDArray
 
 from hub.access.principals import Principal
 from hub.core.errors import InvalidInput
-from knowledge.backends.analysis import terms_inside
+from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
-from knowledge.models import EmbeddingSet
-from knowledge.search.lexical import chunks_with_most
-from knowledge.search.scope import searchable_chunks
+from knowledge.models import Chunk, EmbeddingSet
+from knowledge.search.lexical import numbers_with_most, ranked_numbers
+from knowledge.search.postings import array_literal
+from knowledge.search.scope import permitted_chunks, searchable_chunks
+from knowledge.search.weighing import weigh_terms
 from knowledge.types import SearchFilter
 
 MAX_PHRASES = 16
+# Up to so many passages are read without asking which are the best.
+READ_AT_ONCE = 2_000
+# Of more, the best ones are read, until so many have the phrases, or so many have been read.
+ENOUGH = 400
+MOST_READ = 10_000
+_ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
 # Quotes of one kind may stand in each other once; a single quote inside of a word is an apostrophe.
 _QUOTED = re.compile(
     r"「((?:[^「」]|「[^「」]*+」)++)」|『((?:[^『』]|『[^『』]*+』)++)』"
@@ -48,6 +63,14 @@ class _Contains(Func):
     arity = 2
     output_field = BooleanField()
     template = "strpos(%(expressions)s) > 0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithPhrases:
+    """The condition that a chunk is one of those found; ``is_cut`` when there may be others, less like the question."""
+
+    condition: Q
+    is_cut: bool = False
 
 
 def find_phrases(text: str) -> tuple[str, ...]:
@@ -77,22 +100,55 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def chunks_with_phrases(
-    principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet, phrases: tuple[str, ...]
-) -> Q:
-    """Find the searchable chunks that have every phrase, as a condition. Up to four queries.
+    principal: Principal,
+    restriction: SearchFilter,
+    embedding_set: EmbeddingSet,
+    phrases: tuple[str, ...],
+    terms: QueryTerms,
+) -> WithPhrases:
+    """Find the searchable chunks that have every phrase, for a question of these terms. Up to eight queries.
 
-    The index tells which chunks may have them, so that only those texts are read; a phrase that the index can tell
-    nothing of, such as a single sign, is looked for in all of them.
+    All of them, as long as no more than ``READ_AT_ONCE`` may have the phrases, or the caller may search few passages.
+    Otherwise the best ones.
     """
-    chunks = searchable_chunks(principal, restriction, embedding_set)
-    told = [sorted(terms) for terms in map(terms_inside, phrases) if terms]
-    if told:
-        chunks = chunks.filter(among(chunks_with_most(told, embedding_set)))
+    with_all = searchable_chunks(principal, restriction, embedding_set)
     for phrase in phrases:
-        chunks = chunks.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
-    return among(list(chunks.values_list("pk", flat=True)))
+        with_all = with_all.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
+    told = [sorted(inside) for inside in map(terms_inside, phrases) if inside]
+    numbers = numbers_with_most(told, embedding_set) if told else None
+    if numbers is not None and numbers.size <= READ_AT_ONCE:
+        return WithPhrases(condition=among(_read(with_all, numbers)))
+    if permitted_chunks(principal, restriction, embedding_set).is_small:
+        found = with_all if numbers is None else with_all.filter(_numbered(numbers))
+        return WithPhrases(condition=among(list(found.values_list("pk", flat=True))))
+    best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)
+    return _best_with_phrases(with_all, best, has_others=numbers is None)
 
 
 def among(chunk_ids: list[int]) -> Q:
     """The condition that a chunk is one of these; as one parameter, however many they are."""
     return Q(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [chunk_ids]))
+
+
+def _best_with_phrases(with_all: QuerySet[Chunk], best: NDArray[np.int64], *, has_others: bool) -> WithPhrases:
+    found: list[int] = []
+    for batch in _batches(best):
+        found += _read(with_all, batch)
+        if len(found) >= ENOUGH:
+            return WithPhrases(condition=among(found), is_cut=True)
+    return WithPhrases(condition=among(found), is_cut=has_others or best.size > MOST_READ)
+
+
+def _batches(best: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    yield best[:READ_AT_ONCE]
+    if best.size > READ_AT_ONCE:
+        yield best[READ_AT_ONCE:MOST_READ]
+
+
+def _read(with_all: QuerySet[Chunk], numbers: NDArray[np.signedinteger]) -> list[int]:
+    """Give those that have the phrases. One query, none for no numbers."""
+    return list(with_all.filter(_numbered(numbers)).values_list("pk", flat=True)) if numbers.size else []
+
+
+def _numbered(numbers: NDArray[np.signedinteger]) -> Q:
+    return Q(pk__in=RawSQL(_ENTRIES, [array_literal(numbers.tolist())]))  # noqa: S611 - no text of a caller's

@@ -10,12 +10,15 @@ from django.utils import timezone
 
 from hub.access.principals import Classification, local_operator
 from hub.core.errors import InvalidInput
+from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.backends.analysis import analyse_passage, analyse_query, fingerprint
 from knowledge.backends.stemming import stem
-from knowledge.models import Document
+from knowledge.models import Chunk, Document
+from knowledge.search import phrases, scope
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_pattern
 from knowledge.search.hybrid import search
+from knowledge.search.lexical import numbers_with_most
 from knowledge.search.phrases import find_phrases
 from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
@@ -164,6 +167,36 @@ def test_a_quoted_phrase_must_occur(question: str, expected: set[int], mode: Sea
     assert set(contents(result)) == {PHRASE_PASSAGES[place] for place in expected}
     assert all(phrase in normalize("NFKC", text) for text in contents(result) for phrase in find_phrases(question))
     assert ("phrase_not_found" in {one.code for one in result.notices}) == (not expected)
+
+
+@pytest.mark.parametrize("question", ["「応答時間」の目標", "「。」と応答時間"])
+def test_of_many_passages_that_may_have_a_phrase_the_best_are_read(
+    question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Library().add("設計.md", [*PHRASE_PASSAGES, *(f"応答時間の目標は第{n}章に書く。" for n in range(12))])
+    everything = contents(ask(question, limit=20, mode=SearchMode.LEXICAL))
+    monkeypatch.setattr(scope, "SMALL", 3)
+    monkeypatch.setattr(phrases, "READ_AT_ONCE", 4)
+    unhurried = ask(question, limit=20, mode=SearchMode.LEXICAL)
+    assert contents(unhurried) == everything
+    monkeypatch.setattr(phrases, "ENOUGH", 3)
+    hurried = ask(question, limit=20, mode=SearchMode.LEXICAL)
+    assert "phrase_cut" in {one.code for one in hurried.notices}
+    assert contents(hurried)[0] == everything[0]
+    assert 3 <= len(hurried.hits) <= 4
+    assert all(phrase in text for text in contents(hurried) for phrase in find_phrases(question))
+
+
+def test_every_passage_that_may_have_a_phrase_is_found_in_every_segment() -> None:
+    library = Library()
+    for number in range(6):
+        library.add(f"{number}.md", [f"第{number}章の応答時間", f"第{number}章の時間と応答", "処理時間"])
+    found = numbers_with_most([["応答", "答時", "時間"], ["時間"]], active_embedding_set())
+    having = Chunk.objects.filter(lexical_entry__ordinal__in=found.tolist())
+    # One of three terms may be divided by the end of a line.
+    expected = [f"第{number}章の{text}" for number in range(6) for text in ("応答時間", "時間と応答")]
+    assert sorted(one.content for one in having) == sorted(expected)
+    assert not numbers_with_most([["応答", "存在"]], active_embedding_set()).size
 
 
 def test_a_phrase_may_end_inside_of_a_longer_word() -> None:
