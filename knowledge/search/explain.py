@@ -21,7 +21,8 @@ def explain(
     permitted: PermittedChunks,
     findings: Findings,
 ) -> Explanation:
-    """Collect what was looked for and how. Nothing in it depends on passages that the caller may not see.
+    """Collect what was looked for and how. Nothing in it depends on passages that the caller may not see, but
+    for whether the permitted ones are few among all.
 
     So terms are listed whether or not the index has them, and without their rarity.
     """
@@ -31,7 +32,7 @@ def explain(
         embedding_set=embedding_set.name,
         permitted=permitted.count if is_small else None,
         plans={
-            "vector": f"exact over up to {SMALL} permitted passages" if is_small else "HNSW, iterative scan",
+            "vector": _vector_plan(permitted),
             "lexical": "all permitted passages" if is_small else "best passages first, then permissions",
         },
         words=terms.words,
@@ -41,6 +42,12 @@ def explain(
         filters=_given(query.filter),
         candidates={"vector": len(findings.vector_ranks), "lexical": len(findings.lexical_ranks)},
     )
+
+
+def _vector_plan(permitted: PermittedChunks) -> str:
+    if permitted.is_small:
+        return f"exact over up to {SMALL} permitted passages"
+    return "all permitted passages" if permitted.is_comparable else "HNSW, iterative scan"
 
 
 def _given(restriction: SearchFilter) -> dict[str, Any]:

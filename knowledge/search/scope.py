@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
+from time import monotonic
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -18,19 +19,34 @@ from django.utils import timezone
 
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.backends.active_embedder import chunks_of
-from knowledge.models import Chunk, Document, EmbeddingSet
+from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
 from knowledge.numbering import heading_number
 from knowledge.types import SearchFilter
 
 _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")
 
 _COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
+# The statistics of one field count each indexed chunk once.
+_ARE_FEW = """
+WITH most AS MATERIALIZED (
+  SELECT least(%s, coalesce(sum(chunks), 0) / %s)::bigint AS chunks FROM knowledge_lexicalstatistics
+  WHERE field = %s AND (policy_id IS NULL OR policy_id = %s)
+)
+SELECT count(*) <= (SELECT chunks FROM most)
+FROM ({permitted} LIMIT (SELECT chunks FROM most) + 1) AS permitted
+"""
 
 
 # Up to so many permitted chunks both legs look at all of them: that is exact, and faster than a filtered walk through
 # an index or through postings.
 SMALL = 10_000
-
+# Up to so many, and up to one of so many of all chunks of a set, the vector leg compares all that are permitted: a walk
+# would have to keep many times more candidates to find as many that are permitted, and still miss some.
+COMPARED = 150_000
+COMPARED_ONE_OF = 4
+# Where there is no filter, whether they are that few is counted again after so long; it decides on the plan alone.
+# Where there is no filter, how many those are is counted again after so long; it decides on the plan alone.
+_ROUGH_S = 60
 
 _NO_FILTER = SearchFilter()
 _Compiled = tuple[str, tuple[Any, ...], bool]  # statement, parameters, whether it is known to give nothing
@@ -40,14 +56,18 @@ _Compiled = tuple[str, tuple[Any, ...], bool]  # statement, parameters, whether 
 class PermittedChunks:
     """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking.
 
-    ``is_filtered`` when the caller asked for some of what they may search.
+    ``is_filtered`` when the caller asked for some of what they may search, ``is_everything`` when for all of it.
+    ``policy_id`` is that of the set, by which its chunks are counted.
     """
 
     sql: str
     params: tuple[Any, ...]
     is_empty: bool = False
     is_filtered: bool = False
+    is_everything: bool = False
+    policy_id: int = 0
     _count: int | None = None
+    _is_comparable: bool | None = None
 
     @property
     def count(self) -> int:
@@ -61,10 +81,29 @@ class PermittedChunks:
         """Tell whether looking at all of them is the better plan."""
         return self.count <= SMALL
 
+    @property
+    def is_comparable(self) -> bool:
+        """Tell whether comparing all of their vectors is the better plan. Up to two queries, the first time."""
+        if self._is_comparable is None:
+            ask = _roughly_few if self.is_everything else _are_few
+            limits = (COMPARED, COMPARED_ONE_OF, int(monotonic() // _ROUGH_S))
+            self._is_comparable = self.is_small or ask(self.sql, self.params, self.policy_id, *limits)
+        return self._is_comparable
+
     def _counted(self) -> int:
         with connection.cursor() as cursor:
             cursor.execute(_COUNT.format(permitted=self.sql), [*self.params, SMALL + 1])
             return int(cursor.fetchone()[0])
+
+
+def _are_few(sql: str, params: tuple[Any, ...], policy_id: int, most: int, one_of: int, _minute: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(_ARE_FEW.format(permitted=sql), [most, one_of, LexicalField.WORD.value, policy_id, *params])
+        return bool(cursor.fetchone()[0])
+
+
+# Counting takes as long as the rest of a search.
+_roughly_few = lru_cache(maxsize=256)(_are_few)
 
 
 def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet) -> QuerySet[Chunk]:
@@ -98,9 +137,10 @@ def permitted_chunks(
 ) -> PermittedChunks:
     """Compile `searchable_chunks`, as far as they lie ``within`` a further condition, for use inside a leg's query."""
     if not within and restriction == _NO_FILTER:
-        return PermittedChunks(*_all_permitted(principal, embedding_set, embedding_set.policy_id))
+        return PermittedChunks(*_all_permitted(principal, embedding_set, embedding_set.policy_id), is_everything=True)
     chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
-    return PermittedChunks(*_compiled(chunks), is_filtered=restriction != _NO_FILTER)
+    is_filtered = restriction != _NO_FILTER
+    return PermittedChunks(*_compiled(chunks), is_filtered=is_filtered, policy_id=embedding_set.policy_id)
 
 
 @lru_cache(maxsize=256)

@@ -86,9 +86,11 @@ def test_every_plan_finds_what_comparing_all_finds(
     exact = _exact(query, allowed)
     terms = weigh_terms(analyse_query("と".join(asked)), embedding_set)
     rankings = []
-    for limit in (10_000, 0):
+    for small, compared in ((10_000, 10_000), (0, 10_000), (0, 0)):
         with pytest.MonkeyPatch.context() as patch, transaction.atomic():
-            patch.setattr(scope, "SMALL", limit)
+            patch.setattr(scope, "SMALL", small)
+            patch.setattr(scope, "COMPARED", compared)
+            patch.setattr(scope, "COMPARED_ONE_OF", 1)
             permitted = permitted_chunks(principal, chosen, embedding_set)
             nearest = [hit.chunk_id for hit in nearest_chunks(embedding_set, query, permitted, limit=200)]
             lexical = lexical_hits(terms, permitted, embedding_set, limit=20)
@@ -97,7 +99,7 @@ def test_every_plan_finds_what_comparing_all_finds(
         assert len(nearest) >= min(10, len(allowed))
         assert len(set(nearest[:10]) & exact) >= 0.95 * len(exact) - 1
         rankings.append([(hit.chunk_id, round(hit.words + hit.bigrams, 9)) for hit in lexical])
-    assert rankings[0] == rankings[1]
+    assert rankings[0] == rankings[1] == rankings[2]
 
 
 def _exact(query: np.ndarray, allowed: set[int]) -> set[int]:

@@ -106,6 +106,7 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
     embedding_set, queries = active_embedding_set(), unit_vectors(10, seed=7)
     exact = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
     monkeypatch.setattr(scope, "SMALL", 0)
+    monkeypatch.setattr(scope, "COMPARED", 0)
     with transaction.atomic():
         found = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
     assert all(len(one) == 50 for one in found)
@@ -119,6 +120,7 @@ def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) 
     embedding_set = active_embedding_set()
     permitted = permitted_chunks(local_operator(), SearchFilter(), embedding_set)
     monkeypatch.setattr(scope, "SMALL", 0)
+    monkeypatch.setattr(scope, "COMPARED", 0)
     monkeypatch.setattr(vector_leg, "_APPROXIMATE", "EXPLAIN " + vector_leg._APPROXIMATE)
     monkeypatch.setattr(vector_leg, "_hits", lambda sql, params: explain(sql, params))
     with connection.cursor() as cursor:
