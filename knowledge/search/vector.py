@@ -14,7 +14,8 @@ from knowledge.models import EmbeddingSet
 from knowledge.search.candidates import Candidate
 from knowledge.search.scope import PermittedChunks
 
-EF_SEARCH = 200  # as many as a leg's candidates
+# Twice a leg's candidates: at a million vectors a walk that keeps 200 misses some whole groups of near ones.
+EF_SEARCH = 400
 # Under a filter: the ten nearest of a tenth are among the hundred nearest of all, and the later ones of what the walk
 # keeps at once are found less surely.
 EF_SEARCH_FILTERED = 800
