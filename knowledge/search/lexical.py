@@ -96,7 +96,7 @@ def lexical_hits(
 
 
 def numbers_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSet) -> NDArray[np.int32]:
-    """Find the numbers in the index of the set's chunks that have, of each group, nearly all terms of the field bigrams.
+    """Find the numbers in the index of the chunks that have, of each group, nearly all terms of the field bigrams.
 
     In ascending order. Each group is a phrase's: where a line is broken inside of it, the index lacks the term that the
     break divides. Up to two queries.
