@@ -102,7 +102,7 @@ class HubProcess:
         """Stop it as Ctrl-C does; gives the seconds that it took."""
         began = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=60)
         return time.monotonic() - began
 
 

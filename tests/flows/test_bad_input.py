@@ -12,7 +12,7 @@ import requests
 
 from tests.flows.hub_process import ROOT, HubProcess
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(autouse=True)

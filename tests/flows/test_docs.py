@@ -12,7 +12,7 @@ import pytest
 
 from tests.flows.hub_process import ROOT
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 DOCUMENTS = ("README.md", "docs/api.md", "docs/mcp.md")
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)

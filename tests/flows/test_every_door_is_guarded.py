@@ -8,7 +8,7 @@ import pytest
 
 from tests.flows.hub_process import HubProcess
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # What answers 200 to somebody without any grant, and why that gives nothing away.

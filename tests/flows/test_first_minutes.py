@@ -11,7 +11,7 @@ import pytest
 
 from tests.flows.hub_process import HubProcess
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 OWN = Path(__file__).resolve().parents[1] / "data"
 

@@ -12,7 +12,7 @@ from rdflib.compare import isomorphic
 from tests.flows.hub_process import HubProcess
 from tests.flows.test_four_doors import call_tool, http_client
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 REASON = {"inference_type": "subclass", "target_class": "hub:NonFunctionalRequirement", "depth": 4}
 
 
