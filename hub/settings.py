@@ -95,6 +95,7 @@ def _database(url: str) -> dict[str, Any]:
 
 
 EMBEDDED_DATABASE = not CONFIG.effective_database_url
+EMBEDDED_BUFFERS_BYTES = CONFIG.hub_postgres_buffers_bytes
 DATABASES = {"default": _database(CONFIG.effective_database_url)}
 
 # The queue, the cache and the event bus share one server: databases 0, 1 and (pub/sub has no database) 0.

@@ -27,7 +27,7 @@ def test_it_keeps_a_quarter_of_the_memory_within_bounds(memory_bytes: int, buffe
 
 
 def test_the_setting_overrules_what_fits_the_machine(home: Path, settings) -> None:
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_postgres_buffers_bytes": 48 * 1024**2})
+    settings.EMBEDDED_BUFFERS_BYTES = 48 * 1024**2
     server = EmbeddedPostgres(home)
     server.ensure()
     with psycopg.connect(server.dsn("hub")) as connection:

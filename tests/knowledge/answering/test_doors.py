@@ -11,6 +11,7 @@ from django.test import AsyncClient, Client
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
+from hub.core.errors import NotFound
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.servers import rag
 from tests.knowledge.answering.conftest import QUESTION
@@ -51,7 +52,8 @@ def test_a_collection_restricts_in_both_ways(post):
     for body in ({"collection": "elsewhere"}, {"filter": {"collection": "elsewhere"}}):
         assert post({"query": QUESTION, **body}).json()["answer"] is None
     assert post({"query": QUESTION, "collection": "design"}).json()["answer"]
-    assert through_mcp(query=QUESTION, collection="elsewhere")["answer"] is None
+    with pytest.raises(NotFound, match="elsewhere"):  # a model is told what to mend
+        through_mcp(query=QUESTION, collection="elsewhere")
 
 
 def test_a_stream_gives_each_sentence_and_then_the_same_answer(post):
