@@ -13,7 +13,7 @@ from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.backends.analysis import analyse_query
 from knowledge.backends.vectors import write_vectors
 from knowledge.models import Chunk, ChunkVector
-from knowledge.search import scope
+from knowledge.search import scope, vector
 from knowledge.search.lexical import lexical_hits
 from knowledge.search.scope import permitted_chunks, searchable_chunks
 from knowledge.search.vector import nearest_chunks
@@ -108,3 +108,13 @@ def _exact(query: np.ndarray, allowed: set[int]) -> set[int]:
         return set()
     cosines = np.array([vector for _key, vector in rows], np.float32) @ query
     return {rows[place][0] for place in np.argsort(-cosines)[:10]}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("vectors", "kept"), [(-1, 200), (100_000, 200), (1_000_000, 400)])
+def test_a_walk_through_many_vectors_keeps_more_of_them(vectors, kept):
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE pg_class SET reltuples = %s WHERE oid = 'knowledge_chunkvector'::regclass", [vectors])
+        cursor.execute(vector._SETTINGS.format(ef_search=vector._EF_BY_SIZE))
+        cursor.execute("SHOW hnsw.ef_search")
+        assert cursor.fetchone() == (str(kept),)
