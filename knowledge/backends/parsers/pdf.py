@@ -14,6 +14,7 @@ from hub.core.folding import fold
 from knowledge.backends.parsers.errors import ParseError, corrupted, parse_error
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pages import is_garbled, ocr_notices
+from knowledge.backends.parsers.pdf_continued import with_carried_heads
 from knowledge.backends.parsers.pdf_headings import HeadingJudge, without_running_lines
 from knowledge.backends.parsers.pdf_layout import Layout, TextBlock
 from knowledge.backends.parsers.pdf_lines import read_page
@@ -122,8 +123,9 @@ def _quality(page: Page) -> PageQuality:
 def _blocks(
     path: Path, pages: list[Page], outline: dict[tuple[int, str], int], intake: PictureIntake
 ) -> Iterator[TextBlock]:
-    tables = find_tables(path, pages)
     lines_by_page = without_running_lines(pages)
+    tables = with_carried_heads(find_tables(path, pages), pages, lines_by_page)
+    lines_by_page = [_with_rows(page, lines, tables) for page, lines in zip(pages, lines_by_page, strict=True)]
     pictures_by_page = without_decoration([page.pictures for page in pages])
     body = [
         [line for line in lines if not any(table.holds(line) for table in tables.get(page.number, ()))]
@@ -135,6 +137,15 @@ def _blocks(
         figures = _figures(page.number, lines, pictures, intake)
         found.extend(_page_blocks(page.number, lines, tables.get(page.number, ()), figures, layout))
     yield from layout.with_continuations(found)
+
+
+def _with_rows(page: Page, lines: list[Line], tables: Mapping[int, Sequence[PdfTable]]) -> list[Line]:
+    """Put back the lines of tables that go on from the page before: rows on top of pages look like running heads."""
+    going_on = [table for table in tables.get(page.number, ()) if table.has_carried_head]
+    if not going_on:
+        return lines
+    kept = set(lines)
+    return [line for line in page.lines if line in kept or any(table.holds(line) for table in going_on)]
 
 
 def _figures(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pdfplumber
 from pdfminer.pdfexceptions import PDFException
 from pdfplumber.utils.exceptions import PdfminerException
 
-from knowledge.backends.parsers.pdf_cells import table_texts
+from knowledge.backends.parsers.pdf_cells import Box, table_texts
 from knowledge.backends.parsers.pdf_page import Line, Page
 from knowledge.backends.parsers.render import render_table
 
@@ -23,15 +23,46 @@ _MIN_FILLED = 0.4
 _BROKEN = (PDFException, PdfminerException, ValueError, KeyError, TypeError, IndexError, AssertionError)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PdfTable:
-    """A table as Markdown and its box in points from the page's top left corner."""
+_WHITE = frozenset({(1.0,), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 0.0)})
 
-    markdown: str
+Color = tuple[float, ...]
+"""Grey, RGB or CMYK, as many numbers as that needs, from 0 to 1."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class PdfTable:
+    """The texts of a table, head first, and its box in points from the page's top left corner.
+
+    ``edges`` are where its columns begin, from the left. ``row_height`` is that of the first row in points, ``fills``
+    are the colours behind the first two rows, None where the paper is seen. A carried head stands on an earlier page.
+    """
+
+    rows: tuple[tuple[str, ...], ...]
     left: float
     top: float
     right: float
     bottom: float
+    edges: tuple[float, ...]
+    row_height: float
+    fills: tuple[Color | None, ...] = ()
+    has_carried_head: bool = False
+
+    @property
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        return render_table(self.rows)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether cells hold text in at least two rows and columns: frames and diagrams don't."""
+        columns = sum(1 for column in zip(*self.rows, strict=True) if any(cell.strip() for cell in column))
+        lines = sum(1 for row in self.rows if any(cell.strip() for cell in row))
+        filled = sum(1 for row in self.rows for cell in row if cell.strip())
+        return columns >= 2 and lines >= 2 and filled >= _MIN_FILLED * columns * lines
+
+    def with_head(self, head: tuple[str, ...]) -> PdfTable:
+        """Return the table below a head that stands elsewhere."""
+        return dataclasses.replace(self, rows=(head, *self.rows), has_carried_head=True)
 
     def holds(self, line: Line) -> bool:
         """Tell whether the middle of a line lies in the table."""
@@ -40,9 +71,10 @@ class PdfTable:
 
 
 def find_tables(path: Path, pages: list[Page]) -> Mapping[int, tuple[PdfTable, ...]]:
-    """Find ruled tables by page number; pages with no rules, or with drawings instead of tables, are not opened.
+    """Find what is ruled like a table, by page number, from the top; the caller asks each whether it is one.
 
-    A page that pdfplumber can't read has no tables: its text is there from PDFium all the same.
+    Pages with no rules, or with drawings instead of tables, are not opened. A page that pdfplumber can't read has no
+    tables: its text is there from PDFium all the same.
     """
     candidates = {page.number: page for page in pages if page.ruled and page.paths <= _MAX_PATHS and page.lines}
     if not candidates:
@@ -62,20 +94,40 @@ def _page_tables(page: pdfplumber.page.Page, read: Page) -> list[PdfTable]:
     # A cropped page has other coordinates in pdfplumber than in PDFium.
     if abs(page.width - read.width) > 1 or abs(page.height - read.height) > 1:
         return []
-    tables = []
-    for table in page.find_tables():
-        rows = table_texts(table.extract(), [row.cells for row in table.rows])
-        if _is_table(rows):
-            left, top, right, bottom = table.bbox
-            markdown = render_table(rows)
-            tables.append(PdfTable(markdown=markdown, left=left, top=top, right=right, bottom=bottom))
-    return tables
+    return [_table(page, table) for table in sorted(page.find_tables(), key=lambda table: table.bbox[1])]
 
 
-def _is_table(rows: list[list[str]]) -> bool:
-    """Judge whether cells hold text in at least two rows and columns: frames and diagrams don't."""
-    width = max((len(row) for row in rows), default=0)
-    columns = sum(1 for column in range(width) if any(row[column].strip() for row in rows))
-    lines = sum(1 for row in rows if any(cell.strip() for cell in row))
-    filled = sum(1 for row in rows for cell in row if cell.strip())
-    return columns >= 2 and lines >= 2 and filled >= _MIN_FILLED * columns * lines
+def _table(page: pdfplumber.page.Page, table: pdfplumber.table.Table) -> PdfTable:
+    left, top, right, bottom = table.bbox
+    boxes = [row.cells for row in table.rows]
+    return PdfTable(
+        rows=tuple(map(tuple, table_texts(table.extract(), boxes))),
+        left=left,
+        top=top,
+        right=right,
+        bottom=bottom,
+        edges=tuple(sorted({cell[0] for cell in table.cells})),
+        row_height=min((cell[3] - cell[1] for cell in boxes[0] if cell), default=0.0),
+        fills=tuple(_fill(page, [cell for cell in row if cell]) for row in boxes[:2]),
+    )
+
+
+def _fill(page: pdfplumber.page.Page, cells: Sequence[Box]) -> Color | None:
+    """Return the colour behind most cells of a row."""
+    colors = [_color_at(page, (left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in cells]
+    shaded = [color for color in colors if color is not None]
+    return shaded[0] if 2 * len(shaded) > len(cells) else None
+
+
+def _color_at(page: pdfplumber.page.Page, x: float, y: float) -> Color | None:
+    for area in reversed(page.rects):
+        if area["fill"] and area["x0"] <= x <= area["x1"] and area["top"] <= y <= area["bottom"]:
+            color = _color(area["non_stroking_color"])
+            return None if color in _WHITE else color
+    return None
+
+
+def _color(value: object) -> Color | None:
+    """Read a colour as pdfplumber gives it: one number or several; None for patterns."""
+    numbers = value if isinstance(value, tuple | list) else (value,)
+    return tuple(map(float, numbers)) if all(isinstance(number, int | float) for number in numbers) else None

@@ -9,16 +9,19 @@ from dataclasses import dataclass, field
 class PdfPage:
     """A page of A4 size in points. ``texts`` are (x, y from the bottom, size, text), ``rules`` are (x1, y1, x2, y2).
 
-    ``pictures`` are (x, y, width, height, shade): 40 by 40 grey pixels.
+    ``pictures`` are (x, y, width, height, shade): 40 by 40 grey pixels. ``shades`` are grey areas (x, y, width,
+    height) behind all else.
     """
 
     texts: list[tuple[float, float, float, str]] = field(default_factory=list)
     rules: list[tuple[float, float, float, float]] = field(default_factory=list)
     image: bool = False
     pictures: list[tuple[float, float, float, float, int]] = field(default_factory=list)
+    shades: list[tuple[float, float, float, float]] = field(default_factory=list)
 
     def content(self) -> bytes:
-        parts = [
+        parts = [f"0.85 g {x} {y} {width} {height} re f 0 g" for x, y, width, height in self.shades]
+        parts += [
             f"BT /F1 {size} Tf {x} {y} Td <{text.encode('utf-16-be').hex()}> Tj ET" for x, y, size, text in self.texts
         ]
         parts += [f"{x1} {y1} m {x2} {y2} l S" for x1, y1, x2, y2 in self.rules]
