@@ -13,6 +13,7 @@ from docx.package import Package
 from docx.parts.document import DocumentPart
 from lxml import etree
 
+from knowledge.backends.parsers.docx_inserted import insert_file
 from knowledge.backends.parsers.docx_names import qn
 from knowledge.backends.parsers.docx_notes import Notes, beside_notices
 from knowledge.backends.parsers.docx_numbering import ListMark, Numbering
@@ -62,7 +63,7 @@ class DocxParser:
             blocks=builder.blocks,
             figures=builder.figures(),
             title=reader.title or single_line(part.core_properties.title or "") or None,
-            notices=(*beside_notices(part, body), *pictures.notices()),
+            notices=(*beside_notices(part, body, inserted_read=reader.inserted), *pictures.notices()),
         )
 
 
@@ -87,6 +88,7 @@ class _BodyReader:
     def __init__(self, part: DocumentPart, body: Element, pictures: PictureIntake) -> None:
         self.builder = MarkdownBuilder()
         self.title: str | None = None
+        self.inserted = 0
         self._styles = Styles(part)
         self._numbering = Numbering(part)
         self._part = part
@@ -105,13 +107,16 @@ class _BodyReader:
         self._add_notes(self._endnotes)
 
     def read(self, container: Element) -> None:
-        """Append the blocks of every paragraph and table in the container."""
-        for element in body_elements(container):
+        """Append the blocks of every paragraph, table and inserted file in the container."""
+        for element in body_elements(container, with_files=True):
             if element.tag == qn("w:p"):
                 self._paragraph(element)
-            else:
-                self._flush_list()
+                continue
+            self._flush_list()
+            if element.tag == qn("w:tbl"):
                 self._table(element)
+            else:
+                self._file(element)
         self._flush_list()
 
     def _paragraph(self, element: Element) -> None:
@@ -189,6 +194,11 @@ class _BodyReader:
             return None
         blob: bytes = relation.target_part.blob
         return blob
+
+    def _file(self, element: Element) -> None:
+        relation = self._part.rels.get(element.get(qn("r:id"), ""))
+        if relation is not None and not relation.is_external:
+            self.inserted += insert_file(relation.target_part, self.builder, self._pictures)
 
     def _keep_notes(self, marks: list[str]) -> None:
         footnotes, endnotes = self._notes.take(marks)

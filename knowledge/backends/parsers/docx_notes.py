@@ -51,8 +51,11 @@ def _related(part: DocumentPart, kind: str) -> Element | None:
     return None
 
 
-def beside_notices(part: DocumentPart, body: Element) -> tuple[Notice, ...]:
-    """Count what is kept out of the text (comments, tracked changes, files inserted whole); empty when nothing is."""
+def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> tuple[Notice, ...]:
+    """Count what is kept out of the text (comments, tracked changes, files inserted whole); empty when nothing is.
+
+    ``inserted_read`` of the inserted files are part of the text.
+    """
     notices: list[Notice] = []
     comments = _related(part, "comments")
     if comments is not None and (count := sum(1 for _ in comments.iterchildren(qn("w:comment")))):
@@ -63,7 +66,7 @@ def beside_notices(part: DocumentPart, body: Element) -> tuple[Notice, ...]:
                 en=f"{count} comment(s) are not part of the text.",
             )
         )
-    if inserted := sum(1 for _ in body.iter(qn("w:altChunk"))):
+    if inserted := sum(1 for _ in body.iter(qn("w:altChunk"))) - inserted_read:
         notices.append(
             Notice(
                 code="inserted_files_left_out",

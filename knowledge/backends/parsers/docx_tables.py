@@ -19,13 +19,17 @@ GridRow: TypeAlias = dict[int, tuple[Element, int]]
 """The cells of a row by the column where each starts, with the last column that it reaches."""
 
 
-def body_elements(container: Element) -> Iterator[Element]:
-    """Yield paragraphs and tables in order, looking through content controls and accepted insertions."""
+def body_elements(container: Element, *, with_files: bool = False) -> Iterator[Element]:
+    """Yield paragraphs and tables in order, looking through content controls and accepted insertions.
+
+    ``with_files`` yields the places of inserted files (``w:altChunk``) as well.
+    """
+    wanted = (qn("w:p"), qn("w:tbl"), qn("w:altChunk")) if with_files else (qn("w:p"), qn("w:tbl"))
     for element in container:
-        if element.tag in (qn("w:p"), qn("w:tbl")):
+        if element.tag in wanted:
             yield element
         elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")):
-            yield from body_elements(element)
+            yield from body_elements(element, with_files=with_files)
 
 
 def table_grid(table: Element) -> list[GridRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Comment, Doctype, Tag
@@ -83,24 +84,41 @@ class HtmlParser:
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
-        data = path.read_bytes()
-        declared = _DECLARED.search(data[:_DECLARED_WITHIN_BYTES])
-        decoded = decode_text(data, declared=declared[1].decode("ascii") if declared else None)
-        soup = BeautifulSoup(decoded.text, "lxml")
-        title = _title(soup)
-        _remove_unseen(soup)
         pictures = PictureIntake(self._limits)
-        walker = _Walker(pictures)
-        walker.walk(soup.body or soup)
+        builder = MarkdownBuilder()
+        page = read_html(path.read_bytes(), builder, pictures)
         return ParsedDocument(
             format="html",
-            markdown=walker.builder.markdown(),
-            blocks=walker.builder.blocks,
-            figures=walker.builder.figures(),
-            title=title,
+            markdown=builder.markdown(),
+            blocks=builder.blocks,
+            figures=builder.figures(),
+            title=page.title,
             notices=pictures.notices(),
-            metadata={"encoding": decoded.encoding},
+            metadata={"encoding": page.encoding},
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HtmlFacts:
+    """What a page says of itself, and the encoding it was read in."""
+
+    title: str | None
+    encoding: str
+
+
+def read_html(data: bytes, builder: MarkdownBuilder, pictures: PictureIntake, *, charset: str = "") -> HtmlFacts:
+    """Append a page's blocks. ``charset`` is what is said of it elsewhere, and counts before what it says itself.
+
+    :raises ParseError: ``empty_file`` or ``unknown_encoding``.
+    """
+    found = _DECLARED.search(data[:_DECLARED_WITHIN_BYTES])
+    declared = charset or (found[1].decode("ascii") if found else None)
+    decoded = decode_text(data, declared=declared)
+    soup = BeautifulSoup(decoded.text, "lxml")
+    title = _title(soup)
+    _remove_unseen(soup)
+    _Walker(builder, pictures).walk(soup.body or soup)
+    return HtmlFacts(title=title, encoding=decoded.encoding)
 
 
 def _title(soup: BeautifulSoup) -> str | None:
@@ -125,8 +143,8 @@ def _is_hidden(tag: Tag) -> bool:
 class _Walker:
     """Walks block elements in order; inline text gathers until the next block flushes it as a paragraph."""
 
-    def __init__(self, pictures: PictureIntake) -> None:
-        self.builder = MarkdownBuilder()
+    def __init__(self, builder: MarkdownBuilder, pictures: PictureIntake) -> None:
+        self.builder = builder
         self._inline: list[str] = []
         self._intake = pictures
         self._waiting: list[Picture] = []
