@@ -7,6 +7,10 @@ _MESSAGES: dict[str, tuple[str, str]] = {
         "ファイルが空です。内容のあるファイルを指定してください。",
         "The file is empty. Upload a file that has content.",
     ),
+    "no_content": (
+        "読み取れる内容がありません。白紙のページ、空または非表示のシートだけです。内容のあるファイルを指定してください。",
+        "There is nothing to read in it: its pages or sheets are blank or hidden. Upload a file that has content.",
+    ),
     "lock_file": (
         "Office が編集中に作る一時ファイル（~$）で、文書ではありません。元の文書を指定してください。",
         "This is the lock file (~$) that Office keeps while editing. Upload the document itself.",

@@ -51,7 +51,7 @@ class PptxParser:
         self._limits = limits
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``corrupted`` or ``too_many_pages``."""
+        """Parse the file. :raises ParseError: ``corrupted``, ``too_many_pages``, or ``no_content`` of blank slides."""
         try:
             presentation = _open(path)
             slides = list(presentation.slides)
@@ -64,6 +64,10 @@ class PptxParser:
         pictures = PictureIntake(self._limits)
         height = presentation.slide_height or 0
         pages = [_SlideReader(builder, pictures, slide, number).read(slide_height=height) for number, slide in shown]
+        if all(block.kind is BlockKind.HEADING for block in builder.blocks) and not any(
+            page.characters for page in pages
+        ):
+            raise parse_error("no_content")
         hidden = len(slides) - len(pages)
         return ParsedDocument(
             format="pptx",

@@ -59,4 +59,7 @@ def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocum
     format_name = detect_format(path, filename=filename)
     if format_name in _ARCHIVES:
         check_archive(path, format_name=format_name, limits=limits)
-    return load_parser(format_name, limits).parse(path, filename=filename)
+    parsed = load_parser(format_name, limits).parse(path, filename=filename)
+    if not parsed.markdown and not parsed.pages_needing_ocr:
+        raise parse_error("no_content")
+    return parsed

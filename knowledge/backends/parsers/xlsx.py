@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from knowledge.backends.parsers.csv_table import column_name, row_ranges
+from knowledge.backends.parsers.errors import parse_error
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
@@ -38,12 +39,16 @@ class XlsxParser:
         self._limits = limits
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``corrupted`` or ``too_many_cells``."""
+        """Parse the file. :raises ParseError: ``corrupted``, ``too_many_cells``, or ``no_content`` of blank sheets."""
         builder = MarkdownBuilder()
         pictures = PictureIntake(self._limits)
         reader = WorkbookReader(path, pictures, max_cells=self._limits.max_cells)
+        shows_something = False
         for sheet in reader.sheets():
             _add_sheet(builder, sheet)
+            shows_something |= bool(sheet.cells or sheet.shapes)
+        if not shows_something:
+            raise parse_error("no_content")
         return ParsedDocument(
             format="xlsx",
             markdown=builder.markdown(),

@@ -17,6 +17,7 @@ LIMITS = ParseLimits(wall_s=30, cpu_s=20, memory_bytes=1024 << 20, max_cells=500
 WITHOUT_SECTIONS = frozenset({".pdf"})
 EXPECTED_CODES = {
     "bug53475-password-is-pass.docx": "encrypted",
+    "57893-many-merges.xlsx": "no_content",
     "clusterfuzz-testcase-minimized-POIXWPFFuzzer-6442791109263360.docx": "corrupted",
     "empty.md": "empty_file",
     "poc-xmlbomb.xlsx": "unsafe_xml",
