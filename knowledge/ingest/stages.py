@@ -57,14 +57,21 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
         parsed = parse_isolated(
             path, filename=version.filename, limits=_limits(), heartbeat=lease.renew, scratch=temp_dir()
         )
+    unsaid = {version.filename, *_titles_before(version)}
     with transaction.atomic():
         lease.lock()
         content = store_content(version, parsed)
         store_figures(version, parsed.figures)
         _note_structure(version, parsed, sections=len(content.sections))
-        if content.title and version.document.title == version.filename:
+        if content.title and version.document.title in unsaid:
             Document.objects.filter(pk=version.document_id).update(title=content.title)
     return DocumentStatus.CHUNKING
+
+
+def _titles_before(version: DocumentVersion) -> list[str]:
+    """The title and file name of the version before: where the document has one of these, nobody chose it."""
+    before = DocumentVersion.objects.filter(document=version.document_id, number=version.number - 1)
+    return [title for row in before.values_list("content__title", "filename") for title in row if title]
 
 
 def _limits() -> ParseLimits:

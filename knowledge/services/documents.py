@@ -170,10 +170,11 @@ def check_ceiling(principal: Principal, wanted: Classification) -> None:
 
 
 def _check_owner(principal: Principal, document: Document, *, replace: bool) -> None:
-    if document.owner_id == principal.user_id:
+    may_see = document.classification <= principal.ceiling
+    if may_see and document.owner_id == principal.user_id:
         return
     may_replace = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
-    if not (replace and may_replace):
+    if not (may_see and replace and may_replace):
         raise Conflict(
             _("{path} belongs to another uploader. Choose another path, or let a curator upload it with replace."),
             code="path_taken",
@@ -189,6 +190,8 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
         document.title = upload.title
     if upload.metadata:
         document.metadata = upload.metadata
+    if upload.classification is not None:
+        document.classification = upload.classification
     if upload.source_root:
         document.source_root, document.source_stamp = upload.source_root, upload.source_stamp
     elif upload.chunk_options:
@@ -265,8 +268,17 @@ def get_document(principal: Principal, document_id: str, *, scope: Scope = Scope
 
 
 def reindex_document(*, principal: Principal, document_id: str, chunk_options: ChunkOptions | None = None) -> Document:
-    """Work on the latest version again from the start; what search sees stays until that is done."""
+    """Work on the latest version again from the start; what search sees stays until that is done.
+
+    Raises NotFound, Forbidden, and Conflict for a retired document: nothing of it may come back by this way.
+    """
     document = changeable_document(principal, document_id)
+    if document.retired_at is not None:
+        raise Conflict(
+            _("{path} is retired: its file is gone from where it came. Upload it again to bring it back."),
+            code="document_retired",
+            path=document.path,
+        )
     if document.latest_version is None:
         raise Conflict(_("{path} has no version to work on."), path=document.path)
     with transaction.atomic():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hub.access.models import AuditEvent
@@ -18,7 +20,13 @@ from knowledge.models import (
     LexicalPosting,
     LexicalStatistics,
 )
-from knowledge.services.documents import clean_path, delete_document, get_document, reindex_document
+from knowledge.services.documents import (
+    clean_path,
+    delete_document,
+    get_document,
+    reindex_document,
+    retire_document,
+)
 from knowledge.types import ChunkOptions
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 
@@ -112,6 +120,32 @@ def test_nobody_uploads_above_their_ceiling(tmp_path):
         )
 
 
+def test_a_new_version_may_raise_the_classification_and_leaves_it_otherwise(tmp_path):
+    document = work_through(upload_text(local_operator(), tmp_path, TEXT).document)
+    upload_text(local_operator(), tmp_path, TEXT + "\n個人情報を含む。\n", classification=Classification.C3)
+    upload_text(local_operator(), tmp_path, TEXT + "\n改訂した。\n")
+    document.refresh_from_db()
+    assert document.classification == Classification.C3
+
+
+def test_a_document_above_the_ceiling_is_not_replaced_either(tmp_path):
+    collection = CollectionFactory()
+    curator = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
+    upload_text(curator, tmp_path, TEXT, collection=collection.slug, classification=Classification.C3)
+    lowered = replace(curator, ceiling=Classification.C2)
+    with pytest.raises(Conflict):
+        upload_text(lowered, tmp_path, TEXT + "\n改訂した。\n", collection=collection.slug, replace=True)
+
+
+def test_a_title_that_came_from_the_text_follows_it_and_one_that_was_given_stays(tmp_path):
+    document = work_through(upload_text(local_operator(), tmp_path, TEXT).document)
+    upload_text(local_operator(), tmp_path, TEXT.replace("基本設計", "基本設計（改訂）"))
+    assert work_through(document).title == "基本設計（改訂）"
+    upload_text(local_operator(), tmp_path, TEXT, title="予約の設計")
+    upload_text(local_operator(), tmp_path, TEXT.replace("基本設計", "基本設計 第三版"))
+    assert work_through(document).title == "予約の設計"
+
+
 def test_a_document_above_the_ceiling_answers_like_one_that_is_not_there(tmp_path):
     collection = CollectionFactory()
     done = upload_text(local_operator(), tmp_path, TEXT, collection=collection.slug, classification=Classification.C3)
@@ -186,6 +220,15 @@ def test_reindexing_starts_from_the_beginning_and_gives_the_same_chunks(tmp_path
     assert document.latest_version.status == "stored"
     work_through(document)
     assert list(Chunk.objects.values_list("public_id", "content", "start_offset").order_by("index")) == before
+
+
+def test_a_retired_document_is_not_worked_on_again(tmp_path):
+    document = work_through(upload_text(local_operator(), tmp_path, TEXT).document)
+    retire_document(document)
+    with pytest.raises(Conflict) as refused:
+        reindex_document(principal=local_operator(), document_id=document.public_id)
+    assert refused.value.error_code == "document_retired"
+    assert ChunkVector.objects.count() == 0
 
 
 def test_uploads_are_in_the_audit_trail(tmp_path):
