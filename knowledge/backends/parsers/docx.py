@@ -24,6 +24,7 @@ from knowledge.backends.parsers.docx_unstyled import UnstyledHeadings
 from knowledge.backends.parsers.errors import corrupted
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.ooxml import Element
+from knowledge.backends.parsers.ooxml_beside import embedded_notices
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
@@ -63,7 +64,11 @@ class DocxParser:
             blocks=builder.blocks,
             figures=builder.figures(),
             title=reader.title or single_line(part.core_properties.title or "") or None,
-            notices=(*beside_notices(part, body, inserted_read=reader.inserted), *pictures.notices()),
+            notices=(
+                *beside_notices(part, body, inserted_read=reader.inserted),
+                *embedded_notices(path),
+                *pictures.notices(),
+            ),
         )
 
 

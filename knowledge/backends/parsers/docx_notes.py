@@ -8,6 +8,7 @@ from docx.parts.document import DocumentPart
 from lxml import etree
 
 from knowledge.backends.parsers.docx_names import qn
+from knowledge.backends.parsers.docx_text import is_hidden
 from knowledge.backends.parsers.errors import corrupted
 from knowledge.backends.parsers.ooxml import Element
 from knowledge.backends.parsers.render import single_line
@@ -52,7 +53,7 @@ def _related(part: DocumentPart, kind: str) -> Element | None:
 
 
 def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> tuple[Notice, ...]:
-    """Count what is kept out of the text (comments, tracked changes, files inserted whole); empty when nothing is.
+    """Count what is kept out of the text: comments, tracked changes, hidden text, files inserted whole.
 
     ``inserted_read`` of the inserted files are part of the text.
     """
@@ -73,6 +74,16 @@ def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> 
                 ja=f"挿入された別ファイル {inserted} 件は取り込んでいません。Word で開いて保存し直すと本文になります。",
                 en=f"{inserted} inserted file(s) were left out. "
                 "Opening and saving the document in Word makes them part of the text.",
+            )
+        )
+    if hidden := sum(
+        1 for run in body.iter(qn("w:r")) if is_hidden(run) and next(run.iter(qn("w:t")), None) is not None
+    ):
+        notices.append(
+            Notice(
+                code="hidden_text",
+                ja=f"隠し文字が {hidden} 箇所あり、取り込んでいません。",
+                en=f"Hidden text in {hidden} place(s) was left out.",
             )
         )
     if changes := sum(1 for _ in body.iter(*_CHANGES)):

@@ -13,6 +13,7 @@ from knowledge.backends.parsers.ooxml import Element
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
+_CHART_EXTENDED = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _VML_IMAGE = "{urn:schemas-microsoft-com:vml}imagedata"
 _BLIP = f"{{{nsmap['a']}}}blip"
@@ -46,6 +47,7 @@ _VANISH = f"{qn('w:rPr')}/{qn('w:vanish')}"
 _RELATIONS = f"{{{nsmap['r']}}}"
 _KINDS = (
     (_CHART, "chart", f"{_RELATIONS}id"),
+    (_CHART_EXTENDED, "chart", f"{_RELATIONS}id"),
     (_DIAGRAM, "diagram", f"{_RELATIONS}dm"),
     (_BLIP, "image", f"{_RELATIONS}embed"),
     (_VML_IMAGE, "image", f"{_RELATIONS}id"),
@@ -90,7 +92,7 @@ def read_paragraph(element: Element) -> Paragraph:
 def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
     for child in element:
         tag = child.tag
-        if tag in _SKIPPED or not isinstance(tag, str) or (tag == _RUN and _is_hidden(child)):
+        if tag in _SKIPPED or not isinstance(tag, str) or (tag == _RUN and is_hidden(child)):
             continue
         if tag in _TEXTS:
             parts.append(child.text or "")
@@ -114,7 +116,8 @@ def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
             _collect(child, paragraph, parts)
 
 
-def _is_hidden(run: Element) -> bool:
+def is_hidden(run: Element) -> bool:
+    """Tell whether a run is hidden text, which Word shows to nobody who does not ask for it."""
     vanish = run.find(_VANISH)
     return vanish is not None and vanish.get(qn("w:val"), "true") not in ("0", "false", "off")
 

@@ -17,10 +17,11 @@ from pptx.slide import Slide
 
 from knowledge.backends.parsers.errors import corrupted, parse_error
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.ooxml_beside import embedded_notices, slide_comment_notices
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pages import ocr_notices
 from knowledge.backends.parsers.pictures import PictureIntake
-from knowledge.backends.parsers.pptx_order import PptxObject, apparent_title, in_reading_order
+from knowledge.backends.parsers.pptx_order import PptxObject, apparent_title, choose_alternatives, in_reading_order
 from knowledge.backends.parsers.pptx_text import numbered_paragraphs, paragraph_text
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.backends.parsers.table_head import column_names
@@ -30,6 +31,7 @@ from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
 _SLIDE_LEVEL = 2
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
+_CHART_EXTENDED = "{http://schemas.microsoft.com/office/drawing/2014/chartex}chart"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _DECORATION = frozenset({PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER})
 _TITLES = frozenset({PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE})
@@ -77,7 +79,13 @@ class PptxParser:
             title=_title(presentation, shown),
             pages_count=len(slides),
             pages=tuple(pages),
-            notices=(*ocr_notices(pages), *_hidden_notices(hidden), *pictures.notices()),
+            notices=(
+                *ocr_notices(pages),
+                *_hidden_notices(hidden),
+                *slide_comment_notices(path),
+                *embedded_notices(path),
+                *pictures.notices(),
+            ),
         )
 
 
@@ -127,6 +135,7 @@ class _SlideReader:
 
     def read(self, *, slide_height: int) -> PageQuality:
         """Append the slide's blocks and report how much text it has."""
+        choose_alternatives(self._slide.element)
         shapes = list(in_reading_order(self._slide.shapes))
         titles = [shape for shape in shapes if _placeholder_type(shape) in _TITLES and _shape_text(shape)]
         if not titles and (apparent := apparent_title(shapes, slide_height=slide_height)) is not None:
@@ -149,6 +158,8 @@ class _SlideReader:
             self._content(BlockKind.TABLE, render_table(_table_rows(shape.table)))
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             self._content(BlockKind.FIGURE, f"![{drawing_text(shape.chart.part.blob)}](chart)")
+        elif words := [text for text in map(drawing_text, self._parts_of(shape, _CHART_EXTENDED, "id")) if text]:
+            self._content(BlockKind.FIGURE, f"![{' / '.join(words)}](chart)")
         elif next(shape.element.iter(f"{_DIAGRAM}relIds"), None) is not None:  # in a placeholder it has no shape type
             words = " / ".join(map(drawing_text, self._parts_of(shape, f"{_DIAGRAM}relIds", "dm")))
             self._content(BlockKind.FIGURE, f"![{words}](diagram)")

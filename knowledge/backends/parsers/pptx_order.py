@@ -14,11 +14,28 @@ PptxObject: TypeAlias = Any
 
 # Shapes whose tops differ by less than this (EMU, 1 cm) stand in one row and are read from the left.
 _ROW_EMU = 360_000
+_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TITLE_SHARE = 0.25
 _MAX_TITLE = 60
 # In hundredths of a point: what text has that says nothing.
 _DEFAULT_SIZE = 1800
 _RUN_PROPERTIES = "{http://schemas.openxmlformats.org/drawingml/2006/main}rPr"
+
+
+def choose_alternatives(slide: PptxObject) -> None:
+    """Put what PowerPoint shows in the place of alternatives: python-pptx sees nothing of shapes inside them.
+
+    Shapes with equations, ink and the newer kinds of charts are kept with a fallback for older programs, which is taken
+    only where the first choice has no shape at all.
+    """
+    for element in list(slide.iter(f"{_COMPATIBILITY}AlternateContent")):
+        parent = element.getparent()
+        if str(parent.tag).rpartition("}")[2] not in ("spTree", "grpSp"):
+            continue
+        options = [option for option in element if len(option)]
+        for shape in list(options[0]) if options else ():
+            element.addprevious(shape)
+        parent.remove(element)
 
 
 def in_reading_order(shapes: Iterable[PptxObject]) -> Iterator[PptxObject]:

@@ -8,6 +8,7 @@ from knowledge.backends.parsers.docx_number_formats import format_number
 from knowledge.backends.parsers.pptx_order import PptxObject
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
 # Source: ECMA-376 part 1, 20.1.10.61 (ST_TextAutonumberScheme): the kind of number, then what stands around it.
 _NUMBERS = (
     ("arabicDb", "decimalFullWidth"),
@@ -24,12 +25,13 @@ _AROUND = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Minus": "- {}
 
 
 def paragraph_text(paragraph: PptxObject) -> str:
-    """Join runs, fields and line breaks in order (python-pptx leaves fields out of its runs)."""
+    """Join runs, fields, line breaks and equations in order (python-pptx leaves all but runs out)."""
     parts: list[str] = []
     for element in paragraph._p:
         if element.tag == f"{_DRAWING}br":
             parts.append("\n")
         parts.extend(found.text or "" for found in element.iterchildren(f"{_DRAWING}t"))
+        parts.extend(found.text or "" for found in element.iter(_MATH_TEXT))
     return "".join(parts).strip()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from knowledge.backends.parsers.csv_table import column_name, row_ranges
 from knowledge.backends.parsers.errors import parse_error
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.ooxml_beside import embedded_notices
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.backends.parsers.xlsx_drawings import Shape
@@ -54,7 +55,7 @@ class XlsxParser:
             markdown=builder.markdown(),
             blocks=builder.blocks,
             figures=builder.figures(),
-            notices=(*_notices(reader), *pictures.notices()),
+            notices=(*_notices(reader), *embedded_notices(path), *pictures.notices()),
         )
 
 
@@ -168,6 +169,14 @@ def _notices(reader: WorkbookReader) -> tuple[Notice, ...]:
                 code="hidden_sheets",
                 ja=f"非表示のシート {reader.hidden_sheets} 枚は取り込んでいません。",
                 en=f"{reader.hidden_sheets} hidden sheet(s) were left out.",
+            )
+        )
+    if reader.hidden_cells:
+        notices.append(
+            Notice(
+                code="hidden_cells",
+                ja=f"非表示の行や列にあるセル {reader.hidden_cells} 個は取り込んでいません。",
+                en=f"{reader.hidden_cells} cell(s) in hidden rows or columns were left out.",
             )
         )
     if reader.unresolved:

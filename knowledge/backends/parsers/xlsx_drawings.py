@@ -7,6 +7,8 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lxml import etree
+
 from knowledge.backends.parsers.figures import Picture
 from knowledge.backends.parsers.ooxml import Element, package_relations, parse_part
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
@@ -15,6 +17,7 @@ from knowledge.backends.parsers.render import single_line
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MAX_PART_BYTES = 32 << 20
 
 # Numbered circles that point at places of a form say nothing on their own.
@@ -54,19 +57,21 @@ class _DrawingReader:
     def anchored(self, anchor: Element) -> Iterator[Shape]:
         """Yield what is anchored at one cell."""
         corner = next(anchor.iterchildren("{*}from"), None)
-        if corner is None:
+        if corner is None and etree.QName(anchor).localname != "absoluteAnchor":
             return
-        row = int(corner.findtext("{*}row", "0")) + 1
-        column = int(corner.findtext("{*}col", "0")) + 1
-        for body in anchor.iter("{*}txBody"):
+        # What is placed by measure, such as the chart of a chart sheet, is read before all cells.
+        row = int(corner.findtext("{*}row", "0")) + 1 if corner is not None else 1
+        column = int(corner.findtext("{*}col", "0")) + 1 if corner is not None else 1
+        for body in filter(_is_shown, anchor.iter("{*}txBody")):
             lines = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in body.iter(f"{_DRAWING}p"))
             text = "\n".join(line.strip() for line in lines if line.strip())
             if text and not _CALLOUT.fullmatch(text):
                 yield Shape(row=row, column=column, text=text)
-        for picture in anchor.iter("{*}pic"):
+        pictures = list(anchor.iter("{*}pic"))
+        for picture in list(filter(_is_shown, pictures)) or pictures:
             alt = _alt_text(picture)
             yield Shape(row=row, column=column, text=alt, figure="image", pictures=self._pictures(picture, alt))
-        for frame in anchor.iter("{*}graphicFrame"):
+        for frame in filter(_is_shown, anchor.iter("{*}graphicFrame")):
             yield from self._frame(frame, row, column)
 
     def _pictures(self, picture: Element, alt: str) -> tuple[Picture, ...]:
@@ -85,6 +90,11 @@ class _DrawingReader:
         path = self._relations.get(relation or "")
         info = self._archive.NameToInfo.get(path or "")
         return self._archive.read(info) if info is not None and info.file_size <= _MAX_PART_BYTES else None
+
+
+def _is_shown(element: Element) -> bool:
+    """Tell whether Excel shows it: a fallback tells older programs that they can't show something."""
+    return not any(above.tag == _FALLBACK for above in element.iterancestors())
 
 
 def _alt_text(element: Element) -> str:

@@ -6,6 +6,7 @@ The sheet XML is read directly: libraries that build dense ranges are undone by 
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ from knowledge.backends.parsers.xlsx_format import NumberFormats
 
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_RELATION_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
+# A chart may be a sheet of its own.
+_SHEETS = re.compile("worksheets|chartsheets")
 # Graph paper has many empty cells with borders, which cost little.
 _EMPTY_FACTOR = 5
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
@@ -51,6 +54,7 @@ class WorkbookReader:
         self._cells_seen = 0
         self._cells_filled = 0
         self.hidden_sheets = 0
+        self.hidden_cells = 0
         self.unresolved = 0
         self.comments = 0
 
@@ -77,7 +81,7 @@ class WorkbookReader:
                 self.hidden_sheets += 1
                 continue
             target = relations.get(element.get(_RELATION_ID) or element.get(_STRICT_RELATION_ID) or "")
-            if target and "worksheets" in target and target in archive.NameToInfo:
+            if target and _SHEETS.search(target) and target in archive.NameToInfo:
                 with archive.open(target) as stream:
                     sheet = self._sheet(stream, element.get("name", ""), strings, formats)
                 sheet.shapes = read_shapes(archive, target, self._pictures)
@@ -96,7 +100,7 @@ class WorkbookReader:
                 _add_merge(sheet, element.get("ref", ""))
             elif element.get("hidden") in ("1", "true"):
                 sheet.hidden_columns.append((int(element.get("min", "0")), int(element.get("max", "0"))))
-        _drop_hidden_columns(sheet)
+        self.hidden_cells += _drop_hidden_columns(sheet)
         return sheet
 
     def _row(self, row: Element, sheet: Sheet, position: list[int], strings: list[str], formats: NumberFormats) -> None:
@@ -111,7 +115,10 @@ class WorkbookReader:
             self._cells_filled += len(cell) > 0
             if self._cells_filled > self._max_cells or self._cells_seen > _EMPTY_FACTOR * self._max_cells:
                 raise parse_error("too_many_cells", limit=f"{self._max_cells:,}")
-            if not visible or not len(cell):
+            if not len(cell):
+                continue
+            if not visible:
+                self.hidden_cells += 1
                 continue
             text = _cell_text(cell, strings, formats)
             if text is None:
@@ -223,11 +230,13 @@ def _add_merge(sheet: Sheet, reference: str) -> None:
         sheet.merged[split_reference(first)] = split_reference(last)
 
 
-def _drop_hidden_columns(sheet: Sheet) -> None:
-    hidden = sheet.hidden_columns
+def _drop_hidden_columns(sheet: Sheet) -> int:
+    """Remove what stands in hidden columns; gives the number of cells."""
+    hidden, before = sheet.hidden_columns, len(sheet.cells)
     if hidden:
         sheet.cells = {
             place: text
             for place, text in sheet.cells.items()
             if not any(first <= place[1] <= last for first, last in hidden)
         }
+    return before - len(sheet.cells)

@@ -112,7 +112,7 @@ def test_the_words_of_charts_and_diagrams_are_text(tmp_path: Path, parse: Parse)
     chart.has_title = True
     chart.chart_title.text_frame.text = "月ごとの予約"
 
-    assert texts(parse(save(source, tmp_path)), BlockKind.FIGURE) == ["![月ごとの予約 / 予約 / 4月 / 5月](chart)"]
+    assert texts(parse(save(source, tmp_path)), BlockKind.FIGURE) == ["![月ごとの予約 / 予約: 4月 10, 5月 20](chart)"]
 
 
 def test_the_words_of_a_smart_art_part_are_joined() -> None:

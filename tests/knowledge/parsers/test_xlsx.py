@@ -70,7 +70,7 @@ def test_hidden_sheets_rows_and_columns_stay_out_with_a_notice(tmp_path: Path, p
 
     assert "秘" not in document.markdown
     assert "乙" not in document.markdown
-    assert [notice.code for notice in document.notices] == ["hidden_sheets"]
+    assert [notice.code for notice in document.notices] == ["hidden_sheets", "hidden_cells"]
 
 
 def test_merged_cells_on_graph_paper_give_narrow_tables(tmp_path: Path, parse: Parse) -> None:
