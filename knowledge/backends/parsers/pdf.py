@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 
@@ -21,10 +22,11 @@ from knowledge.backends.parsers.pdf_lines import read_page
 from knowledge.backends.parsers.pdf_page import Line, Page
 from knowledge.backends.parsers.pdf_pictures import PagePicture, PictureExtractor, without_decoration
 from knowledge.backends.parsers.pdf_tables import PdfTable, find_tables
+from knowledge.backends.parsers.pdf_written import with_written_text
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
 from knowledge.numbering import heading_number
-from knowledge.types import BlockKind, PageQuality, ParsedDocument
+from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
 
 # Writers that get no title put the name of the source file there.
 _IS_FILE_NAME = re.compile(
@@ -43,20 +45,21 @@ class PdfParser:
 
     def parse(self, path: Path, *, filename: str) -> ParsedDocument:
         """Parse the file. :raises ParseError: ``encrypted``, ``corrupted`` or ``too_many_pages``."""
-        document = _open(path)
-        try:
-            if len(document) > self._limits.max_pages:
-                raise parse_error("too_many_pages", size=len(document), limit=self._limits.max_pages)
-            pages = list(_read_pages(document, PictureExtractor(self._limits)))
-            outline = _outline(document)
-            title = single_line(document.get_metadata_value("Title"))
-        finally:
-            document.close()
+        source: Path | BytesIO = path
+        read = self._read(source)
+        lost = False
+        if any(page.written for page in read.pages):
+            try:
+                source = with_written_text(path)
+                read = self._read(source)
+            except pypdfium2.PdfiumError:
+                source, lost = path, True
+        pages = read.pages
         qualities = [_quality(page) for page in pages]
         readable = [page for page, quality in zip(pages, qualities, strict=True) if not quality.needs_ocr]
         builder = MarkdownBuilder()
         intake = PictureIntake(self._limits)
-        blocks = list(_with_settled_levels(_blocks(path, readable, outline, intake)))
+        blocks = list(_with_settled_levels(_blocks(source, readable, read.outline, intake)))
         for block in blocks:
             pictures = [block.picture] if block.picture else []
             builder.add(block.kind, block.text, level=block.level, page=block.page, pictures=pictures, glue=block.glue)
@@ -65,16 +68,38 @@ class PdfParser:
             markdown=builder.markdown(),
             blocks=builder.blocks,
             figures=builder.figures(),
-            title=_title(title, blocks),
+            title=_title(read.title, blocks),
             pages_count=len(pages),
             pages=tuple(qualities),
-            notices=(*ocr_notices(qualities), *intake.notices()),
+            notices=(*ocr_notices(qualities), *_beside_notices(pages, lost=lost), *intake.notices()),
         )
 
+    def _read(self, source: Path | BytesIO) -> _Read:
+        document = _open(source)
+        try:
+            if len(document) > self._limits.max_pages:
+                raise parse_error("too_many_pages", size=len(document), limit=self._limits.max_pages)
+            return _Read(
+                pages=list(_read_pages(document, PictureExtractor(self._limits))),
+                outline=_outline(document),
+                title=single_line(document.get_metadata_value("Title")),
+            )
+        finally:
+            document.close()
 
-def _open(path: Path) -> pypdfium2.PdfDocument:
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """What PDFium tells of a file."""
+
+    pages: list[Page]
+    outline: dict[tuple[int, str], int]
+    title: str
+
+
+def _open(source: Path | BytesIO) -> pypdfium2.PdfDocument:
     try:
-        return pypdfium2.PdfDocument(path)
+        return pypdfium2.PdfDocument(source)
     except pypdfium2.PdfiumError as error:
         raise _open_error(error) from error
 
@@ -95,6 +120,22 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
             yield read_page(page, index + 1, extractor)
         finally:
             page.close()
+
+
+def _beside_notices(pages: Sequence[Page], *, lost: bool) -> Iterator[Notice]:
+    """Tell what stands beside the pages' text and is not part of it."""
+    if remarks := sum(page.remarks for page in pages):
+        yield Notice(
+            code="comments_left_out",
+            ja=f"注釈（コメント）{remarks} 件は本文に含めていません。",
+            en=f"{remarks} note(s) are not part of the text.",
+        )
+    if lost:
+        yield Notice(
+            code="form_fields_left_out",
+            ja="フォームに記入された内容を取り込めませんでした。印刷用の PDF として保存し直してください。",
+            en="What was filled into the form could not be read. Save it as a PDF for printing.",
+        )
 
 
 def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
@@ -121,10 +162,10 @@ def _quality(page: Page) -> PageQuality:
 
 
 def _blocks(
-    path: Path, pages: list[Page], outline: dict[tuple[int, str], int], intake: PictureIntake
+    source: Path | BytesIO, pages: list[Page], outline: dict[tuple[int, str], int], intake: PictureIntake
 ) -> Iterator[TextBlock]:
     lines_by_page = without_running_lines(pages)
-    tables = with_carried_heads(find_tables(path, pages), pages, lines_by_page)
+    tables = with_carried_heads(find_tables(source, pages), pages, lines_by_page)
     lines_by_page = [_with_rows(page, lines, tables) for page, lines in zip(pages, lines_by_page, strict=True)]
     pictures_by_page = without_decoration([page.pictures for page in pages])
     body = [

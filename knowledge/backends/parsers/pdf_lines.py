@@ -16,6 +16,7 @@ from knowledge.backends.parsers.pdf_frame import Box, Frame
 from knowledge.backends.parsers.pdf_page import Line, Page, Part
 from knowledge.backends.parsers.pdf_pictures import PictureExtractor
 from knowledge.backends.parsers.pdf_text import with_whole_kanji
+from knowledge.backends.parsers.pdf_written import count_remarks, has_written_text
 
 _LINE_ENDS = frozenset({10, 13})
 # PDFium marks a hyphen that only breaks a word at a line's end with U+FFFE (older versions U+0002).
@@ -44,7 +45,8 @@ def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor)
     kinds = Counter(found.type for found in objects)
     text_page = page.get_textpage()
     try:
-        lines = _LineCollector(text_page, number, frame).lines()
+        in_parts = kinds[pdfium_c.FPDF_PAGEOBJ_FORM] > 1
+        lines = _LineCollector(text_page, number, frame, in_parts=in_parts).lines()
     finally:
         text_page.close()
     vertical = _is_vertical(lines)
@@ -57,6 +59,8 @@ def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor)
         paths=kinds[pdfium_c.FPDF_PAGEOBJ_PATH],
         ruled=_is_ruled(objects, width * height),
         pictures=extractor.pictures(objects, frame),
+        written=has_written_text(page),
+        remarks=count_remarks(page),
     )
     return _turned(read) if vertical else read
 
@@ -113,11 +117,12 @@ class _LineCollector:
     """Walks the characters of a text page. Each question to PDFium costs microseconds, so that size, weight and place
     are asked of a line's first characters and its last only, into reused C doubles."""
 
-    def __init__(self, text_page: pypdfium2.PdfTextPage, number: int, frame: Frame) -> None:
+    def __init__(self, text_page: pypdfium2.PdfTextPage, number: int, frame: Frame, *, in_parts: bool) -> None:
         self._page = text_page.raw
         self._count = text_page.count_chars()
         self._number = number
         self._frame = frame
+        self._in_parts = in_parts
         self._left, self._right, self._bottom, self._top = (ctypes.c_double() for _ in range(4))
         self._matrix = pdfium_c.FS_MATRIX()
         self._name = ctypes.create_string_buffer(_MAX_FONT_NAME)
@@ -149,6 +154,8 @@ class _LineCollector:
 
     def _add(self, index: int, code: int) -> None:
         char = chr(code)
+        if self._after_blank and not char.isspace() and self._is_elsewhere(index):
+            self._finish()
         self._chars.append(char)
         self._hyphen = False
         if char.isspace():
@@ -171,6 +178,14 @@ class _LineCollector:
             return self._bold > 0
         pdfium_c.FPDFText_GetFontInfo(self._page, index, self._name, len(self._name), None)
         return _BOLD_NAME.search(self._name.value) is not None
+
+    def _is_elsewhere(self, index: int) -> bool:
+        """Tell whether a character stands on another line: PDFium joins what stands alike in parts of its own."""
+        if not self._in_parts:
+            return False
+        _, top, _, bottom = self._box_of(self._last_visible)
+        _, other_top, _, other_bottom = self._box_of(index)
+        return other_top > bottom or other_bottom < top
 
     def _note_gap(self, index: int) -> None:
         """Remember where a wide gap before this character lies, and where it is in the line."""

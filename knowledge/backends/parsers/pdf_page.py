@@ -37,7 +37,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page's lines and size in points, how many pictures and drawn paths it has, and whether those may be a grid."""
+    """A page's lines and size in points, how many pictures and drawn paths it has, and whether those may be a grid.
+
+    ``written`` tells that fields were filled in or text was typed over it, ``remarks`` how many notes it has.
+    """
 
     number: int
     width: float
@@ -47,6 +50,8 @@ class Page:
     paths: int
     ruled: bool
     pictures: tuple[PagePicture, ...] = ()
+    written: bool = False
+    remarks: int = 0
 
     @property
     def text(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 
 import pdfplumber
@@ -70,7 +71,7 @@ class PdfTable:
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
 
-def find_tables(path: Path, pages: list[Page]) -> Mapping[int, tuple[PdfTable, ...]]:
+def find_tables(source: Path | BytesIO, pages: list[Page]) -> Mapping[int, tuple[PdfTable, ...]]:
     """Find what is ruled like a table, by page number, from the top; the caller asks each whether it is one.
 
     Pages with no rules, or with drawings instead of tables, are not opened. A page that pdfplumber can't read has no
@@ -81,7 +82,7 @@ def find_tables(path: Path, pages: list[Page]) -> Mapping[int, tuple[PdfTable, .
         return {}
     found: dict[int, tuple[PdfTable, ...]] = {}
     try:
-        with pdfplumber.open(path, pages=sorted(candidates)) as document:
+        with pdfplumber.open(source, pages=sorted(candidates)) as document:
             for page in document.pages:
                 found[page.page_number] = tuple(_page_tables(page, candidates[page.page_number]))
                 page.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 
 @dataclass(kw_only=True)
@@ -10,7 +12,8 @@ class PdfPage:
     """A page of A4 size in points. ``texts`` are (x, y from the bottom, size, text), ``rules`` are (x1, y1, x2, y2).
 
     ``pictures`` are (x, y, width, height, shade): 40 by 40 grey pixels. ``shades`` are grey areas (x, y, width,
-    height) behind all else.
+    height) behind all else. ``written`` are (kind, x, y, text): what was put on the page afterwards, as Widget (a form
+    field), FreeText or Text (a note).
     """
 
     texts: list[tuple[float, float, float, str]] = field(default_factory=list)
@@ -18,6 +21,7 @@ class PdfPage:
     image: bool = False
     pictures: list[tuple[float, float, float, float, int]] = field(default_factory=list)
     shades: list[tuple[float, float, float, float]] = field(default_factory=list)
+    written: list[tuple[str, float, float, str]] = field(default_factory=list)
 
     def content(self) -> bytes:
         parts = [f"0.85 g {x} {y} {width} {height} re f 0 g" for x, y, width, height in self.shades]
@@ -40,7 +44,11 @@ def write_pdf(pages: list[PdfPage], *, bookmarks: list[tuple[str, int]] = ()) ->
     page_ids = [first_page + 2 * index for index in range(len(pages))]
     first_bookmark = first_page + 2 * len(pages)
     outlines = f"/Outlines {first_bookmark} 0 R" if bookmarks else ""
-    objects.append(f"<< /Type /Catalog /Pages 2 0 R {outlines} >>".encode())
+    first_written = first_bookmark + (1 + len(bookmarks) if bookmarks else 0)
+    written_ids = _written_ids(pages, first_written)
+    form = f"/AcroForm << /Fields [{_references(chain.from_iterable(written_ids))}] /DA (/F1 10 Tf 0 g) >>"
+    form = form if any(written_ids) else ""
+    objects.append(f"<< /Type /Catalog /Pages 2 0 R {outlines} {form} >>".encode())
     kids = " ".join(f"{page_id} 0 R" for page_id in page_ids)
     objects.append(f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode())
     objects.append(
@@ -54,16 +62,41 @@ def write_pdf(pages: list[PdfPage], *, bookmarks: list[tuple[str, int]] = ()) ->
         b"<< /Type /FontDescriptor /FontName /HeiseiMin-W3 /Flags 6 /FontBBox [0 -120 1000 880] "
         b"/ItalicAngle 0 /Ascent 880 /Descent -120 /CapHeight 700 /StemV 80 >>"
     )
-    for page_id, page in zip(page_ids, pages, strict=True):
+    for page_id, page, numbers in zip(page_ids, pages, written_ids, strict=True):
         stream = page.content()
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {page_id + 1} 0 R "
-            f"/Resources << /Font << /F1 3 0 R >> >> >>".encode()
+            f"/Resources << /Font << /F1 3 0 R >> >> /Annots [{_references(numbers)}] >>".encode()
         )
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
     if bookmarks:
         objects.extend(_outline_objects(bookmarks, first_bookmark, page_ids))
+    for page, numbers in zip(pages, written_ids, strict=True):
+        for (kind, x, y, text), number in zip(page.written, numbers, strict=True):
+            objects.extend(_written_objects(kind, x, y, text, appearance=number + 1))
     return _file(objects)
+
+
+def _written_ids(pages: list[PdfPage], first_id: int) -> list[list[int]]:
+    """Each thing that was written takes two objects: itself and how it looks."""
+    ids = iter(range(first_id, first_id + 2 * sum(len(page.written) for page in pages), 2))
+    return [[next(ids) for _ in page.written] for page in pages]
+
+
+def _references(ids: Iterable[int]) -> str:
+    return " ".join(f"{number} 0 R" for number in ids)
+
+
+def _written_objects(kind: str, x: float, y: float, text: str, *, appearance: int) -> list[bytes]:
+    encoded = ("\ufeff" + text).encode("utf-16-be").hex()
+    look = f"BT /F1 10 Tf 2 6 Td <{text.encode('utf-16-be').hex()}> Tj ET".encode()
+    shown = "" if kind == "Text" else f"/AP << /N {appearance} 0 R >>"
+    return [
+        f"<< /Type /Annot /Subtype /{kind} /FT /Tx /T (f{appearance}) /V <{encoded}> /Contents <{encoded}> /F 4 "
+        f"/Rect [{x} {y} {x + 200} {y + 20}] {shown} >>".encode(),
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] /Resources << /Font << /F1 3 0 R >> >> /Length %d >>\n"
+        b"stream\n%s\nendstream" % (len(look), look),
+    ]
 
 
 def _outline_objects(bookmarks: list[tuple[str, int]], first_id: int, page_ids: list[int]) -> list[bytes]:
