@@ -18,15 +18,15 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.badges import badge, progress_bar, two_lines
-from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.admin import document_pages, figure_pages, upload_page
 from knowledge.admin.deletion import confirm_and_delete
 from knowledge.admin.filters import CollectionFilter, StateFilter, TypeFilter
 from knowledge.models import Collection, Document, DocumentStatus
 from knowledge.models.documents import IN_WORK
-from knowledge.services.documents import reindex_document
 from knowledge.services.reading import list_documents
+from knowledge.services.retries import retry_documents
 
 REASON_CHARS = 80
 
@@ -112,13 +112,12 @@ class DocumentAdmin(KeysetModelAdmin):
     @admin.action(description=_("Work on the selected documents again"))
     def retry(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         """Start each document's latest version again; what the service refuses is told document by document."""
-        started = 0
-        for public_id in queryset.values_list("public_id", flat=True):
-            with errors_as_messages(request):
-                reindex_document(principal=principal_of(request), document_id=public_id)
-                started += 1
-        if started:
-            messages.success(request, _("Started again: {count}.").format(count=started))
+        ids = list(queryset.values_list("public_id", flat=True))
+        done = retry_documents(principal=principal_of(request), document_ids=ids)
+        for _document_id, error in done.refused:
+            messages.error(request, str(error))
+        if done.started:
+            messages.success(request, _("Started again: {count}.").format(count=len(done.started)))
 
     @admin.action(description=_("Delete the selected documents"))
     def delete_documents(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponseBase:

@@ -13,7 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
@@ -21,18 +21,18 @@ from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
+from knowledge.admin.chunking_form import ChunkingForm
 from knowledge.backends.embedders.registry import KNOWN_BACKENDS
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.schemas.embedding_sets import comparison_out
 from knowledge.services import embedding_sets, set_comparisons, set_switching
 from knowledge.services.collections import may_curate
 from knowledge.services.embedding_sets import SetDraft, SetState
-from knowledge.types import ChunkOptions
 
 RUNS_SHOWN = 10
 
 
-class SetForm(forms.Form):
+class SetForm(ChunkingForm):
     """What a new set is to be."""
 
     name = forms.CharField(label=_("Name"), max_length=100, widget=UnfoldAdminTextInputWidget)
@@ -53,28 +53,17 @@ class SetForm(forms.Form):
         widget=UnfoldAdminTextInputWidget,
         help_text=_("For openai only. EMBEDDING_API_KEY is sent to EMBEDDING_BASE_URL alone."),
     )
-    chunk_size = forms.IntegerField(
-        label=_("Chunk size (tokens)"),
-        required=False,
-        min_value=1,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text=_("Empty: documents are cut as for the active set."),
-    )
-    chunk_overlap = forms.IntegerField(
-        label=_("Overlap (tokens)"), required=False, min_value=0, widget=UnfoldAdminIntegerFieldWidget
-    )
+    field_order = ("name", "backend", "model", "base_url")
 
     def draft(self) -> SetDraft:
         """Give what was entered as the service takes it."""
         asked = self.cleaned_data
-        size, overlap = asked["chunk_size"], asked["chunk_overlap"]
-        options = ChunkOptions(size=size, overlap=min(50, size // 2) if overlap is None else overlap) if size else None
         return SetDraft(
             name=asked["name"],
             backend=asked["backend"],
             model=asked["model"],
             base_url=asked["base_url"],
-            chunk_options=options,
+            chunk_options=self.chunk_options(),
         )
 
 

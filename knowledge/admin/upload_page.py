@@ -17,6 +17,7 @@ from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from hub.rest.uploads import received_file
+from knowledge.admin.chunking_form import ChunkingForm
 from knowledge.models import Collection, Document, DocumentType
 from knowledge.services.documents import Upload, create_document
 
@@ -27,11 +28,13 @@ OUTCOMES = {
 }
 
 
-class UploadForm(forms.Form):
+class UploadForm(ChunkingForm):
     """Where the files go and what they are; the files themselves are read from the request."""
 
+    field_order = ("collection", "document_type", "folder", "replace")
+
     collection = forms.ChoiceField(label=_("Collection"), widget=UnfoldAdminSelectWidget)
-    document_type = forms.ChoiceField(label=_("Document type"), widget=UnfoldAdminSelectWidget)
+    document_type = forms.ChoiceField(label=_("Document type"), required=False, widget=UnfoldAdminSelectWidget)
     folder = forms.CharField(
         label=_("Folder"),
         required=False,
@@ -51,8 +54,9 @@ class UploadForm(forms.Form):
         open_to = Collection.objects.visible_to(principal, Scope.UPLOAD).order_by("slug")
         self.fields["collection"].choices = [(row.slug, row.name) for row in open_to]  # type: ignore[attr-defined]
         kinds = [(kind.code, str(kind)) for kind in DocumentType.objects.all()]
-        self.fields["document_type"].choices = kinds  # type: ignore[attr-defined]
-        self.fields["document_type"].initial = "other"
+        # A new version would otherwise lose the type that its document has.
+        unsaid = ("", _("as it is (new documents: other)"))
+        self.fields["document_type"].choices = [unsaid, *kinds]  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,8 @@ def upload(request: HttpRequest) -> HttpResponseBase:
         files = request.FILES.getlist("files")
         if not files:
             form.add_error(None, str(_("Choose at least one file.")))
-        outcomes = [_take_in(principal, file, form.cleaned_data) for file in files]
+        wanted = form.cleaned_data | {"chunk_options": form.chunk_options()}
+        outcomes = [_take_in(principal, file, wanted) for file in files]
     return render_page(
         request, "admin/knowledge/document/upload.html", title=_("Upload documents"), form=form, outcomes=outcomes
     )
@@ -96,6 +101,7 @@ def _take_in(principal: Principal, file: UploadedFile[bytes], wanted: dict[str, 
                     path=f"{folder}/{received.filename}" if folder else "",
                     collection=wanted["collection"],
                     document_type=wanted["document_type"],
+                    chunk_options=wanted["chunk_options"],
                     replace=wanted["replace"],
                 ),
             )

@@ -12,11 +12,13 @@ from knowledge.api.grants import router as grants_router
 from knowledge.api.graph import router as graph_router
 from knowledge.api.guidelines import router as guidelines_router
 from knowledge.api.ontologies import router as ontologies_router
+from knowledge.api.retries import router as retries_router
 from knowledge.api.search import router as search_router
 from knowledge.api.sources import router as sources_router
 
 router = Router(tags=["knowledge"])
 routers = (
+    retries_router,  # its fixed address comes before those with a document's id
     documents_router,
     collections_router,
     grants_router,

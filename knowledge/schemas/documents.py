@@ -25,6 +25,7 @@ class DocumentOut(BaseModel):
     status_code: str | None = Field(description="stable code of the reason")
     status_reason: str | None = Field(description="why the document stands where it stands")
     progress: int = Field(description="0 to 100")
+    attempts: int = Field(description="how often the stage under way was tried; 0 when it is done")
     format: str | None
     pages_count: int | None
     chunks_count: int | None
@@ -119,6 +120,7 @@ def _document_fields(document: Document) -> dict[str, Any]:
         "status_code": (version.status_code or None) if version else None,
         "status_reason": version.status_reason if version else None,
         "progress": version.progress if version else 0,
+        "attempts": version.attempts if version else 0,
         "format": (version.format or None) if version else None,
         **{name: getattr(version, name, None) for name in COUNTS},
         "sha256": version.blob_id if version else None,

@@ -56,6 +56,24 @@ def test_the_same_file_again_changes_nothing(superuser_client: Any) -> None:
     assert Document.objects.get().versions.count() == 1
 
 
+def test_a_new_version_keeps_its_documents_type_unless_another_is_chosen(superuser_client: Any) -> None:
+    upload(superuser_client, ("設計.md", b"# A"))
+    upload(superuser_client, ("設計.md", b"# B"), document_type="")
+    assert Document.objects.get().document_type_id == "basic_design"
+    upload(superuser_client, ("新規.md", b"# C"), document_type="")
+    assert Document.objects.get(path="新規.md").document_type_id == "other"
+
+
+def test_an_upload_may_say_how_it_is_cut(superuser_client: Any) -> None:
+    upload(superuser_client, ("設計.md", b"# A"), chunk_strategy="fixed", chunk_size="120")
+    assert str(Document.objects.get().chosen_policy) == "fixed 120/50 tokens"
+    upload(superuser_client, ("計画.md", b"# B"))
+    assert Document.objects.get(path="計画.md").chosen_policy is None
+    shown = upload(superuser_client, ("手順.md", b"# C"), chunk_size="9999")
+    assert "9999" in shown
+    assert not Document.objects.filter(path="手順.md").exists()
+
+
 def test_an_upload_goes_only_where_one_may_upload() -> None:
     reader = make_user("高橋")
     grant(reader, Role.READER, Collection.objects.get(slug="default"))

@@ -46,6 +46,12 @@ def test_superusers_make_build_and_drop_a_set() -> None:
     assert made.status == "dropped"
 
 
+def test_a_set_may_cut_by_another_strategy() -> None:
+    client = client_of(make_user("root", is_superuser=True))
+    client.post(reverse("admin:knowledge_embeddingset_create"), new_set(chunk_size="", chunk_strategy="semantic"))
+    assert str(EmbeddingSet.objects.get(name="小さく切る").policy) == "semantic 512/50 tokens"
+
+
 @pytest.mark.parametrize("language", ["ja", "en"])
 def test_what_a_service_refuses_is_told(language: str, first_set: EmbeddingSet) -> None:
     client = client_of(make_user("root", is_superuser=True), language=language)
