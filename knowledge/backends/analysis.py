@@ -3,6 +3,7 @@
 Two fields complement each other: ``words`` are Sudachi's normalised forms (mode A), so that サーバ, サーバー and
 Server are one term; ``bigrams`` are neighbouring CJK characters, which find what no dictionary knows. Codes such as
 FR-001 stay whole in both, next to their parts, and so do articles (第3条). English words are stemmed in ``words``.
+Dates get terms of their own in both, which all spellings of a day, a month or a year share.
 Pure functions: no database, no framework.
 """
 
@@ -11,21 +12,24 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from sudachipy import Morpheme, SplitMode
 
+from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.stemming import stem
 from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
-ANALYSIS_EDITION = 2
+ANALYSIS_EDITION = 3
 MAX_TERM_LENGTH = 100
 MAX_QUERY_TERMS = 256
 SYNONYM_WEIGHT = 0.3
+# Of how a day or a month is written, for it is asked for in any spelling; it helps where only a part is told: 4月1日.
+SPELLING_WEIGHT = 0.1
 _PIECE = re.compile(rf"(?s:.{{1,{MAX_INPUT_CHARACTERS}}}(?<=[。\n])|.{{1,{MAX_INPUT_CHARACTERS}}})")
 _EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接続詞", "感動詞", "連体詞"})
 # What a question asks with; in passages these words are rare and would weigh the most.
@@ -99,13 +103,15 @@ def analyse_passage(heading: str, text: str) -> PassageTerms:
     Counter({'fr-001': 1, 'fr': 1, '001': 1, 'サーバー': 1})
     """
     folded = fold(f"{heading}\n{text}")
-    return PassageTerms(words=Counter(_words(folded)), bigrams=Counter(_bigrams(folded)))
+    dates = [term for mention in find_dates(folded) for term in mention.terms]
+    return PassageTerms(words=Counter([*_words(folded), *dates]), bigrams=Counter([*_bigrams(folded), *dates]))
 
 
 def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
     """Tell what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
-    ``expand`` gives other names for what the text mentions; their terms count ``SYNONYM_WEIGHT``. Beyond
+    ``expand`` gives other names for what the text mentions; their terms count ``SYNONYM_WEIGHT``, and so do the month
+    and the year that a day or a month lies in. How those are written counts ``SPELLING_WEIGHT``. Beyond
     ``MAX_QUERY_TERMS`` distinct terms of a field the later ones are left out; ``is_cut`` when they are the text's own.
     """
     words, bigrams = _query_fields(text)
@@ -114,7 +120,7 @@ def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
         for terms, extra in zip((words, bigrams), _query_fields(alternative), strict=True):
             terms.update({term: SYNONYM_WEIGHT for term in extra if term not in terms})
     words, bigrams = _first(words), _first(bigrams)
-    codes = tuple(code for code in dict.fromkeys(_codes(fold(text))) if code in words)
+    codes = tuple(code for code in dict.fromkeys(_codes(fold(text))) if words.get(code) == 1.0)
     return QueryTerms(words=words, bigrams=bigrams, codes=codes, is_cut=is_cut)
 
 
@@ -162,11 +168,35 @@ def fold(text: str) -> str:
 
 def _query_fields(text: str) -> tuple[dict[str, float], dict[str, float]]:
     folded = fold(text)
-    words = list(_words(folded, is_question=True))
-    bigrams = [term for term in _bigrams(folded) if term not in _ENGLISH_QUESTION_WORDS]
-    if not words:  # hiragana alone is then particles and endings
+    mentions = find_dates(folded)
+    days = [mention for mention in mentions if mention.month is not None]
+    asked = [mention.terms[0] for mention in days]
+    words, bigrams = _fields_of(_without(folded, days))
+    if not asked and not words:  # hiragana alone is then particles and endings
         bigrams = [term for term in bigrams if not _HIRAGANA.fullmatch(term)]
-    return dict.fromkeys(words, 1.0), dict.fromkeys(bigrams, 1.0)
+    wider = [term for mention in mentions for term in mention.terms]
+    written = _fields_of(" ".join(folded[day.start : day.end] for day in days))
+    return _weighed([*asked, *words], wider, written[0]), _weighed([*asked, *bigrams], wider, written[1])
+
+
+def _weighed(own: Sequence[str], wider: Sequence[str], written: Sequence[str]) -> dict[str, float]:
+    """Give terms their weights, the caller's own first; of several weights a term has the largest."""
+    weights = dict.fromkeys(own, 1.0)
+    for terms, weight in ((wider, SYNONYM_WEIGHT), (written, SPELLING_WEIGHT)):
+        weights |= {term: weight for term in terms if term not in weights}
+    return weights
+
+
+def _fields_of(folded: str) -> tuple[list[str], list[str]]:
+    words = list(_words(folded, is_question=True))
+    return words, [term for term in _bigrams(folded) if term not in _ENGLISH_QUESTION_WORDS]
+
+
+def _without(text: str, mentions: Sequence[DateMention]) -> str:
+    """Leave out what mentions dates."""
+    ends = [0, *(mention.end for mention in mentions)]
+    starts = [*(mention.start for mention in mentions), len(text)]
+    return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 def _first(terms: dict[str, float]) -> dict[str, float]:

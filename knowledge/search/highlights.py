@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from knowledge.backends.analysis import surfaces
+from knowledge.backends.analysis import fold, surfaces
+from knowledge.backends.dates import find_dates, spellings
 from knowledge.backends.stemming import stem
 
 MAX_WORDS = 80
@@ -17,12 +18,15 @@ _ENGLISH = re.compile("[a-z]{3,}")
 def query_pattern(text: str, *, also: Iterable[str] = ()) -> re.Pattern[str] | None:
     """Make the pattern of what to mark for a question; None when it has no words.
 
-    Its words in any form of English, in Japanese with or without a long vowel at the end, and the texts of ``also``
-    (phrases, synonyms) as they are. It is for texts folded by `fold_characters`.
+    Its words in any form of English, in Japanese with or without a long vowel at the end, its days and months in
+    digits of any calendar, and the texts of ``also`` (phrases, synonyms) as they are. It is for texts folded by
+    `fold_characters`.
     """
     words = [*also, *surfaces(text)]
     folded = dict.fromkeys(fold_characters(word) for word in words if word.strip())
-    patterns = [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
+    days = [mention for mention in find_dates(fold(text)) if mention.month is not None]
+    patterns = [spellings(day) for day in days[:MAX_WORDS]]
+    patterns += [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
     return re.compile("|".join(patterns)) if patterns else None
 
 
