@@ -2,7 +2,7 @@
 
 Two fields complement each other: ``words`` are Sudachi's normalised forms (mode A), so that サーバ, サーバー and
 Server are one term; ``bigrams`` are neighbouring CJK characters, which find what no dictionary knows. Codes such as
-FR-001 stay whole in both, next to their parts, and so do articles (第3条). English words are stemmed in ``words``.
+FR-001 stay whole in both, next to their parts, and so do articles (第3条). English words are stemmed in both.
 Dates get terms of their own in both, which all spellings of a day, a month or a year share.
 Pure functions: no database, no framework.
 """
@@ -21,6 +21,7 @@ from sudachipy import Morpheme, SplitMode
 from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.stemming import stem
+from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
 from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
@@ -35,13 +36,6 @@ _EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接�
 # What a question asks with; in passages these words are rare and would weigh the most.
 _QUESTION_WORDS = frozenset(
     {"何", "誰", "何処", "どこ", "何時", "いつ", "何故", "なぜ", "どれ", "どちら", "幾ら", "幾つ"}
-)
-_ENGLISH_QUESTION_WORDS = frozenset(
-    {"a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how", "if", "in", "into"}
-    | {"is", "it", "its", "of", "on", "or", "that", "the", "their", "there", "these", "this", "to", "was", "were"}
-    | {"what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with"}
-    | {"about", "any", "been", "being", "could", "did", "done", "had", "has", "have", "i", "may", "must", "my", "our"}
-    | {"shall", "should", "they", "we", "would", "you", "your"}
 )
 # What a sentence needs and no subject is: する, いる, よい and their like, and such nouns as long as kana write them.
 _AUXILIARY = "非自立可能"
@@ -141,7 +135,7 @@ def terms_inside(phrase: str) -> set[str]:
         if run["cjk"] and len(run[0]) > 1:
             terms.update(run[0][i : i + 2] for i in range(len(run[0]) - 1))
         elif run.start() > 0 and run.end() < len(folded):
-            terms.add(run[0][:MAX_TERM_LENGTH])
+            terms.add(_whole_word(run[0]))
     return terms
 
 
@@ -189,7 +183,7 @@ def _weighed(own: Sequence[str], wider: Sequence[str], written: Sequence[str]) -
 
 def _fields_of(folded: str) -> tuple[list[str], list[str]]:
     words = list(_words(folded, is_question=True))
-    return words, [term for term in _bigrams(folded) if term not in _ENGLISH_QUESTION_WORDS]
+    return words, [term for term in _bigrams(folded) if term not in ENGLISH_STOP_WORDS]
 
 
 def _without(text: str, mentions: Sequence[DateMention]) -> str:
@@ -272,7 +266,7 @@ def _says_something(surface: str, part_of_speech: str) -> bool:
 def _only_asks(morpheme: Morpheme) -> bool:
     """Tell whether a word of a question belongs to the asking and not to what is asked for."""
     surface, form = morpheme.surface(), morpheme.normalized_form()
-    if surface in _ENGLISH_QUESTION_WORDS or form in _QUESTION_WORDS:
+    if surface in ENGLISH_STOP_WORDS or form in _QUESTION_WORDS:
         return True
     return _HIRAGANA.fullmatch(surface) is not None and (
         form in _FORMAL_NOUNS or morpheme.part_of_speech()[1] == _AUXILIARY
@@ -284,8 +278,13 @@ def _bigrams(folded: str) -> Iterator[str]:
         yield code[0][:MAX_TERM_LENGTH]
     for run in _RUN.finditer(folded):
         if run["word"]:
-            yield run[0][:MAX_TERM_LENGTH]
+            yield _whole_word(run[0])
         elif len(run[0]) == 1:
             yield run[0]
         else:
             yield from (run[0][i : i + 2] for i in range(len(run[0]) - 1))
+
+
+def _whole_word(word: str) -> str:
+    # Not stemmed where a question's would be left out: "does" is no form of "doe".
+    return (stem(word) if _ENGLISH.fullmatch(word) and word not in ENGLISH_STOP_WORDS else word)[:MAX_TERM_LENGTH]

@@ -87,6 +87,13 @@ def test_what_a_sentence_needs_and_no_subject_is_is_neither_asked_for_nor_marked
     assert not {"ほう", "よい", "とき", "し", "い", "こと", "できる"} & set(surfaces(question))
 
 
+def test_english_is_asked_without_stop_words_and_stemmed_in_both_fields() -> None:
+    asked = analyse_query("How many of these servers does one have before the policies are enforced?")
+    assert list(asked.words) == ["サーバー", "ワン", "ポリシー", "enforc"]
+    assert list(asked.bigrams) == ["server", "one", "polici", "enforc"]
+    assert analyse_passage("", "A policy enforces").bigrams == {"a": 1, "polici": 1, "enforc": 1}
+
+
 def test_passages_keep_every_word() -> None:
     assert {"為る", "良い"} <= words("登録してよい")
 
