@@ -140,8 +140,12 @@ def terms_inside(phrase: str) -> set[str]:
 
 
 def surfaces(text: str) -> list[str]:
-    """Give the words of a question as they are written (folded), those that lexical search asks for; each once."""
+    """Give the words of a question as they are written (folded), those that lexical search asks for; each once.
+
+    Days and months are left out: their digits alone say nothing.
+    """
     folded = fold(text)
+    folded = _without(folded, [mention for mention in find_dates(folded) if mention.month is not None])
     found = [code[0] for code in _CODE.finditer(folded)] + [one[0] for one in _ARTICLE.finditer(folded)]
     for piece in _PIECE.findall(_CODE.sub(" ", folded)):
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):

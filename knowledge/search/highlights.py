@@ -12,6 +12,7 @@ from knowledge.backends.stemming import stem
 
 MAX_WORDS = 80
 MAX_SPANS = 200
+_VOICE_MARKS = ("\u3099", "\u309a")
 _ENGLISH = re.compile("[a-z]{3,}")
 
 
@@ -67,6 +68,16 @@ def _pattern(word: str) -> str:
         root = root[:-1] if root.endswith(("i", "e")) and len(root) > 3 else root
         return rf"(?<![a-z0-9]){re.escape(root)}[a-z]*" if word.startswith(root) else rf"(?<![a-z0-9]){word}"
     if word[-1] == "ー" and len(word) > 2:
-        return re.escape(word[:-1]) + "ー?"
+        return _as_written(word[:-1]) + "ー?"
     edge = "(?![a-z0-9])" if word.isascii() and word[-1].isalnum() else ""
-    return ("(?<![a-z0-9])" if word.isascii() and word[0].isalnum() else "") + re.escape(word) + edge
+    return ("(?<![a-z0-9])" if word.isascii() and word[0].isalnum() else "") + _as_written(word) + edge
+
+
+def _as_written(word: str) -> str:
+    """Match a word also where a kana's voice mark is a character of its own, as in half width: ﾊﾞ."""
+    return "".join(map(_as_one_or_two, word))
+
+
+def _as_one_or_two(character: str) -> str:
+    apart = unicodedata.normalize("NFD", character)
+    return f"(?:{character}|{apart})" if apart[1:] in _VOICE_MARKS else re.escape(character)

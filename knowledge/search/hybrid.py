@@ -78,7 +78,8 @@ def _search(
     reranker: Reranker | None,
 ) -> SearchResult:
     phrases = find_phrases(query.text)
-    terms = analyse_query(query.text, expand=None if query.mode is SearchMode.VECTOR else expand)
+    synonyms = () if query.mode is SearchMode.VECTOR else expand(query.text)
+    terms = analyse_query(query.text, expand=lambda _text: synonyms)
     within = Q(pk__lte=query.after.newest) if query.after else Q()
     remarks: list[Notice] = []
     if phrases:
@@ -112,7 +113,8 @@ def _search(
             found = rerank(query.text, found, reranker)
     with watch.measure("load"):
         found, total = arrange(found, query, findings.candidates)
-        marks = query_pattern(query.text, also=phrases) if query.level.includes(SearchDetail.HIGHLIGHTS) else None
+        is_marked = query.level.includes(SearchDetail.HIGHLIGHTS)
+        marks = query_pattern(query.text, also=(*phrases, *synonyms)) if is_marked else None
         page = load_page(permitted, query, found, marks=marks)
     remarks += _emptiness(permitted, phrases) if not scored else []
     remarks += [notices.codes_not_found(missing)] if missing else []

@@ -290,12 +290,20 @@ def marked(text: str, question: str) -> list[str]:
         ("通常時の応答時間は３秒", "応答時間は何秒か", ["応答時間", "秒"]),
         ("ＦＲ－００１とFR-0010", "FR-001", ["ＦＲ－００１"]),
         ("サーバーの性能", "サーバ", ["サーバ"]),
+        ("ｻｰﾊﾞｰとﾃﾞｰﾀﾍﾞｰｽ、カ\u3099イト\u3099", "サーバのデータベースのガイド", ["ｻｰﾊﾞ", "ﾃﾞｰﾀﾍﾞｰｽ", "カ\u3099イト\u3099"]),
         ("All Requirements are required", "requirement", ["Requirements", "required"]),
         ("何もない", "！？", []),
     ],
 )
 def test_highlights_are_spans_of_the_text_as_it_stands(text: str, question: str, expected: list[str]) -> None:
     assert marked(text, question) == expected
+
+
+def test_synonyms_by_which_a_passage_was_found_are_marked() -> None:
+    Library().add("設計.md", ["障害時の復旧は四時間以内とする。", "認証は多要素とする。"])
+    query = SearchQuery(text="リカバリの目標", mode=SearchMode.LEXICAL, detail=SearchDetail.HIGHLIGHTS)
+    hit = search(local_operator(), query, expand=lambda text: ("復旧",)).hits[0]
+    assert [hit.content[start:end] for start, end in hit.highlights or ()] == ["復旧"]
 
 
 class ByLength:
