@@ -88,6 +88,7 @@ def _search(
         within &= quoting.condition
         remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
     permitted = permitted_chunks(principal, query.filter, embedding_set, within=within)
+        remarks += [notices.PHRASE_DIVIDED] if quoting.is_divided else []
     if permitted.is_empty:
         return _NOTHING
     is_explained = query.level.includes(SearchDetail.EXPLAIN)

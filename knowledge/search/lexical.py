@@ -113,6 +113,21 @@ def numbers_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingS
     return reduce(np.intersect1d, found)
 
 
+def numbers_with_half(texts: Sequence[str], embedding_set: EmbeddingSet) -> NDArray[np.int32]:
+    """Find the numbers in the index of the chunks that have as many terms of a phrase as the better half of it has.
+
+    In ascending order. The phrase is divided between two chunks: its terms are in one or the other, but for the one
+    that the border divides. Up to two queries.
+    """
+    name = LexicalField.BIGRAM.value
+    known = known_terms({name: dict.fromkeys(texts, 1.0)}, embedding_set.policy_id)[name].terms
+    asked = sorted(known, key=_rarity)[:MOST_NARROWING]
+    least = (len(asked) - 1) // 2
+    if least < 1:
+        return np.zeros(0, np.int32)
+    return _having(asked, read_pieces([key for term in asked for key in term.pieces]), least)
+
+
 def ranked_numbers(terms: Sequence[FieldTerm], *, among: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
     """Give the numbers in the index of all chunks that have any term, or of some of them, whoever may see them.
 

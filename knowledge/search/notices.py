@@ -43,6 +43,11 @@ PHRASE_NOT_FOUND = Notice(
     ja="「」または引用符で囲まれた語句をそのまま含む文章はありません。囲みを外すと、近い文章を探せます。",
     en="No passage has the quoted phrase as it stands. Leave out the quotes to find similar passages.",
 )
+PHRASE_DIVIDED = Notice(
+    code="phrase_divided",
+    ja="囲まれた語句を一つで含む文章はなく、隣り合う二つの文章にまたがっています。続けてお読みください。",
+    en="No single passage has the quoted phrase: it lies across the border of two neighbours. Read them together.",
+)
 NOTHING_TO_SEARCH = Notice(
     code="nothing_to_search",
     ja="検索できる文書のうち、条件に合うものがありません。絞り込みの値と、コレクションの閲覧権限を確かめてください。",

@@ -5,7 +5,8 @@ letters or digits of ASCII, as between English words.
 
 The index tells which passages may have a phrase; their texts are read to be sure. Where those are very many, or the
 index can tell nothing (a single sign), the texts of the passages that answer the question best are read first, and no
-more of them than give both legs their candidates.
+more of them than give both legs their candidates. Where no passage has the phrases, neighbours are read together: a
+phrase may begin in one and end in the next.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from django.db import connection
 from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
@@ -25,9 +27,9 @@ from hub.core.errors import InvalidInput
 from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
 from knowledge.models import Chunk, EmbeddingSet
-from knowledge.search.lexical import numbers_with_most, ranked_numbers
+from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranked_numbers
 from knowledge.search.postings import array_literal
-from knowledge.search.scope import permitted_chunks, searchable_chunks
+from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
 from knowledge.search.weighing import weigh_terms
 from knowledge.types import SearchFilter
 
@@ -37,6 +39,8 @@ READ_AT_ONCE = 2_000
 # Of more, the best ones are read, until so many have the phrases, or so many have been read.
 ENOUGH = 400
 MOST_READ = 10_000
+# Fewer terms, as of two characters, may have all been divided, or tell too little.
+LEAST_DIVIDED = 3
 _ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
 # Quotes of one kind may stand in each other once; a single quote inside of a word is an apostrophe.
 _QUOTED = re.compile(
@@ -46,15 +50,34 @@ _QUOTED = re.compile(
 )
 
 
+_SQUEEZED = (
+    r"regexp_replace(regexp_replace(lower(normalize({}, NFKC)), '\s+', ' ', 'g'), "
+    r"'(?<![a-z0-9]) | (?![a-z0-9])', '', 'g')"
+)
+# Two neighbours' texts as one, without what the second one repeats of the first.
+_NEIGHBOURS = """
+SELECT one.id, two.id FROM knowledge_chunk near
+JOIN knowledge_chunk one ON one.version_id = near.version_id AND one.policy_id = near.policy_id
+  AND one.index BETWEEN near.index - 1 AND near.index
+JOIN knowledge_chunk two
+  ON two.version_id = one.version_id AND two.policy_id = one.policy_id AND two.index = one.index + 1
+CROSS JOIN LATERAL (SELECT {squeezed}) AS together (text)
+WHERE near.id IN (SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[]))
+  AND one.id IN ({permitted}) AND two.id IN ({permitted})
+  AND (SELECT bool_and(strpos(together.text, {phrase}) > 0) FROM unnest(%s::text[]) AS phrase (text))
+"""
+_TOGETHER = (
+    "one.content || CASE WHEN two.start_offset > one.end_offset THEN E'\\n' ELSE '' END"
+    " || substr(two.content, greatest(one.end_offset - two.start_offset, 0) + 1)"
+)
+
+
 class _Squeezed(Func):
     """A text as phrases are compared: folded, without white space but between words of ASCII."""
 
     arity = 1
     output_field = TextField()
-    template = (
-        r"regexp_replace(regexp_replace(lower(normalize(%(expressions)s, NFKC)), '\s+', ' ', 'g'), "
-        r"'(?<![a-z0-9]) | (?![a-z0-9])', '', 'g')"
-    )
+    template = _SQUEEZED.format("%(expressions)s")
 
 
 class _Contains(Func):
@@ -67,9 +90,21 @@ class _Contains(Func):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithPhrases:
-    """The condition that a chunk is one of those found; ``is_cut`` when there may be others, less like the question."""
+    """The condition that a chunk is one of those found; ``is_cut`` when there may be others, less like the question.
+
+    ``is_divided`` when none has the phrases by itself, but with the next one or the one before it.
+    """
 
     condition: Q
+    is_cut: bool = False
+    is_divided: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """Keys of the chunks that have the phrases, and whether there may be others."""
+
+    chunk_ids: list[int]
     is_cut: bool = False
 
 
@@ -106,23 +141,60 @@ def chunks_with_phrases(
     phrases: tuple[str, ...],
     terms: QueryTerms,
 ) -> WithPhrases:
-    """Find the searchable chunks that have every phrase, for a question of these terms. Up to eight queries.
+    """Find the searchable chunks that have every phrase, for a question of these terms. Up to twelve queries.
 
     All of them, as long as no more than ``READ_AT_ONCE`` may have the phrases, or the caller may search few passages.
-    Otherwise the best ones.
+    Otherwise the best ones. Where there are none, pairs of neighbours that have every phrase together.
     """
+    found = _whole(principal, restriction, embedding_set, phrases, terms)
+    if found.chunk_ids or found.is_cut:
+        return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
+    pairs = _divided(permitted_chunks(principal, restriction, embedding_set), embedding_set, phrases, terms)
+    return WithPhrases(condition=among(pairs.chunk_ids), is_cut=pairs.is_cut, is_divided=bool(pairs.chunk_ids))
+
+
+def _whole(
+    principal: Principal,
+    restriction: SearchFilter,
+    embedding_set: EmbeddingSet,
+    phrases: tuple[str, ...],
+    terms: QueryTerms,
+) -> _Found:
     with_all = searchable_chunks(principal, restriction, embedding_set)
     for phrase in phrases:
         with_all = with_all.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
     told = [sorted(inside) for inside in map(terms_inside, phrases) if inside]
     numbers = numbers_with_most(told, embedding_set) if told else None
     if numbers is not None and numbers.size <= READ_AT_ONCE:
-        return WithPhrases(condition=among(_read(with_all, numbers)))
+        return _Found(chunk_ids=_read(with_all, numbers))
     if permitted_chunks(principal, restriction, embedding_set).is_small:
         found = with_all if numbers is None else with_all.filter(_numbered(numbers))
-        return WithPhrases(condition=among(list(found.values_list("pk", flat=True))))
+        return _Found(chunk_ids=list(found.values_list("pk", flat=True)))
     best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)
     return _best_with_phrases(with_all, best, has_others=numbers is None)
+
+
+def _divided(
+    permitted: PermittedChunks, embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: QueryTerms
+) -> _Found:
+    """Find neighbours that have the phrases together, by the longest: one of them has half of its terms, or more."""
+    told = max((sorted(terms_inside(phrase)) for phrase in phrases), key=len)
+    if len(told) < LEAST_DIVIDED or permitted.is_empty:
+        return _Found(chunk_ids=[])
+    numbers = numbers_with_half(told, embedding_set)
+    if numbers.size > READ_AT_ONCE:
+        best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)[:READ_AT_ONCE]
+    else:
+        best = numbers.astype(np.int64)
+    if not best.size:
+        return _Found(chunk_ids=[])
+    sql = _NEIGHBOURS.format(
+        squeezed=_SQUEEZED.format(_TOGETHER), phrase=_SQUEEZED.format("phrase.text"), permitted=permitted.sql
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [array_literal(best.tolist()), *permitted.params, *permitted.params, list(phrases)])
+        chunk_ids = {chunk_id for pair in cursor.fetchall() for chunk_id in pair}
+    return _Found(chunk_ids=sorted(chunk_ids), is_cut=best.size < numbers.size)
 
 
 def among(chunk_ids: list[int]) -> Q:
@@ -130,13 +202,13 @@ def among(chunk_ids: list[int]) -> Q:
     return Q(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [chunk_ids]))
 
 
-def _best_with_phrases(with_all: QuerySet[Chunk], best: NDArray[np.int64], *, has_others: bool) -> WithPhrases:
+def _best_with_phrases(with_all: QuerySet[Chunk], best: NDArray[np.int64], *, has_others: bool) -> _Found:
     found: list[int] = []
     for batch in _batches(best):
         found += _read(with_all, batch)
         if len(found) >= ENOUGH:
-            return WithPhrases(condition=among(found), is_cut=True)
-    return WithPhrases(condition=among(found), is_cut=has_others or best.size > MOST_READ)
+            return _Found(chunk_ids=found, is_cut=True)
+    return _Found(chunk_ids=found, is_cut=has_others or best.size > MOST_READ)
 
 
 def _batches(best: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
 from knowledge.search.phrases import MAX_PHRASES, find_phrases
 from knowledge.types import SearchMode, SearchQuery, SearchResult
-from tests.knowledge.search.shelf import Library
+from tests.knowledge.search.shelf import Library, Passage, person
 
 pytestmark = pytest.mark.django_db
 WRAPPED = "貸出期間は二週間とし、延長は\nその期間内に一度だけ受け付ける。"
@@ -87,3 +87,49 @@ def test_a_code_beside_a_phrase_is_still_told_to_be_missing() -> None:
 def test_more_phrases_than_anybody_quotes_are_refused_in_words() -> None:
     with pytest.raises(InvalidInput, match=str(MAX_PHRASES)):
         ask("".join(f"「{chr(0x4E00 + n)}」" for n in range(MAX_PHRASES + 1)))
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.VECTOR])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "「利用者は返却期限を守らなければならない」",
+        "「なければ\nならない。遅れた」",
+        "「守らなければならない」と「遅れた」",
+    ],
+)
+def test_a_phrase_over_the_border_of_two_passages_finds_both(question: str, mode: SearchMode) -> None:
+    first, second = "第8条　利用者は返却期限を守らなけれ", "返却期限を守らなければならない。遅れたときは貸出を止める。"
+    pieces = [Passage(text=first), Passage(text=second, overlap=len("返却期限を守らなけれ")), Passage(text="以上")]
+    Library().add("規則.md", pieces)
+    assert contents(ask(question, mode)) == {second} if "遅れた" in question else {first, second}
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.VECTOR])
+@pytest.mark.parametrize(
+    ("question", "is_found"),
+    [
+        ("「申請は窓口で受け付ける」", True),
+        ("「窓口で受け付け」 申請", True),
+        ("「窓口で受け付け」と「証明書」", True),
+        ("「窓口で申請は」", False),
+        ("「窓口で受け付け」と「罰金」", False),
+    ],
+)
+def test_a_phrase_that_one_passage_begins_and_the_next_one_ends_finds_both(
+    question: str, is_found: bool, mode: SearchMode
+) -> None:
+    halves = ("証明書の交付の申請は窓", "口で受け付ける。手数料は無料とする。")
+    Library().add("手続.md", ["口で言う。", *halves, "申請書は窓"])
+    result = ask(question, mode)
+    assert contents(result) == (set(halves) if is_found else set())
+    assert ("phrase_divided" in {notice.code for notice in result.notices}) == is_found
+
+
+def test_a_phrase_over_a_border_is_never_put_together_from_what_one_may_not_see() -> None:
+    library = Library(slug="手続")
+    library.add("手続.md", ["証明書の交付の申請は窓", "口で受け付ける。"])
+    outsider = person("外部")
+    hidden = search(outsider, SearchQuery(text="「申請は窓口で受け付ける」"))
+    assert not hidden.hits
+    assert "phrase_divided" not in {notice.code for notice in hidden.notices}
