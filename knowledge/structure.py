@@ -20,9 +20,13 @@ _STRONG = re.compile(r"(\*\*|__|`|\*)(?=\S)(?P<text>.+?)(?<=\S)\1")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CONTENTS_TITLES = frozenset({"目次", "もくじ", "contents", "tableofcontents", "index"})
 _CONTENTS_LINE = re.compile(
-    r"(?:…|[.．・‥]{2,}|\s{2,}|\t)\s*[0-9０-９ivx\-]+\s*$|^\s*(?:[-*+]|[0-9]+\.)\s+\[[^\]]*\]\(#[^)]*\)\s*$"
+    r"(?:…|[.．・‥]{2,}|(?:[.．・‥]\s+){3,}|\s{2,}|\t)\s*[0-9０-９ivx\-]+\s*$"
+    r"|^\s*(?:[-*+]|[0-9]+\.)\s+\[[^\]]*\]\(#[^)]*\)\s*$"
 )
 _MIN_CONTENTS_LINES = 4
+_MIN_ENTRIES = 0.8
+_NAMES_CONTENTS = re.compile(r"目次|もくじ|目録|table of contents|contents (?:page|list)")
+_HEADING_LINE = re.compile(r"\s*#{1,6}\s")
 
 
 def heading_text(source: str) -> str:
@@ -109,9 +113,31 @@ def is_table_of_contents(section: Section, markdown: str) -> bool:
     """Tell whether a section lists the document's headings: by its title, or by lines that end in page numbers."""
     if is_contents_title(section.title):
         return True
-    lines = [line for line in markdown[section.body_start : section.body_end].split("\n") if line.strip()]
+    return _has_entries(markdown[section.body_start : section.body_end])
+
+
+def is_contents_passage(section_path: Sequence[str], text: str) -> bool:
+    """Tell whether a passage belongs to a table of contents: by its lines, or by its heading if it has no sentences.
+
+    >>> is_contents_passage([], "1 目的 .... 1\\n2 範囲 .... 2\\n3 用語 .... 3\\n4 体制 .... 9")
+    True
+    >>> is_contents_passage(["目次"], "目的\\n範囲"), is_contents_passage(["目次"], "目次は章ごとに設ける。")
+    (True, False)
+    """
+    if section_path and is_contents_title(section_path[-1]):
+        return "。" not in text
+    return _has_entries(text)
+
+
+def names_contents(text: str) -> bool:
+    """Tell whether a question asks for a table of contents."""
+    return bool(_NAMES_CONTENTS.search(unicodedata.normalize("NFKC", text).casefold()))
+
+
+def _has_entries(text: str) -> bool:
+    lines = [line for line in text.split("\n") if line.strip() and not _HEADING_LINE.match(line)]
     entries = sum(1 for line in lines if _CONTENTS_LINE.search(line) and not line.lstrip().startswith("|"))
-    return len(lines) >= _MIN_CONTENTS_LINES and entries > 0.8 * len(lines)
+    return len(lines) >= _MIN_CONTENTS_LINES and entries > _MIN_ENTRIES * len(lines)
 
 
 def tables(blocks: Iterable[Block]) -> tuple[Block, ...]:

@@ -21,6 +21,7 @@ from knowledge.backends.segments import (
     write_segment,
 )
 from knowledge.models import Chunk, LexicalEntry, LexicalField
+from knowledge.structure import is_contents_passage
 
 Totals = Counter[tuple[int, int | None, str]]  # (field, policy, "chunks" or "length")
 
@@ -41,9 +42,12 @@ _DELETE = """
 DELETE FROM knowledge_lexicalentry WHERE chunk_id = ANY(%s) RETURNING ordinal, policy_id, words_length, bigrams_length
 """
 _INSERT = """
-INSERT INTO knowledge_lexicalentry (chunk_id, policy_id, words_length, bigrams_length, fingerprint, analysis)
-SELECT c.id, CASE WHEN v.has_own_policy THEN NULL ELSE c.policy_id END, given.words, given.bigrams, given.mark, %s
-FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::bigint[]) AS given (id, words, bigrams, mark)
+INSERT INTO knowledge_lexicalentry
+  (chunk_id, policy_id, words_length, bigrams_length, fingerprint, is_contents, analysis)
+SELECT c.id, CASE WHEN v.has_own_policy THEN NULL ELSE c.policy_id END,
+  given.words, given.bigrams, given.mark, given.is_contents, %s
+FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::bigint[], %s::boolean[])
+  AS given (id, words, bigrams, mark, is_contents)
 JOIN knowledge_chunk c ON c.id = given.id JOIN knowledge_documentversion v ON v.id = c.version_id
 ORDER BY c.id RETURNING chunk_id, ordinal, policy_id
 """
@@ -94,11 +98,12 @@ SELECT e.chunk_id FROM knowledge_lexicalentry e LEFT JOIN (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysedChunk:
-    """What the index keeps of a chunk: its terms, and a mark that equal texts share."""
+    """What the index keeps of a chunk: its terms, a mark that equal texts share, and whether it lists headings."""
 
     chunk_id: int
     terms: PassageTerms
     fingerprint: int
+    is_contents: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,6 +138,7 @@ def write_postings(chunks: Sequence[Chunk], *, title: str) -> None:
                 chunk_id=chunk.pk,
                 terms=analyse_passage(_heading(chunk, title), chunk.content),
                 fingerprint=fingerprint(chunk.content),
+                is_contents=is_contents_passage(chunk.section_path, chunk.content),
             )
             for chunk in chunks
         ]
@@ -235,8 +241,8 @@ def _make_entries(
     lengths = {key: (one.terms.words.total(), one.terms.bigrams.total()) for key, one in by_id.items()}
     words, bigrams = [pair[0] for pair in lengths.values()], [pair[1] for pair in lengths.values()]
     with connection.cursor() as cursor:
-        marks = [one.fingerprint for one in by_id.values()]
-        cursor.execute(_INSERT, [ANALYSIS_EDITION, list(by_id), words, bigrams, marks])
+        marks, lists = [one.fingerprint for one in by_id.values()], [one.is_contents for one in by_id.values()]
+        cursor.execute(_INSERT, [ANALYSIS_EDITION, list(by_id), words, bigrams, marks, lists])
         made = cursor.fetchall()
     groups: dict[int | None, _Columns] = {}
     for chunk_id, ordinal, policy_id in made:

@@ -150,8 +150,8 @@ class LexicalEntry(models.Model):
 
     Writing a chunk again gives it a new number: postings of the old one then say nothing any more. ``policy`` is null
     for chunks of versions with a policy of their own, which every embedding set searches. ``fingerprint`` is equal for
-    chunks whose texts differ in spaces, punctuation, width and case at most. ``analysis`` is the edition of the
-    analysis that made the terms.
+    chunks whose texts differ in spaces, punctuation, width and case at most. ``is_contents`` when the chunk lists
+    headings (目次). ``analysis`` is the edition of the analysis that made the terms.
     """
 
     ordinal = models.AutoField(primary_key=True)
@@ -160,6 +160,7 @@ class LexicalEntry(models.Model):
     words_length = models.PositiveIntegerField()
     bigrams_length = models.PositiveIntegerField()
     fingerprint = models.BigIntegerField(null=True)
+    is_contents = models.BooleanField(default=False, db_default=False)
     analysis = models.PositiveSmallIntegerField(db_index=True)
 
     def __str__(self) -> str:

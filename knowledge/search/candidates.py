@@ -15,7 +15,7 @@ from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
 
 _READ = """
-SELECT e.chunk_id, c.version_id, e.ordinal, e.fingerprint, {cosine}
+SELECT e.chunk_id, c.version_id, e.ordinal, e.fingerprint, {cosine}, e.is_contents
 FROM knowledge_lexicalentry e JOIN knowledge_chunk c ON c.id = e.chunk_id {vectors}
 WHERE e.ordinal = ANY(%s::integer[]) AND e.chunk_id IN ({permitted})
 """
@@ -27,8 +27,8 @@ _VECTORS = "LEFT JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.c
 class Candidate(NamedTuple):
     """A permitted chunk: its number in the lexical index (None outside of it), its version, its text's mark.
 
-    ``cosine`` is that to the question; None without one, or without a vector in the set. Statements that read
-    candidates have their columns in this order.
+    ``is_contents`` when it lists headings, None outside of the index. ``cosine`` is that to the question; None without
+    one, or without a vector in the set. Statements that read candidates have their columns in this order.
     """
 
     chunk_id: int
@@ -36,6 +36,7 @@ class Candidate(NamedTuple):
     ordinal: int | None
     fingerprint: int | None
     cosine: float | None = None
+    is_contents: bool | None = None
 
 
 def read_candidates(

@@ -27,12 +27,16 @@ class Weights:
 WEIGHTS = Weights(words=0.25, bigrams=0.25, cosine=0.5)
 # At one half, a passage with the only code that was asked for never stands below one without it.
 CODES_WEIGHT = 0.5
+# A list of headings names what stands elsewhere, and has words of many sections: what it names comes before it as soon
+# as that is half as near.
+CONTENTS_SHARE = 0.5
 
 
 class Evidence(NamedTuple):
     """What both legs say about one candidate: ``words`` and ``bigrams`` from 0 to 1, None cosine without a vector.
 
-    ``codes`` is the share of the query's codes (FR-001) that the candidate has, ``matched`` the terms it has.
+    ``codes`` is the share of the query's codes (FR-001) that the candidate has, ``matched`` the terms it has;
+    ``is_contents`` when it lists headings.
     """
 
     chunk_id: int
@@ -41,6 +45,7 @@ class Evidence(NamedTuple):
     bigrams: float = 0.0
     codes: float = 0.0
     matched: tuple[str, ...] = ()
+    is_contents: bool = False
 
     @property
     def lexical(self) -> float:
@@ -68,14 +73,22 @@ class Fused(NamedTuple):
 
 
 def fuse(
-    candidates: Iterable[Evidence], *, mode: SearchMode, cosine_range: CosineRange, weights: Weights = WEIGHTS
+    candidates: Iterable[Evidence],
+    *,
+    mode: SearchMode,
+    cosine_range: CosineRange,
+    weights: Weights = WEIGHTS,
+    wants_contents: bool = False,
 ) -> list[Fused]:
     """Rank candidates, the best first; of equals the smaller chunk id comes first.
 
     In the modes vector and lexical the other leg's evidence does not count, nor do ``weights``. Where a query names
-    a code, passages that have it come before all others, unless none has it.
+    a code, passages that have it come before all others, unless none has it. Lists of headings count
+    ``CONTENTS_SHARE``, unless the query asks for them.
     """
     fused = [Fused(evidence=one, value=_value(one, mode, cosine_range, weights)) for one in candidates]
+    if not wants_contents:
+        fused = [one._replace(value=CONTENTS_SHARE * one.value) if one.evidence.is_contents else one for one in fused]
     if any(one.evidence.codes for one in fused):
         fused = [one._replace(value=_with_codes(one)) for one in fused]
     return sorted(fused, key=lambda one: (-one.value, one.evidence.chunk_id))

@@ -28,6 +28,7 @@ from knowledge.search.ranking import Scored, arrange, ceiling_for, missing_codes
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import one_snapshot
+from knowledge.structure import names_contents
 from knowledge.types import Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
 
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
@@ -87,8 +88,8 @@ def _search(
             quoting = chunks_with_phrases(principal, query.filter, embedding_set, phrases, terms)
         within &= quoting.condition
         remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
-    permitted = permitted_chunks(principal, query.filter, embedding_set, within=within)
         remarks += [notices.PHRASE_DIVIDED] if quoting.is_divided else []
+    permitted = permitted_chunks(principal, query.filter, embedding_set, within=within)
     if permitted.is_empty:
         return _NOTHING
     is_explained = query.level.includes(SearchDetail.EXPLAIN)
@@ -103,7 +104,12 @@ def _search(
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
     with watch.measure("fuse"):
-        ranked = fuse(findings.evidence, mode=findings.mode, cosine_range=calibration.cosine_range)
+        ranked = fuse(
+            findings.evidence,
+            mode=findings.mode,
+            cosine_range=calibration.cosine_range,
+            wants_contents=names_contents(query.text),
+        )
         tell_legs = query.level.includes(SearchDetail.SCORES)
         missing = missing_codes(terms, findings, phrases)
         ceiling = ceiling_for(terms, missing, phrases)

@@ -206,7 +206,7 @@ def _combine(
 
 def _evidence(candidate: Candidate, match: LexicalHit | None) -> Evidence:
     if match is None:
-        return Evidence(chunk_id=candidate.chunk_id, cosine=candidate.cosine)
+        return Evidence(chunk_id=candidate.chunk_id, cosine=candidate.cosine, is_contents=bool(candidate.is_contents))
     return Evidence(
         chunk_id=candidate.chunk_id,
         cosine=candidate.cosine,
@@ -214,4 +214,5 @@ def _evidence(candidate: Candidate, match: LexicalHit | None) -> Evidence:
         bigrams=match.bigrams,
         codes=match.codes,
         matched=match.matched,
+        is_contents=bool(candidate.is_contents),
     )

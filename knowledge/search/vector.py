@@ -48,7 +48,7 @@ ORDER BY cosine DESC, v.chunk_id LIMIT %s
 # Materialised, for a plan that reads passages first would walk through the index for each of them.
 _WITH_FACTS = """
 WITH nearest (chunk_id, cosine) AS MATERIALIZED ({nearest})
-SELECT n.chunk_id, c.version_id, e.ordinal, e.fingerprint, n.cosine
+SELECT n.chunk_id, c.version_id, e.ordinal, e.fingerprint, n.cosine, e.is_contents
 FROM nearest n JOIN knowledge_chunk c ON c.id = n.chunk_id
 LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = n.chunk_id ORDER BY n.cosine DESC, n.chunk_id
 """
