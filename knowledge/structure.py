@@ -26,6 +26,7 @@ _CONTENTS_LINE = re.compile(
 _MIN_CONTENTS_LINES = 4
 _MIN_ENTRIES = 0.8
 _NAMES_CONTENTS = re.compile(r"目次|もくじ|目録|table of contents|contents (?:page|list)")
+_SENTENCE_END = re.compile(r"。|[a-z][.?!](?:\s|$)")
 _HEADING_LINE = re.compile(r"\s*#{1,6}\s")
 
 
@@ -125,7 +126,7 @@ def is_contents_passage(section_path: Sequence[str], text: str) -> bool:
     (True, False)
     """
     if section_path and is_contents_title(section_path[-1]):
-        return "。" not in text
+        return not _SENTENCE_END.search(text)
     return _has_entries(text)
 
 

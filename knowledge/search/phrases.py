@@ -11,19 +11,20 @@ phrase may begin in one and end in the next.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
 from hub.access.principals import Principal
-from hub.core.errors import InvalidInput
+from hub.core.errors import InvalidInput, Unavailable
 from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
 from knowledge.models import Chunk, EmbeddingSet
@@ -33,6 +34,7 @@ from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable
 from knowledge.search.weighing import weigh_terms
 from knowledge.types import SearchFilter
 
+logger = logging.getLogger(__name__)
 MAX_PHRASES = 16
 # Up to so many passages are read without asking which are the best.
 READ_AT_ONCE = 2_000
@@ -141,33 +143,48 @@ def chunks_with_phrases(
     phrases: tuple[str, ...],
     terms: QueryTerms,
 ) -> WithPhrases:
-    """Find the searchable chunks that have every phrase, for a question of these terms. Up to twelve queries.
+    """Find the searchable chunks that have every phrase, for a question of these terms. Up to 14 queries.
 
     All of them, as long as no more than ``READ_AT_ONCE`` may have the phrases, or the caller may search few passages.
-    Otherwise the best ones. Where there are none, pairs of neighbours that have every phrase together.
+    Otherwise the best ones. Where there are none, pairs of neighbours that have every phrase together. Without the
+    index, few passages are read one by one.
+
+    :raises Unavailable: the index can't be read, and there are many.
     """
-    found = _whole(principal, restriction, embedding_set, phrases, terms)
-    if found.chunk_ids or found.is_cut:
-        return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
-    pairs = _divided(permitted_chunks(principal, restriction, embedding_set), embedding_set, phrases, terms)
+    permitted = permitted_chunks(principal, restriction, embedding_set)
+    with_all = _with_all(searchable_chunks(principal, restriction, embedding_set), phrases)
+    try:
+        with transaction.atomic():
+            found = _whole(with_all, permitted, embedding_set, phrases, terms)
+            if found.chunk_ids or found.is_cut:
+                return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
+            pairs = _divided(permitted, embedding_set, phrases, terms)
+    except DatabaseError as error:
+        logger.exception("the index can't tell where phrases are")
+        if not permitted.is_small:
+            raise Unavailable(_("Quoted phrases can't be looked for at the moment. Leave the quotes out.")) from error
+        return WithPhrases(condition=among(list(with_all.values_list("pk", flat=True))))
     return WithPhrases(condition=among(pairs.chunk_ids), is_cut=pairs.is_cut, is_divided=bool(pairs.chunk_ids))
 
 
+def _with_all(chunks: QuerySet[Chunk], phrases: tuple[str, ...]) -> QuerySet[Chunk]:
+    for phrase in phrases:
+        chunks = chunks.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
+    return chunks
+
+
 def _whole(
-    principal: Principal,
-    restriction: SearchFilter,
+    with_all: QuerySet[Chunk],
+    permitted: PermittedChunks,
     embedding_set: EmbeddingSet,
     phrases: tuple[str, ...],
     terms: QueryTerms,
 ) -> _Found:
-    with_all = searchable_chunks(principal, restriction, embedding_set)
-    for phrase in phrases:
-        with_all = with_all.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
     told = [sorted(inside) for inside in map(terms_inside, phrases) if inside]
     numbers = numbers_with_most(told, embedding_set) if told else None
     if numbers is not None and numbers.size <= READ_AT_ONCE:
         return _Found(chunk_ids=_read(with_all, numbers))
-    if permitted_chunks(principal, restriction, embedding_set).is_small:
+    if permitted.is_small:
         found = with_all if numbers is None else with_all.filter(_numbered(numbers))
         return _Found(chunk_ids=list(found.values_list("pk", flat=True)))
     best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)

@@ -10,7 +10,7 @@ from hub.core.errors import Unavailable
 from knowledge.backends.active_embedder import get_embedder
 from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.models import EmbeddingSet
-from knowledge.search import legs
+from knowledge.search import legs, scope
 from knowledge.search.hybrid import search
 from knowledge.types import SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
@@ -49,6 +49,18 @@ def test_vector_search_answers_when_the_postings_can_not_be_read(mode: SearchMod
     result, codes = ask(mode)
     assert result.hits[0].content.startswith("応答時間")
     assert ("lexical_unavailable" in codes) == (mode is not SearchMode.VECTOR)
+
+
+@pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.VECTOR])
+def test_a_phrase_is_looked_for_without_the_postings_where_few_passages_may_have_it(
+    mode: SearchMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_table("knowledge_lexicalterm")
+    query = SearchQuery(text="「時間は3秒」", mode=mode)
+    assert [hit.content for hit in search(local_operator(), query).hits] == ["応答時間は3秒以内とする。"]
+    monkeypatch.setattr(scope, "SMALL", 1)
+    with pytest.raises(Unavailable):
+        search(local_operator(), query)
 
 
 def test_without_either_leg_the_caller_is_told() -> None:
