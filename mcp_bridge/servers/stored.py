@@ -1,13 +1,16 @@
-"""What resources/list has beside the fixed resources: the newest reviews, and the documents page by page."""
+"""What resources/list has beside the fixed resources: the newest reviews, the documents, the earlier reviews."""
 
 from __future__ import annotations
 
-from django.db.models import Count, Max
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.db.models import Count, Max, Model, QuerySet
 from django.utils.timezone import localtime
 from mcp.types import Resource
 
 from hub.access.principals import Principal, Scope
-from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
+from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
 from knowledge.models import Document
 from knowledge.services import reading
 from mcp_bridge import uris
@@ -17,14 +20,16 @@ from mcp_bridge.threads import in_thread
 from review import services
 from review.models import Review
 
+M = TypeVar("M", bound=Model)
 JSON = "application/json"
-REVIEWS_LISTED = 20  # older ones are found through their document, with list_documents
+NEWEST_REVIEWS = 20  # before the documents, for hosts that read one page only
+SCOPE = cursor_scope("mcp.resources")
 
 
 async def list_stored(cursor: str | None) -> KeysetPage[Resource]:
     """A page of what the running call's caller may read, so that hosts can offer it.
 
-    First the newest reviews, on the first page; then the documents, newest first.
+    First the newest reviews, on the first page; then the documents, then the earlier reviews, each newest first.
     """
     principal = current_caller().principal
     if not principal.allows(Scope.READ):
@@ -33,13 +38,45 @@ async def list_stored(cursor: str | None) -> KeysetPage[Resource]:
 
 
 def _page(principal: Principal, cursor: str | None) -> KeysetPage[Resource]:
-    scope = cursor_scope("mcp.resources")
-    page = paginate_keyset(reading.list_documents(principal), limit=PAGE_SIZE, cursor=cursor, scope=scope)
-    documents = page.map(_document_resource)
-    if cursor:
-        return documents
-    reviews = services.list_reviews(principal).select_related("version__document")[:REVIEWS_LISTED]
-    return KeysetPage(items=[*map(_review_resource, reviews), *documents.items], next_cursor=documents.next_cursor)
+    """Cursors tell the list that a page goes on with, and behind which row of it."""
+    at = decode_cursor(cursor, scope=SCOPE) if cursor else None
+    if at is None:
+        newest, earlier = _take(_reviews(principal), behind=None, limit=NEWEST_REVIEWS)
+        page = _documents_page(principal, behind=None, earlier=earlier)
+        return KeysetPage(items=[*map(_review_resource, newest), *page.items], next_cursor=page.next_cursor)
+    if at["of"] == "documents":
+        return _documents_page(principal, behind=at["behind"], earlier=at["earlier"])
+    reviews, following = _take(_reviews(principal), behind=at["behind"], limit=PAGE_SIZE)
+    position = None if following is None else {"of": "reviews", "behind": following}
+    return _page_of([_review_resource(review) for review in reviews], position)
+
+
+def _documents_page(principal: Principal, *, behind: int | None, earlier: int | None) -> KeysetPage[Resource]:
+    """A page of documents. Behind the last of them come the reviews behind ``earlier``; None: there are none."""
+    documents, following = _take(reading.list_documents(principal), behind=behind, limit=PAGE_SIZE)
+    position: dict[str, Any] | None = None
+    if following is not None:
+        position = {"of": "documents", "behind": following, "earlier": earlier}
+    elif earlier is not None:
+        position = {"of": "reviews", "behind": earlier}
+    return _page_of([_document_resource(document) for document in documents], position)
+
+
+def _take(rows: QuerySet[M], *, behind: int | None, limit: int) -> tuple[list[M], int | None]:
+    """The newest rows behind a key, and the key of the last of them when there are more. One query."""
+    if behind is not None:
+        rows = rows.filter(pk__lt=behind)
+    taken = list(rows.order_by("-pk")[: limit + 1])
+    shown = taken[:limit]
+    return shown, shown[-1].pk if len(taken) > limit else None
+
+
+def _page_of(items: list[Resource], position: Mapping[str, Any] | None) -> KeysetPage[Resource]:
+    return KeysetPage(items=items, next_cursor=encode_cursor(dict(position), scope=SCOPE) if position else None)
+
+
+def _reviews(principal: Principal) -> QuerySet[Review]:
+    return services.list_reviews(principal).select_related("version__document")
 
 
 def _document_resource(document: Document) -> Resource:

@@ -49,6 +49,22 @@ def test_the_newest_reviews_stand_before_the_documents_among_the_resources(revie
     assert len(uris) == 18
 
 
+def test_earlier_reviews_follow_the_documents_page_by_page(reviewed, monkeypatch, django_assert_max_num_queries):
+    monkeypatch.setattr(stored, "NEWEST_REVIEWS", 4)
+    monkeypatch.setattr(stored, "PAGE_SIZE", 2)
+    pages: list[list[str]] = []
+    cursor = None
+    while cursor or not pages:
+        with django_assert_max_num_queries(4):
+            page = stored._page(local_operator(), cursor)
+        pages.append([str(item.uri).removeprefix("smartreviewer://") for item in page.items])
+        cursor = page.next_cursor
+    newest_first = [f"results/{one}" for reviews in reversed(reviewed.values()) for one in reversed(reviews)]
+    documents = [f"documents/{one}" for one in reversed(reviewed)]
+    assert [uri for page in pages for uri in page] == newest_first[:4] + documents + newest_first[4:]
+    assert [len(page) for page in pages] == [6, 1, 2, 2, 2, 2, 2, 1]
+
+
 def test_who_may_not_read_a_document_hears_nothing_of_its_reviews(reviewed):
     user = UserFactory()
     stranger = Principal(name="x", user_id=user.pk, scopes=ALL_SCOPES, ceiling=Classification.C2)
