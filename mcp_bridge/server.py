@@ -45,7 +45,7 @@ from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
 from mcp_bridge.principal import HubTokenVerifier
 from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
-from mcp_bridge.threads import in_thread
+from mcp_bridge.threads import in_stoppable_thread
 
 VERSION = "0.1.0"
 
@@ -89,11 +89,11 @@ def hub_tool(
 
 
 def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make an async function of a blocking one: the same signature, run in a thread."""
+    """Make an async function of a blocking one: the same signature, run in a thread, ended with its caller."""
 
     @functools.wraps(function)
     async def call(*args: object, **kwargs: object) -> Any:  # noqa: ANN401 - whatever the tool gives
-        return await in_thread(function, *args, **kwargs)
+        return await in_stoppable_thread(function, *args, **kwargs)
 
     return call
 

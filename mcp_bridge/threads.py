@@ -12,6 +12,8 @@ from typing import ParamSpec, TypeVar
 from django.db import close_old_connections
 from django.utils import translation
 
+from hub.core.stopping import Stop, stoppable_by
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -33,6 +35,20 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
     # Django keeps the language per thread, not in a context variable that a copy would carry along.
     call = partial(_call, partial(function, *args, **kwargs), translation.get_language())
     return await asyncio.get_running_loop().run_in_executor(_pool(), copy_context().run, call)
+
+
+async def in_stoppable_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a blocking function as ``in_thread`` does; what in it can be stopped ends when the caller is cancelled.
+
+    For what is of use to its caller alone: a question, never a change.
+    """
+    stop = Stop()
+    with stoppable_by(stop):
+        try:
+            return await in_thread(function, *args, **kwargs)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
 
 
 def _call(function: Callable[[], R], language: str | None) -> R:

@@ -29,7 +29,7 @@ from mcp_bridge.servers.schemas import (
     ReviewResult,
     UploadResult,
 )
-from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
+from mcp_bridge.servers.waiting import wait_or_leave_running, wait_reporting
 from mcp_bridge.threads import in_thread
 from review import services
 from review.report import RENDERERS, ReportOptions, build_report
@@ -70,14 +70,13 @@ async def review_document(
             return asked
         return await in_thread(reviews.show, principal, review.public_id, Scope.REVIEW)
     review = await in_thread(reviews.start, principal, document_id, check_items or [], checklist, options)
-    finished = await wait_reporting(
+    await wait_or_leave_running(
         ctx,
-        step=lambda seconds: services.wait_for_review(review, timeout_s=seconds),
+        name=f"review-{review.public_id}",
+        wait=lambda seconds: services.wait_for_review(review, timeout_s=seconds),
         progress=lambda: reviews.progress(review),
         limit_s=options.wait_seconds,
     )
-    if not finished and current_caller().is_local:
-        finish_in_background(f"review-{review.public_id}", lambda: services.wait_for_review(review, timeout_s=None))
     return await in_thread(reviews.show, principal, review.public_id, Scope.REVIEW)
 
 

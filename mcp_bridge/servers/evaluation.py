@@ -12,7 +12,7 @@ from hub.evaluation.models import EvaluationRun
 from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers.waiting import finish_in_background, wait_reporting
+from mcp_bridge.servers.waiting import wait_or_leave_running
 from mcp_bridge.threads import in_thread
 from review.schemas.evaluation import EvaluationOut, evaluation_out
 from review.services import evaluation_runs
@@ -44,14 +44,13 @@ async def run_evaluation(
     principal = current_caller().principal
     chosen = await in_thread(evaluation_runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
     run = await in_thread(_start, dataset_id, compare_baseline)
-    finished = await wait_reporting(
+    await wait_or_leave_running(
         ctx,
-        step=lambda seconds: evaluation_runs.wait_for_run(run, timeout_s=seconds),
+        name=f"evaluation-{run.public_id}",
+        wait=lambda seconds: evaluation_runs.wait_for_run(run, timeout_s=seconds),
         progress=lambda: EvaluationRun.objects.values_list("progress", "status").get(pk=run.pk),
         limit_s=wait_seconds,
     )
-    if not finished and current_caller().is_local:
-        finish_in_background(f"evaluation-{run.public_id}", lambda: evaluation_runs.wait_for_run(run, timeout_s=None))
     return await in_thread(lambda: evaluation_out(evaluation_runs.get_run(principal, run.public_id), chosen))
 
 

@@ -14,6 +14,7 @@ from mcp.server.mcpserver import Context
 
 from hub.core.context import call_context, current_call
 from knowledge.services.workers import POLL_S, worker_is_alive
+from mcp_bridge.caller import current_caller
 from mcp_bridge.threads import in_thread
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,8 @@ REMIND_S = 10.0
 
 # Seconds that may be spent → whether the work is finished. With 0.0 it only looks.
 Step = Callable[[float], bool]
+# The same, and with None until it is finished.
+Wait = Callable[[float | None], bool]
 # (percent, state) as they are now.
 Progress = Callable[[], tuple[int, str]]
 
@@ -69,6 +72,21 @@ async def _report(ctx: Context[Any, Any], progress: Progress) -> None:
             value = max(float(now[0]), value + 0.01)
             await ctx.report_progress(value, 100, f"{now[1]} ({now[0]} %)")
         await asyncio.sleep(REPORT_S)
+
+
+async def wait_or_leave_running(
+    ctx: Context[Any, Any], *, name: str, wait: Wait, progress: Progress, limit_s: float
+) -> None:
+    """Wait as ``wait_reporting`` does for work that is of use without this call too.
+
+    What is not finished then, or when the client cancels the call, goes on: in this process where no worker may do it.
+    """
+    is_finished = False
+    try:
+        is_finished = await wait_reporting(ctx, step=wait, progress=progress, limit_s=limit_s)
+    finally:
+        if not is_finished and current_caller().is_local:
+            finish_in_background(name, lambda: wait(None))
 
 
 def finish_in_background(name: str, work: Callable[[], object]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import httpx2
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.stopping import raise_if_stopped
 from hub.llm.errors import STREAM_CUT, LlmInvalidAnswer, LlmRefused, LlmTimeout, LlmUnavailable
 from hub.llm.grammar import grammar_of
 from hub.llm.json_answers import describe_schema, strict_schema
@@ -152,6 +153,7 @@ class OpenAICompatibleProvider:
         """Read a body as it comes, up to the deadline and the size that the longest answer may have on the wire."""
         left = max(self._max_answer_chars * WIRE_BYTES_PER_CHARACTER, LEAST_WIRE_BYTES)
         for piece in response.iter_bytes():
+            raise_if_stopped()
             left -= len(piece)
             if left < 0:
                 raise self._too_long()

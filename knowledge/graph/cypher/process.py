@@ -14,12 +14,14 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NoAnswer
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 import knowledge
+from hub.core.stopping import Stopped, woken_by_stop
 from knowledge.graph.cypher.frames import read_frame, write_frame
 
 logger = logging.getLogger(__name__)
@@ -60,7 +62,11 @@ class QueryProcess:
     ) -> dict[str, Any]:
         """Send a request and wait. Kills the process when it does not answer in time.
 
+        A query that nobody waits for any more ends at once where it is the only one; beside others it goes on to the
+        end of its own time, unread.
+
         :raises TimeoutError: it did not answer. :raises ProcessEnded: it ended meanwhile, or is of another generation.
+        :raises Stopped: nobody waits for the query any more.
         """
         number = next(self._numbers)
         answer: Future[dict[str, Any]] = Future()
@@ -72,15 +78,33 @@ class QueryProcess:
         try:
             with self._writing:
                 write_frame(child.stdin, {**request, "id": number}, tables)
-            return answer.result(timeout=timeout_s)
+            if request["do"] != "query":  # copies that others use too
+                return answer.result(timeout=timeout_s)
+            with woken_by_stop(partial(self._give_up, number)):
+                return answer.result(timeout=timeout_s)
         except NoAnswer:
             self._kill(child)
             raise TimeoutError from None
+        except Stopped:
+            self._kill_if_idle(child, generation)
+            raise
         except (BrokenPipeError, ValueError) as error:
             raise ProcessEnded from error
         finally:
             with self._lock:
                 self._waiting.pop(number, None)
+
+    def _give_up(self, number: int) -> None:
+        with self._lock:
+            waiting = self._waiting.pop(number, None)
+        if waiting is not None:
+            waiting[1].set_exception(Stopped())
+
+    def _kill_if_idle(self, child: subprocess.Popen[bytes], generation: int) -> None:
+        with self._lock:
+            is_idle = not any(of == generation for of, _answer in self._waiting.values())
+        if is_idle:
+            self._kill(child)
 
     def stop(self) -> None:
         """End the process; the next query starts another."""
@@ -121,11 +145,11 @@ class QueryProcess:
                     stream.close()
         with contextlib.suppress(OSError):
             Path(folder).rmdir()
-        with self._lock:
-            lost = [answer for of, answer in self._waiting.values() if of == generation]
+        with self._lock:  # whoever takes an answer out of those that are waited for is the one to give it
+            numbers = [number for number, (of, _answer) in self._waiting.items() if of == generation]
+            lost = [self._waiting.pop(number)[1] for number in numbers]
         for answer in lost:
-            if not answer.done():
-                answer.set_exception(ProcessEnded())
+            answer.set_exception(ProcessEnded())
 
     @staticmethod
     def _kill(child: subprocess.Popen[bytes]) -> None:

@@ -36,6 +36,14 @@ class QueryTimeout(HubError):
     title = _("Query took too long")
 
 
+class QueryCrash(HubError):
+    """A query ended the process that ran it, and its second try did so too: it is the query's doing."""
+
+    code = "query_crashed"
+    status = 422
+    title = _("Query used too much memory")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CypherQuery:
     """What a caller asks. ``row_limit`` is the most records in the answer."""
@@ -157,21 +165,32 @@ class ProjectionBackend:
         self.copies = Copies(QueryProcess())
 
     def run(self, principal: Principal, query: PreparedQuery) -> tuple[list[dict[str, Any]], bool]:
-        """Bring the caller's copy up to date, then ask it. A process that somebody else's query ended is replaced."""
+        """Bring the caller's copy up to date, then ask it. A process that somebody else's query ended is replaced.
+
+        All tries together take no longer than the query may.
+        """
         key = CopyKey.of(principal)
+        spent_s = 0.0
         for attempt in range(_TRIES):
             generation = self.copies.ensure(key)
+            started = time.monotonic()
+            left_ms = query.timeout_ms - round(spent_s * 1000)
+            if left_ms <= 0:
+                raise _too_long(query)
             try:
                 said = self.copies.process.ask(
-                    _request(key, query), timeout_s=query.timeout_ms / 1000 + GRACE_S, generation=generation
+                    _request(key, query, timeout_ms=left_ms), timeout_s=left_ms / 1000 + GRACE_S, generation=generation
                 )
             except TimeoutError:
                 raise _too_long(query) from None
             except ProcessEnded as error:
+                spent_s += time.monotonic() - started
                 if attempt + 1 == _TRIES:
-                    raise Unavailable(
-                        _("The query ended the process that runs queries, most likely for want of memory. Narrow it."),
-                        code="query_crashed",
+                    raise QueryCrash(
+                        _(
+                            "The query ended the process that runs queries, most likely for want of memory. Narrow it "
+                            "with labels, ids or LIMIT, or bound *-patterns."
+                        )
                     ) from error
                 continue
             if said.get("error") != NO_GRAPH:
@@ -179,13 +198,13 @@ class ProjectionBackend:
         raise Unavailable(_("Too many different callers query the graph now. Try again."), code="graph_busy")
 
 
-def _request(key: CopyKey, query: PreparedQuery) -> dict[str, Any]:
+def _request(key: CopyKey, query: PreparedQuery, *, timeout_ms: int) -> dict[str, Any]:
     return {
         "do": "query",
         "graph": key.name,
         "query": query.translated.query,
         "parameters": dict(query.parameters),
-        "timeout_ms": query.timeout_ms,
+        "timeout_ms": timeout_ms,
         "row_limit": query.row_limit,
         "max_work_units": MAX_WORK_UNITS,
         "max_characters": settings.CONFIG.hub_output_budget_chars,

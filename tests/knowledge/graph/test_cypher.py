@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.utils import translation
@@ -12,10 +13,18 @@ from hypothesis import strategies as st
 
 from hub.access.principals import Classification, Role, local_operator
 from hub.core.errors import InvalidInput
+from hub.core.stopping import Stop, Stopped, stoppable_by
 from knowledge.graph.cypher.guard import guarded
 from knowledge.graph.cypher.lexer import tokens_of
 from knowledge.graph.cypher.process import ProcessEnded
-from knowledge.graph.cypher.query import CypherQuery, QueryTimeout, projection_backend, query_knowledge_graph
+from knowledge.graph.cypher.query import (
+    MAX_WORK_UNITS,
+    CypherQuery,
+    QueryCrash,
+    QueryTimeout,
+    projection_backend,
+    query_knowledge_graph,
+)
 from knowledge.graph.cypher.translate import translate
 from knowledge.graph.masters import sync_masters
 from knowledge.ingest import graph
@@ -130,6 +139,46 @@ def test_a_process_that_was_killed_is_replaced_by_the_next_query(project):
     child.kill()
     child.wait()
     assert values(ask("MATCH (d:Document) RETURN count(d)")) == [[3]]
+
+
+def test_a_query_that_nobody_waits_for_any_more_ends_with_its_process(project):
+    ask("RETURN 1")
+    process, stop = projection_backend().copies.process, Stop()
+    child = process._child
+    request = {
+        "do": "query",
+        "graph": next(iter(projection_backend().copies._kept)).name,
+        "query": "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name CONTAINS 'zzzz' RETURN count(*)",
+        "parameters": {},
+        "timeout_ms": 60_000,
+        "row_limit": 10,
+        "max_work_units": MAX_WORK_UNITS,
+        "max_characters": 10_000,
+    }
+
+    def wait_for_it() -> None:
+        with stoppable_by(stop):
+            process.ask(request, timeout_s=60, generation=process.generation)
+
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(wait_for_it)
+        stop.set()
+        with pytest.raises(Stopped):
+            asked.result(timeout=20)
+    child.wait(timeout=20)
+    assert values(ask("MATCH (d:Document) RETURN count(d)")) == [[3]]
+
+
+def test_a_query_that_ends_its_process_twice_is_its_callers_to_mend(project, monkeypatch):
+    def ended(*_args: object, **_more: object) -> None:
+        raise ProcessEnded
+
+    ask("RETURN 1")
+    monkeypatch.setattr(projection_backend().copies.process, "ask", ended)
+    monkeypatch.setattr(projection_backend().copies, "ensure", lambda _key: 1)
+    with translation.override("en"), pytest.raises(QueryCrash, match="Narrow it") as caught:
+        ask("MATCH (n) RETURN n")
+    assert (caught.value.error_code, caught.value.status, caught.value.retryable) == ("query_crashed", 422, False)
 
 
 def test_rows_beyond_the_limit_are_cut_and_the_answer_says_so(project):
