@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from lxml import etree
@@ -18,6 +18,8 @@ from knowledge.backends.parsers.render import single_line
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+# What a form control shows: not chosen, chosen.
+_SIGNS = {"CheckBox": ("☐", "☑"), "Radio": ("○", "◉")}
 _MAX_PART_BYTES = 32 << 20
 
 # Numbered circles that point at places of a form say nothing on their own.
@@ -38,21 +40,41 @@ class Shape:
     pictures: tuple[Picture, ...] = ()
 
 
-def read_shapes(archive: zipfile.ZipFile, sheet_path: str, intake: PictureIntake) -> list[Shape]:
-    """List the shapes with text, the pictures and the charts of a sheet from top to bottom."""
+def read_ticks(archive: zipfile.ZipFile, sheet_path: str, controls: Mapping[str, str]) -> dict[str, str]:
+    """Map the ids of a sheet's check boxes and option buttons to a sign that tells whether they are chosen."""
+    relations = package_relations(archive, sheet_path) if controls else {}
+    ticks: dict[str, str] = {}
+    for shape_id, relation in controls.items():
+        path = relations.get(relation)
+        if path is None or path not in archive.NameToInfo:
+            continue
+        properties = parse_part(archive, path)
+        signs = _SIGNS.get(properties.get("objectType", ""))
+        if signs is not None:
+            ticks[shape_id] = signs[properties.get("checked") == "Checked"]
+    return ticks
+
+
+def read_shapes(
+    archive: zipfile.ZipFile, sheet_path: str, intake: PictureIntake, *, ticks: Mapping[str, str]
+) -> list[Shape]:
+    """List the shapes with text, the pictures and the charts of a sheet from top to bottom; ``ticks`` by shape id."""
     drawing = package_relations(archive, sheet_path).get("drawing")
     if drawing is None or drawing not in archive.NameToInfo:
         return []
-    reader = _DrawingReader(archive, package_relations(archive, drawing), intake)
+    reader = _DrawingReader(archive, package_relations(archive, drawing), intake, ticks)
     shapes = [shape for anchor in parse_part(archive, drawing) for shape in reader.anchored(anchor)]
     return sorted(shapes, key=lambda shape: (shape.row, shape.column))
 
 
 class _DrawingReader:
-    def __init__(self, archive: zipfile.ZipFile, relations: dict[str, str], intake: PictureIntake) -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, relations: dict[str, str], intake: PictureIntake, ticks: Mapping[str, str]
+    ) -> None:
         self._archive = archive
         self._relations = relations
         self._intake = intake
+        self._ticks = ticks
 
     def anchored(self, anchor: Element) -> Iterator[Shape]:
         """Yield what is anchored at one cell."""
@@ -65,8 +87,9 @@ class _DrawingReader:
         for body in filter(_is_shown, anchor.iter("{*}txBody")):
             lines = ("".join(found.text or "" for found in p.iter(f"{_DRAWING}t")) for p in body.iter(f"{_DRAWING}p"))
             text = "\n".join(line.strip() for line in lines if line.strip())
-            if text and not _CALLOUT.fullmatch(text):
-                yield Shape(row=row, column=column, text=text)
+            tick = self._ticks.get(_shape_id(body), "")
+            if text and (tick or not _CALLOUT.fullmatch(text)):
+                yield Shape(row=row, column=column, text=f"{tick} {text}".lstrip())
         pictures = list(anchor.iter("{*}pic"))
         for picture in list(filter(_is_shown, pictures)) or pictures:
             alt = _alt_text(picture)
@@ -90,6 +113,11 @@ class _DrawingReader:
         path = self._relations.get(relation or "")
         info = self._archive.NameToInfo.get(path or "")
         return self._archive.read(info) if info is not None and info.file_size <= _MAX_PART_BYTES else None
+
+
+def _shape_id(body: Element) -> str:
+    properties = next(body.getparent().iter("{*}cNvPr"), None)
+    return properties.get("id", "") if properties is not None else ""
 
 
 def _is_shown(element: Element) -> bool:

@@ -18,7 +18,7 @@ from lxml import etree
 from knowledge.backends.parsers.errors import corrupted, parse_error
 from knowledge.backends.parsers.ooxml import Element, package_relations, parse_part
 from knowledge.backends.parsers.pictures import PictureIntake
-from knowledge.backends.parsers.xlsx_drawings import Shape, read_shapes
+from knowledge.backends.parsers.xlsx_drawings import Shape, read_shapes, read_ticks
 from knowledge.backends.parsers.xlsx_format import NumberFormats
 
 _RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -34,13 +34,15 @@ _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
 class Sheet:
     """A visible sheet: texts of its non-blank, visible cells by (row, column), both from 1.
 
-    ``merged`` maps the first cell of a merged range to the range's last (row, column).
+    ``merged`` maps the first cell of a merged range to the range's last (row, column), ``controls`` the ids of form
+    controls to the relations that lead to their states.
     """
 
     name: str
     cells: dict[tuple[int, int], str] = field(default_factory=dict)
     merged: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
+    controls: dict[str, str] = field(default_factory=dict)
     shapes: list[Shape] = field(default_factory=list)
 
 
@@ -84,20 +86,23 @@ class WorkbookReader:
             if target and _SHEETS.search(target) and target in archive.NameToInfo:
                 with archive.open(target) as stream:
                     sheet = self._sheet(stream, element.get("name", ""), strings, formats)
-                sheet.shapes = read_shapes(archive, target, self._pictures)
+                ticks = read_ticks(archive, target, sheet.controls)
+                sheet.shapes = read_shapes(archive, target, self._pictures, ticks=ticks)
                 self.comments += _comment_count(archive, target)
                 yield sheet
 
     def _sheet(self, stream: IO[bytes], name: str, strings: list[str], formats: NumberFormats) -> Sheet:
         sheet = Sheet(name=name)
         position = [0, 0]
-        for element in _elements(stream, "row", "mergeCell", "col"):
+        for element in _elements(stream, "row", "mergeCell", "col", "control"):
             tag = element.tag.rpartition("}")[2]
             if tag == "row":
                 self._row(element, sheet, position, strings, formats)
                 _release(element)
             elif tag == "mergeCell":
                 _add_merge(sheet, element.get("ref", ""))
+            elif tag == "control":
+                sheet.controls[element.get("shapeId", "")] = element.get(_RELATION_ID, "")
             elif element.get("hidden") in ("1", "true"):
                 sheet.hidden_columns.append((int(element.get("min", "0")), int(element.get("max", "0"))))
         self.hidden_cells += _drop_hidden_columns(sheet)

@@ -27,6 +27,8 @@ MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 TEXT_2010 = "http://schemas.microsoft.com/office/drawing/2010/main"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 SLIDE = "http://schemas.openxmlformats.org/presentationml/2006/main"
+SPREADSHEET = "http://schemas.microsoft.com/office/spreadsheetml/2009/9/main"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 SHEET_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"
 
 
@@ -133,18 +135,23 @@ def test_a_chart_on_a_sheet_of_its_own_or_placed_by_measure_is_read(tmp_path: Pa
     assert "## グラフ" in document.markdown
 
 
-def test_words_for_older_programs_are_no_text_of_a_sheet(tmp_path: Path, parse: Parse) -> None:
+def test_check_boxes_tell_whether_they_are_ticked_and_words_for_older_programs_are_no_text(
+    tmp_path: Path, parse: Parse
+) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     sheet["A1"] = "集計"
     sheet.add_chart(BarChart(), "C3")
     path = tmp_path / "集計.xlsx"
     book.save(path)
-    said = "<xdr:sp><xdr:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+    said = (
+        "<xdr:sp><xdr:nvSpPr><xdr:cNvPr id='1025' name='c'/></xdr:nvSpPr>"
+        "<xdr:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+    )
     names = f'xmlns:mc="{COMPATIBILITY}" xmlns:xdr="{SHEET_DRAWING}" xmlns:a="{DRAWING}"'
     anchor = (
         f"<xdr:oneCellAnchor {names}><xdr:from><xdr:col>1</xdr:col><xdr:row>1</xdr:row></xdr:from><mc:AlternateContent>"
-        f"<mc:Choice Requires='a14'>{said.format('□ 該当する')}</mc:Choice>"
+        f"<mc:Choice Requires='a14'>{said.format('該当する')}</mc:Choice>"
         f"<mc:Fallback>{said.format('この図形は表示できません')}</mc:Fallback>"
         "</mc:AlternateContent></xdr:oneCellAnchor>"
     )
@@ -156,11 +163,20 @@ def test_words_for_older_programs_are_no_text_of_a_sheet(tmp_path: Path, parse: 
                 root = etree.fromstring(data)
                 root.append(etree.fromstring(anchor))
                 data = etree.tostring(root)
+            elif name == "xl/worksheets/sheet1.xml":
+                control = b'<controls><control shapeId="1025" r:id="rId9" name="c"/></controls></worksheet>'
+                named = f'<worksheet xmlns:r="{RELATIONS}" '.encode()
+                data = data.replace(b"<worksheet ", named, 1).replace(b"</worksheet>", control)
+            elif name == "xl/worksheets/_rels/sheet1.xml.rels":
+                to_state = f'<Relationship Id="rId9" Type="{RELATIONS}/ctrlProp" Target="../ctrlProps/ctrlProp1.xml"/>'
+                data = data.replace(b"</Relationships>", to_state.encode() + b"</Relationships>")
             new.writestr(name, data)
+        state = f'<formControlPr xmlns="{SPREADSHEET}" objectType="CheckBox" checked="Checked"/>'
+        new.writestr("xl/ctrlProps/ctrlProp1.xml", state)
 
     shown = parse(changed).markdown
 
-    assert "□ 該当する" in shown
+    assert "☑ 該当する" in shown
     assert "表示できません" not in shown
 
 
