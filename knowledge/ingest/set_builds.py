@@ -41,6 +41,7 @@ from knowledge.models.documents import IN_WORK
 logger = logging.getLogger(__name__)
 
 SLICE_S = 20.0
+NOTE_EVERY_S = 3.0
 PAUSE_AFTER_FAILURE = timedelta(seconds=60)
 # Building an HNSW index over many vectors takes minutes in which the lease can't be renewed.
 INDEX_LEASE = timedelta(minutes=25)
@@ -157,13 +158,17 @@ class _Build:
     def run(self, seconds: float) -> bool:
         """Work until nothing is missing or the time is over; True when it is over."""
         self._make_index()
-        started = time.monotonic()
+        started = noted = time.monotonic()
         for _step in self._steps():
             self._lease.renew()
-            if time.monotonic() - started > seconds:
-                self._note_rate(time.monotonic() - started)
+            now = time.monotonic()
+            if now - started > seconds:
+                self._note_rate(now - started)
                 self._lease.release()
                 return True
+            if now - noted > NOTE_EVERY_S:  # people wait for an estimate; a slice may also break off
+                self._note_rate(now - started)
+                noted = now
         self._note_rate(time.monotonic() - started)
         return not self._finish()
 

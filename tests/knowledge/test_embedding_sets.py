@@ -168,6 +168,17 @@ def _die_after(batches: int, monkeypatch, made: EmbeddingSet) -> None:
             set_builds.build_slice(made.pk)
 
 
+def test_how_long_it_takes_is_told_before_the_first_slice_is_over(monkeypatch) -> None:
+    made = make("told", chunk_options=SMALL)
+    embedding_sets.start_build(principal=ME, name="told")
+    monkeypatch.setattr(set_builds, "NOTE_EVERY_S", 0.0)
+    _die_after(1, monkeypatch, made)
+    made.refresh_from_db()
+    progress = set_builds.progress_of(made)
+    assert progress.done < progress.total
+    assert progress.eta_s
+
+
 def test_slices_are_bounded_and_progress_tells_what_is_left() -> None:
     made = make("sliced", chunk_options=SMALL)
     embedding_sets.start_build(principal=ME, name="sliced")
