@@ -71,7 +71,7 @@ class PdfParser:
             title=_title(read.title, blocks),
             pages_count=len(pages),
             pages=tuple(qualities),
-            notices=(*ocr_notices(qualities), *_beside_notices(pages, lost=lost), *intake.notices()),
+            notices=(*ocr_notices(qualities), *_beside_notices(read, lost=lost), *intake.notices()),
         )
 
     def _read(self, source: Path | BytesIO) -> _Read:
@@ -83,6 +83,7 @@ class PdfParser:
                 pages=list(_read_pages(document, PictureExtractor(self._limits))),
                 outline=_outline(document),
                 title=single_line(document.get_metadata_value("Title")),
+                attachments=document.count_attachments(),
             )
         finally:
             document.close()
@@ -95,6 +96,7 @@ class _Read:
     pages: list[Page]
     outline: dict[tuple[int, str], int]
     title: str
+    attachments: int
 
 
 def _open(source: Path | BytesIO) -> pypdfium2.PdfDocument:
@@ -122,9 +124,15 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
             page.close()
 
 
-def _beside_notices(pages: Sequence[Page], *, lost: bool) -> Iterator[Notice]:
+def _beside_notices(read: _Read, *, lost: bool) -> Iterator[Notice]:
     """Tell what stands beside the pages' text and is not part of it."""
-    if remarks := sum(page.remarks for page in pages):
+    if read.attachments:
+        yield Notice(
+            code="embedded_files_left_out",
+            ja=f"添付ファイル {read.attachments} 件は取り込んでいません。必要なら別に登録してください。",
+            en=f"{read.attachments} attached file(s) were left out. Upload them by themselves if needed.",
+        )
+    if remarks := sum(page.remarks for page in read.pages):
         yield Notice(
             code="comments_left_out",
             ja=f"注釈（コメント）{remarks} 件は本文に含めていません。",

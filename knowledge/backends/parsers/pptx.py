@@ -158,8 +158,8 @@ class _SlideReader:
             self._content(BlockKind.TABLE, render_table(_table_rows(shape.table)))
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             self._content(BlockKind.FIGURE, f"![{drawing_text(shape.chart.part.blob)}](chart)")
-        elif words := [text for text in map(drawing_text, self._parts_of(shape, _CHART_EXTENDED, "id")) if text]:
-            self._content(BlockKind.FIGURE, f"![{' / '.join(words)}](chart)")
+        elif charts := [text for text in map(drawing_text, self._parts_of(shape, _CHART_EXTENDED, "id")) if text]:
+            self._content(BlockKind.FIGURE, f"![{' / '.join(charts)}](chart)")
         elif next(shape.element.iter(f"{_DIAGRAM}relIds"), None) is not None:  # in a placeholder it has no shape type
             words = " / ".join(map(drawing_text, self._parts_of(shape, f"{_DIAGRAM}relIds", "dm")))
             self._content(BlockKind.FIGURE, f"![{words}](diagram)")

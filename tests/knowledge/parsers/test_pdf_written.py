@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pypdfium2
+
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
@@ -43,3 +45,13 @@ def test_notes_beside_the_text_are_counted(tmp_path: Path, parse: Parse) -> None
 
     assert document.markdown == "予約は窓口で受け付ける。\n"
     assert [notice.code for notice in document.notices] == ["comments_left_out"]
+
+
+def test_files_attached_to_a_pdf_are_counted(tmp_path: Path, parse: Parse) -> None:
+    source = pypdfium2.PdfDocument(write_pdf([PdfPage(texts=[(60, 700, 10, "別添のとおり。")])]))
+    source.new_attachment("別添.xlsx").set_data(b"PK")
+    path = tmp_path / "通知.pdf"
+    source.save(path)
+    source.close()
+
+    assert [notice.code for notice in parse(path).notices] == ["embedded_files_left_out"]
