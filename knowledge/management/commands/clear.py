@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 
 from django.core.management.base import CommandError
 
 from hub.access.local import local_principal
+from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
+from hub.core.errors import HubError, NotFound
+from knowledge.models import DeletionReceipt
 from knowledge.services.documents import delete_document
 from knowledge.services.reading import list_documents
 
 
 class Command(HubCommand):
-    help = "Delete documents and their vectors. Example: manage.py clear --collection drafts --yes"
+    help = (
+        "Delete documents and their vectors. Exit code 1 when some are kept, as under a legal hold. "
+        "Example: manage.py clear --collection drafts --yes"
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
@@ -27,6 +34,22 @@ class Command(HubCommand):
             where = f"collection {collection}" if collection else "ALL collections"
             if ids and not yes and input(f"Delete {len(ids)} documents of {where}? [y/N] ").lower() != "y":
                 raise CommandError("nothing was deleted")
-            receipts = [delete_document(principal=principal, document_id=document_id) for document_id in ids]
+            receipts, kept = self._delete(principal, ids)
         chunks = sum(receipt.counts["chunks"] for receipt in receipts)
         self.stdout.write(f"documents {len(receipts)}, chunks {chunks} deleted")
+        if kept:
+            sys.exit(1)
+
+    def _delete(self, principal: Principal, ids: list[str]) -> tuple[list[DeletionReceipt], int]:
+        """Delete what may be deleted; what is kept, as under a legal hold, is told with the reason and counted."""
+        receipts: list[DeletionReceipt] = []
+        kept = 0
+        for document_id in ids:
+            try:
+                receipts.append(delete_document(principal=principal, document_id=document_id))
+            except NotFound:
+                continue  # somebody else was faster
+            except HubError as error:
+                self.stderr.write(f"{document_id}: {error}")
+                kept += 1
+        return receipts, kept
