@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sudachipy import SplitMode
 
 from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_passage
 from knowledge.backends.analysis import analyse_passage, fold
+from knowledge.backends.dates import find_dates
 from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.types import Hit
 
@@ -70,14 +71,24 @@ def _value(numeral: str) -> str:
 
 
 def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
-    """Tell whether the passages have the sentence's words, and every number in it.
+    """Tell whether the passages have the sentence's words, and every number in it; a date in any calendar and spelling.
 
     What it can't see is a sentence that turns what the passages say into its opposite with the same words.
     """
     text = "\n".join(" ".join([hit.title, *hit.section_path, hit.content]) for hit in passages)
-    if not numbers_of(sentence) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
+    told = {term for mention in find_dates(fold(text)) for term in mention.terms}
+    if not numbers_of(_without_dates(sentence, told)) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
         return False
     return shared_words(sentence, text) >= LEAST_SHARE
+
+
+def _without_dates(sentence: str, told: Collection[str]) -> str:
+    """Leave out the dates of a sentence that are told already."""
+    folded = fold(sentence)
+    for mention in reversed(find_dates(folded)):
+        if mention.terms[0] in told:
+            folded = f"{folded[: mention.start]} {folded[mention.end :]}"
+    return folded
 
 
 def best_quote(sentence: str, hit: Hit) -> PlacedSentence:
