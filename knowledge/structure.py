@@ -125,9 +125,8 @@ def is_contents_passage(section_path: Sequence[str], text: str) -> bool:
     >>> is_contents_passage(["目次"], "目的\\n範囲"), is_contents_passage(["目次"], "目次は章ごとに設ける。")
     (True, False)
     """
-    if section_path and is_contents_title(section_path[-1]):
-        return not _SENTENCE_END.search(text)
-    return _has_entries(text)
+    is_titled = bool(section_path) and is_contents_title(section_path[-1])
+    return _has_entries(text) or (is_titled and not _SENTENCE_END.search(text))
 
 
 def names_contents(text: str) -> bool:

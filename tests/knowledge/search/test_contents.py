@@ -29,6 +29,7 @@ SECTION = "応答時間の目標は、通常時の検索で三秒以内とし、
         ((), "1. はじめに . . . . . . 1\n2. 目的 . . . . 2\n3. 範囲 . . . 3\n4. 用語 . . . . 4", True),
         (("設計書", "目　次"), "| 1 | 性能要件 |\n| 2 | 運用要件 |", True),
         (("設計書", "目次"), "目次は章ごとに作り、改訂のたびに作り直す。", False),
+        (("FAQ", "目次"), LINKED.replace("復旧]", "復旧はいつですか。]"), True),
         (("Index",), "The index is rebuilt every night. Readers notice nothing.", False),
         (("Contents",), "1. Scope\n2. Terms", True),
         ((), SECTION, False),
