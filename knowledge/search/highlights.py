@@ -4,46 +4,75 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
-from knowledge.backends.analysis import fold, surfaces
+from sudachipy import SplitMode
+
+from knowledge.backends.analysis import analyse_query, fold, surfaces
 from knowledge.backends.dates import find_dates, spellings
 from knowledge.backends.stemming import stem
+from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
+from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 MAX_WORDS = 80
 MAX_SPANS = 200
 _VOICE_MARKS = ("\u3099", "\u309a")
+_JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+_KATAKANA = re.compile("[\u30a1-\u30fa][\u30a1-\u30fa\u30fc]{2,}")
 _ENGLISH = re.compile("[a-z]{3,}")
 
 
-def query_pattern(text: str, *, also: Iterable[str] = ()) -> re.Pattern[str] | None:
-    """Make the pattern of what to mark for a question; None when it has no words.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What to mark for a question: a pattern for texts folded by `fold_characters`, and words by their normal form."""
 
-    Its words in any form of English, in Japanese with or without a long vowel at the end, its days and months in
-    digits of any calendar, and the texts of ``also`` (phrases, synonyms) as they are. It is for texts folded by
-    `fold_characters`.
+    pattern: re.Pattern[str] | None
+    forms: frozenset[str]
+
+
+def query_marks(text: str, *, also: Iterable[str] = ()) -> Marks:
+    """Tell what to mark for a question.
+
+    Its words in any form of English, in Japanese in any spelling that the dictionary knows (問い合せ, 問合わせ), its
+    days and months in digits of any calendar, and the texts of ``also`` (phrases, synonyms) as they are.
     """
     words = [*also, *surfaces(text)]
     folded = dict.fromkeys(fold_characters(word) for word in words if word.strip())
     days = [mention for mention in find_dates(fold(text)) if mention.month is not None]
     patterns = [spellings(day) for day in days[:MAX_WORDS]]
     patterns += [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
-    return re.compile("|".join(patterns)) if patterns else None
+    asked = analyse_query(text).words.items()
+    return Marks(
+        pattern=re.compile("|".join(patterns)) if patterns else None,
+        forms=frozenset(term for term, weight in asked if weight == 1.0 and _JAPANESE.search(term)),
+    )
 
 
-def highlight_spans(content: str, pattern: re.Pattern[str] | None) -> tuple[tuple[int, int], ...]:
+def highlight_spans(content: str, marks: Marks) -> tuple[tuple[int, int], ...]:
     """Find the spans of ``content`` to mark, half-open, in order, without overlap; those that touch are one."""
-    if pattern is None:
-        return ()
+    folded = fold_characters(content)
+    found = [match.span() for match in marks.pattern.finditer(folded)] if marks.pattern else []
     spans: list[tuple[int, int]] = []
-    for found in pattern.finditer(fold_characters(content)):
-        start, end = found.span()
-        if spans and spans[-1][1] == start:
-            start = spans.pop()[0]
-        spans.append((start, end))
-        if len(spans) == MAX_SPANS:
+    for start, end in sorted([*found, *_spans_of_forms(folded, marks.forms)]):
+        if spans and start <= spans[-1][1]:
+            first, last = spans.pop()
+            spans.append((first, max(last, end)))
+        elif len(spans) < MAX_SPANS:
+            spans.append((start, end))
+        else:
             break
     return tuple(spans)
+
+
+def _spans_of_forms(folded: str, forms: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Find the words of some normal forms, however they are spelt."""
+    if not forms:
+        return
+    for start in range(0, len(folded), MAX_INPUT_CHARACTERS):
+        for word in tokenizer().tokenize(folded[start : start + MAX_INPUT_CHARACTERS], SplitMode.A):
+            if word.normalized_form() in forms and word.surface() not in ENGLISH_STOP_WORDS:
+                yield start + word.begin(), start + word.end()
 
 
 def fold_characters(text: str) -> str:
@@ -67,8 +96,8 @@ def _pattern(word: str) -> str:
         root = stem(word)
         root = root[:-1] if root.endswith(("i", "e")) and len(root) > 3 else root
         return rf"(?<![a-z0-9]){re.escape(root)}[a-z]*" if word.startswith(root) else rf"(?<![a-z0-9]){word}"
-    if word[-1] == "ー" and len(word) > 2:
-        return _as_written(word[:-1]) + "ー?"
+    if _KATAKANA.fullmatch(word):
+        return _as_written(word.rstrip("ー")) + "ー?"
     edge = "(?![a-z0-9])" if word.isascii() and word[-1].isalnum() else ""
     return ("(?<![a-z0-9])" if word.isascii() and word[0].isalnum() else "") + _as_written(word) + edge
 

@@ -19,7 +19,7 @@ from knowledge.search import notices
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
 from knowledge.search.explain import explain
 from knowledge.search.fusion import fuse
-from knowledge.search.highlights import query_pattern
+from knowledge.search.highlights import query_marks
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.pages import load_page
 from knowledge.search.phrases import chunks_with_phrases, find_phrases
@@ -121,7 +121,7 @@ def _search(
     with watch.measure("load"):
         found, total = arrange(found, query, findings.candidates)
         is_marked = query.level.includes(SearchDetail.HIGHLIGHTS)
-        marks = query_pattern(query.text, also=(*phrases, *synonyms)) if is_marked else None
+        marks = query_marks(query.text, also=(*phrases, *synonyms)) if is_marked else None
         page = load_page(permitted, query, found, marks=marks)
     remarks += _emptiness(permitted, phrases) if not scored else []
     remarks += [notices.codes_not_found(missing)] if missing else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,7 +9,7 @@ from typing import TypeAlias
 from django.conf import settings
 
 from knowledge.search import context, notices
-from knowledge.search.highlights import highlight_spans
+from knowledge.search.highlights import Marks, highlight_spans
 from knowledge.search.passages import Passage, newest_and_passages
 from knowledge.search.ranking import Scored
 from knowledge.search.scope import PermittedChunks
@@ -38,9 +37,7 @@ class _Group:
     is_cut: bool = False
 
 
-def load_page(
-    permitted: PermittedChunks, query: SearchQuery, found: Sequence[Scored], *, marks: re.Pattern[str] | None
-) -> Page:
+def load_page(permitted: PermittedChunks, query: SearchQuery, found: Sequence[Scored], *, marks: Marks | None) -> Page:
     """Load a page's passages in rank order; permissions are asked again, so what went meanwhile is not shown.
 
     ``marks`` is what to highlight. Up to three queries, however many passages there are.
@@ -55,7 +52,7 @@ def load_page(
     return _fit(groups, query, found, newest)
 
 
-def _passages(here: Rows, rows: dict[int, Passage], query: SearchQuery, marks: re.Pattern[str] | None) -> list[_Group]:
+def _passages(here: Rows, rows: dict[int, Passage], query: SearchQuery, marks: Marks | None) -> list[_Group]:
     size = query.context_size if query.with_context else 0
     around = context.neighbour_hits([chunk for _one, chunk in here], size)
     groups = []
@@ -81,7 +78,7 @@ def _hit(
     chunk: Passage,
     query: SearchQuery,
     *,
-    marks: re.Pattern[str] | None = None,
+    marks: Marks | None = None,
     duplicates: Sequence[Passage] = (),
 ) -> Hit:
     return context.hit_of(

@@ -16,7 +16,7 @@ from knowledge.backends.stemming import stem
 from knowledge.models import Chunk, Document
 from knowledge.search import phrases, scope
 from knowledge.search.calibration import GOOD_EVIDENCE
-from knowledge.search.highlights import highlight_spans, query_pattern
+from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
 from knowledge.search.lexical import numbers_with_most
 from knowledge.search.phrases import find_phrases
@@ -281,7 +281,7 @@ def test_each_level_of_detail_has_what_those_before_it_have(level: SearchDetail)
 
 
 def marked(text: str, question: str) -> list[str]:
-    return [text[start:end] for start, end in highlight_spans(text, query_pattern(question))]
+    return [text[start:end] for start, end in highlight_spans(text, query_marks(question))]
 
 
 @pytest.mark.parametrize(
@@ -289,10 +289,11 @@ def marked(text: str, question: str) -> list[str]:
     [
         ("通常時の応答時間は３秒", "応答時間は何秒か", ["応答時間", "秒"]),
         ("ＦＲ－００１とFR-0010", "FR-001", ["ＦＲ－００１"]),
-        ("サーバーの性能", "サーバ", ["サーバ"]),
-        ("ｻｰﾊﾞｰとﾃﾞｰﾀﾍﾞｰｽ、カ\u3099イト\u3099", "サーバのデータベースのガイド", ["ｻｰﾊﾞ", "ﾃﾞｰﾀﾍﾞｰｽ", "カ\u3099イト\u3099"]),
+        ("サーバーの性能", "サーバ", ["サーバー"]),
+        ("ｻｰﾊﾞｰとﾃﾞｰﾀﾍﾞｰｽ、カ\u3099イト\u3099", "サーバのデータベースのガイド", ["ｻｰﾊﾞｰ", "ﾃﾞｰﾀﾍﾞｰｽ", "カ\u3099イト\u3099"]),
         ("All Requirements are required", "requirement", ["Requirements", "required"]),
         ("何もない", "！？", []),
+        ("問い合せ、問合わせは申込書で。", "申し込みの問い合わせ", ["問い合せ", "問合わせ", "申込"]),
     ],
 )
 def test_highlights_are_spans_of_the_text_as_it_stands(text: str, question: str, expected: list[str]) -> None:

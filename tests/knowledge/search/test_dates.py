@@ -8,7 +8,7 @@ from hub.access.principals import local_operator
 from knowledge.backends.analysis import analyse_passage, analyse_query, fold
 from knowledge.backends.dates import find_dates
 from knowledge.search.calibration import GOOD_EVIDENCE
-from knowledge.search.highlights import highlight_spans, query_pattern
+from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
 from knowledge.types import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library
@@ -78,5 +78,5 @@ def test_another_spelling_is_good_evidence_and_the_day_comes_first(same_day: set
 @pytest.mark.parametrize("asked", ["令和8年4月1日の再起動", "2026-04-01 再起動"])
 def test_a_day_is_marked_however_it_is_written_and_its_digits_alone_are_not(asked: str) -> None:
     text = "２０２６年４月１日（R8.4.1）と2026/4/10に、4時間ごとに再起動する。"
-    marked = [text[start:end] for start, end in highlight_spans(text, query_pattern(asked))]
+    marked = [text[start:end] for start, end in highlight_spans(text, query_marks(asked))]
     assert marked == ["２０２６年４月１日", "R8.4.1", "再起動"]
