@@ -43,6 +43,9 @@ ENOUGH = 400
 MOST_READ = 10_000
 # Fewer terms, as of two characters, may have all been divided, or tell too little.
 LEAST_DIVIDED = 3
+# Of passages that may have a part of a phrase, so many are looked at with their neighbours, the best ones.
+MOST_DIVIDED = 400
+MARGIN = 40
 _ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
 # Quotes of one kind may stand in each other once; a single quote inside of a word is an apostrophe.
 _QUOTED = re.compile(
@@ -56,22 +59,27 @@ _SQUEEZED = (
     r"regexp_replace(regexp_replace(lower(normalize({}, NFKC)), '\s+', ' ', 'g'), "
     r"'(?<![a-z0-9]) | (?![a-z0-9])', '', 'g')"
 )
-# Two neighbours' texts as one, without what the second one repeats of the first.
+# Neighbours are told by the text around their border; those that share a phrase are read whole, for the other phrases.
 _NEIGHBOURS = """
+WITH phrase (text) AS MATERIALIZED (SELECT {phrase} FROM unnest(%s::text[]) AS given (text))
 SELECT one.id, two.id FROM knowledge_chunk near
 JOIN knowledge_chunk one ON one.version_id = near.version_id AND one.policy_id = near.policy_id
   AND one.index BETWEEN near.index - 1 AND near.index
 JOIN knowledge_chunk two
   ON two.version_id = one.version_id AND two.policy_id = one.policy_id AND two.index = one.index + 1
-CROSS JOIN LATERAL (SELECT {squeezed}) AS together (text)
+CROSS JOIN LATERAL (SELECT {border}) AS border (text)
 WHERE near.id IN (SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[]))
   AND one.id IN ({permitted}) AND two.id IN ({permitted})
-  AND (SELECT bool_and(strpos(together.text, {phrase}) > 0) FROM unnest(%s::text[]) AS phrase (text))
+  AND CASE WHEN EXISTS (SELECT FROM phrase WHERE strpos(border.text, phrase.text) > 0)
+    THEN (SELECT bool_and(strpos({together}, phrase.text) > 0) FROM phrase) END
 """
-_TOGETHER = (
-    "one.content || CASE WHEN two.start_offset > one.end_offset THEN E'\\n' ELSE '' END"
-    " || substr(two.content, greatest(one.end_offset - two.start_offset, 0) + 1)"
-)
+
+
+def _joined(first: str, *more: str) -> str:
+    """Two neighbours' texts as one, without what the second one repeats of the first."""
+    rest = ", ".join(["two.content", "greatest(one.end_offset - two.start_offset, 0) + 1", *more])
+    between = r"CASE WHEN two.start_offset > one.end_offset THEN E'\n' ELSE '' END"
+    return _SQUEEZED.format(f"{first} || {between} || substr({rest})")
 
 
 class _Squeezed(Func):
@@ -198,20 +206,24 @@ def _divided(
     told = max((sorted(terms_inside(phrase)) for phrase in phrases), key=len)
     if len(told) < LEAST_DIVIDED or permitted.is_empty:
         return _Found(chunk_ids=[])
-    numbers = numbers_with_half(told, embedding_set)
-    if numbers.size > READ_AT_ONCE:
-        best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)[:READ_AT_ONCE]
-    else:
-        best = numbers.astype(np.int64)
+    numbers = numbers_with_half(told, embedding_set).astype(np.int64)
+    best = numbers
+    if numbers.size > MOST_DIVIDED:
+        best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers.astype(np.int32))[:MOST_DIVIDED]
     if not best.size:
         return _Found(chunk_ids=[])
+    # White space that does not count may stretch a phrase in its text.
+    width = str(2 * max(map(len, phrases)) + MARGIN)
     sql = _NEIGHBOURS.format(
-        squeezed=_SQUEEZED.format(_TOGETHER), phrase=_SQUEEZED.format("phrase.text"), permitted=permitted.sql
+        phrase=_SQUEEZED.format("given.text"),
+        border=_joined(f"right(one.content, {width})", width),
+        together=_joined("one.content"),
+        permitted=permitted.sql,
     )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [array_literal(best.tolist()), *permitted.params, *permitted.params, list(phrases)])
+        cursor.execute(sql, [list(phrases), array_literal(best.tolist()), *permitted.params, *permitted.params])
         chunk_ids = {chunk_id for pair in cursor.fetchall() for chunk_id in pair}
-    return _Found(chunk_ids=sorted(chunk_ids), is_cut=best.size < numbers.size)
+    return _Found(chunk_ids=sorted(chunk_ids), is_cut=bool(chunk_ids) and best.size < numbers.size)
 
 
 def among(chunk_ids: list[int]) -> Q:
