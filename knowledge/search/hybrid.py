@@ -83,12 +83,13 @@ def _search(
     terms = analyse_query(query.text, expand=lambda _text: synonyms)
     within = Q(pk__lte=query.after.newest) if query.after else Q()
     remarks: list[Notice] = []
+    is_divided = False
     if phrases:
         with watch.measure("phrases"):
             quoting = chunks_with_phrases(principal, query.filter, embedding_set, phrases, terms)
         within &= quoting.condition
         remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
-        remarks += [notices.PHRASE_DIVIDED] if quoting.is_divided else []
+        is_divided = quoting.is_divided
     permitted = permitted_chunks(principal, query.filter, embedding_set, within=within)
     if permitted.is_empty:
         return _NOTHING
@@ -124,6 +125,7 @@ def _search(
         marks = query_marks(query.text, also=(*phrases, *synonyms)) if is_marked else None
         page = load_page(permitted, query, found, marks=marks)
     remarks += _emptiness(permitted, phrases) if not scored else []
+    remarks += [notices.PHRASE_DIVIDED] if is_divided and scored else []
     remarks += [notices.codes_not_found(missing)] if missing else []
     return SearchResult(
         hits=tuple(page.hits),

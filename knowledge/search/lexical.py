@@ -123,7 +123,9 @@ def numbers_with_half(texts: Sequence[str], embedding_set: EmbeddingSet) -> NDAr
     known = known_terms({name: dict.fromkeys(texts, 1.0)}, embedding_set.policy_id)[name].terms
     asked = sorted(known, key=_rarity)[:MOST_NARROWING]
     least = (len(asked) - 1) // 2
-    if least < 1:
+    # Besides the border, ends of lines divide terms.
+    nowhere, divided = len(texts) - len(known), 1 + min(len(texts) // TERMS_PER_BREAK, MOST_BREAKS)
+    if least < 1 or nowhere > divided:
         return np.zeros(0, np.int32)
     return _having(asked, read_pieces([key for term in asked for key in term.pieces]), least)
 

@@ -69,7 +69,6 @@ JOIN knowledge_chunk two
   ON two.version_id = one.version_id AND two.policy_id = one.policy_id AND two.index = one.index + 1
 CROSS JOIN LATERAL (SELECT {border}) AS border (text)
 WHERE near.id IN (SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[]))
-  AND one.id IN ({permitted}) AND two.id IN ({permitted})
   AND CASE WHEN EXISTS (SELECT FROM phrase WHERE strpos(border.text, phrase.text) > 0)
     THEN (SELECT bool_and(strpos({together}, phrase.text) > 0) FROM phrase) END
 """
@@ -102,7 +101,8 @@ class _Contains(Func):
 class WithPhrases:
     """The condition that a chunk is one of those found; ``is_cut`` when there may be others, less like the question.
 
-    ``is_divided`` when none has the phrases by itself, but with the next one or the one before it.
+    ``is_divided`` when none has the phrases by itself, but with the next one or the one before it. Which of
+    them the caller may see is not told by it.
     """
 
     condition: Q
@@ -166,13 +166,13 @@ def chunks_with_phrases(
             found = _whole(with_all, permitted, embedding_set, phrases, terms)
             if found.chunk_ids or found.is_cut:
                 return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
-            pairs = _divided(permitted, embedding_set, phrases, terms)
+            pairs = _divided(embedding_set, phrases, terms)
     except DatabaseError as error:
         logger.exception("the index can't tell where phrases are")
         if not permitted.is_small:
             raise Unavailable(_("Quoted phrases can't be looked for at the moment. Leave the quotes out.")) from error
         return WithPhrases(condition=among(list(with_all.values_list("pk", flat=True))))
-    return WithPhrases(condition=among(pairs.chunk_ids), is_cut=pairs.is_cut, is_divided=bool(pairs.chunk_ids))
+    return WithPhrases(condition=among(pairs), is_divided=bool(pairs))
 
 
 def _with_all(chunks: QuerySet[Chunk], phrases: tuple[str, ...]) -> QuerySet[Chunk]:
@@ -199,31 +199,31 @@ def _whole(
     return _best_with_phrases(with_all, best, has_others=numbers is None)
 
 
-def _divided(
-    permitted: PermittedChunks, embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: QueryTerms
-) -> _Found:
-    """Find neighbours that have the phrases together, by the longest: one of them has half of its terms, or more."""
+def _divided(embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: QueryTerms) -> list[int]:
+    """Find neighbours that have the phrases together, whoever may see them.
+
+    By the longest phrase: one of the two has half of its terms, or more.
+    """
     told = max((sorted(terms_inside(phrase)) for phrase in phrases), key=len)
-    if len(told) < LEAST_DIVIDED or permitted.is_empty:
-        return _Found(chunk_ids=[])
+    if len(told) < LEAST_DIVIDED:
+        return []
     numbers = numbers_with_half(told, embedding_set).astype(np.int64)
     best = numbers
     if numbers.size > MOST_DIVIDED:
         best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers.astype(np.int32))[:MOST_DIVIDED]
     if not best.size:
-        return _Found(chunk_ids=[])
+        return []
     # White space that does not count may stretch a phrase in its text.
     width = str(2 * max(map(len, phrases)) + MARGIN)
     sql = _NEIGHBOURS.format(
         phrase=_SQUEEZED.format("given.text"),
         border=_joined(f"right(one.content, {width})", width),
         together=_joined("one.content"),
-        permitted=permitted.sql,
     )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [list(phrases), array_literal(best.tolist()), *permitted.params, *permitted.params])
+        cursor.execute(sql, [list(phrases), array_literal(best.tolist())])
         chunk_ids = {chunk_id for pair in cursor.fetchall() for chunk_id in pair}
-    return _Found(chunk_ids=sorted(chunk_ids), is_cut=bool(chunk_ids) and best.size < numbers.size)
+    return sorted(chunk_ids)
 
 
 def among(chunk_ids: list[int]) -> Q:
