@@ -10,9 +10,11 @@ from pydantic import BaseModel
 
 from hub.rest.auth import HubRequest
 from hub.rest.responses import server_sent_events
-from knowledge.answering import Answer, AnswerSentence, Question, answer, follow_answer
+from knowledge.answering import Answer, AnswerSentence, Question
 from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
 from knowledge.schemas.asked import FilterIn, search_filter
+from knowledge.services.questions import answer_question as answer
+from knowledge.services.questions import follow_question
 
 router = Router()
 
@@ -30,7 +32,7 @@ def answer_question(request: HubRequest, asked: AnswerIn) -> AnswerOut | HttpRes
     """Answer from the documents, each sentence with its citations; `answer` is null when they don't answer."""
     question = Question(text=asked.query, filter=search_filter(asked.filter, asked.collection), limit=asked.limit)
     if asked.stream:
-        return server_sent_events(request, _events(follow_answer(request.principal, question)))
+        return server_sent_events(request, _events(follow_question(request.principal, question)))
     return answer_out(answer(request.principal, question))
 
 

@@ -9,10 +9,11 @@ from ninja import Field, Router, Schema
 from hub.rest.auth import HubRequest
 from knowledge.graph.cypher.query import MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery, query_knowledge_graph
 from knowledge.graph.schema import graph_schema
-from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal, graph_search
+from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.walk import Direction
 from knowledge.schemas import graph as schemas
 from knowledge.schemas.asked import named
+from knowledge.services.questions import walk_graph
 
 router = Router()
 
@@ -48,7 +49,7 @@ def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSear
         limit=asked.limit,
         collection=asked.collection,
     )
-    return schemas.graph_search_out(graph_search(request.principal, query))
+    return schemas.graph_search_out(walk_graph(request.principal, query))
 
 
 @router.post("/graph/query", response=schemas.CypherOut)

@@ -36,12 +36,17 @@ def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ
     principal.require(scope)
     collection = Collection.objects.visible_to(principal, scope).filter(slug=slug).first()
     if collection is None:
-        raise NotFound(
-            _('There is no collection "{slug}", or you may not use it for this.'),
-            code="collection_not_found",
-            slug=slug,
-        )
+        raise collection_not_found(slug)
     return collection
+
+
+def collection_not_found(slug: str) -> NotFound:
+    """The error for a collection that is not there, and for one that the caller may not use."""
+    return NotFound(
+        _('There is no collection "{slug}", or you may not use it for this.'),
+        code="collection_not_found",
+        slug=slug[:80],
+    )
 
 
 def create_collection(

@@ -17,6 +17,7 @@ from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Chunk, Document, DocumentStatus, DocumentVersion, VersionContent
 from knowledge.schemas import StructureOut, structure_out
 from knowledge.services.documents import get_document
+from knowledge.services.filters import check_filters
 
 
 def list_documents(
@@ -28,8 +29,12 @@ def list_documents(
     path_prefix: str = "",
     query: str = "",
 ) -> QuerySet[Document]:
-    """The documents the caller may read, newest first, with what ``document_out`` needs selected."""
+    """The documents the caller may read, newest first, with what ``document_out`` needs selected.
+
+    Raises NotFound for a collection and InvalidInput for a document type that is not there.
+    """
     principal.require(Scope.READ)
+    check_filters(principal, collections=[collection], document_types=[document_type])
     documents = (
         Document.objects.visible_to(principal).select_related("collection", "latest_version__blob").order_by("-id")
     )
@@ -101,8 +106,12 @@ def list_chunks(principal: Principal, document_id: str) -> QuerySet[Chunk]:
 
 
 def count_documents(principal: Principal, *, collection: str = "") -> tuple[int, int]:
-    """How many live documents and current passages the caller may search. Three queries."""
+    """How many live documents and current passages the caller may search. Three queries, and one for the collection.
+
+    Raises NotFound for a collection that is not there.
+    """
     principal.require(Scope.SEARCH)
+    check_filters(principal, scope=Scope.SEARCH, collections=[collection])
     documents = Document.objects.visible_to(principal, Scope.SEARCH).live()
     if collection:
         documents = documents.filter(collection__slug=collection)

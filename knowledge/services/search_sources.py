@@ -6,11 +6,12 @@ import time
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from hub.core.errors import Unavailable
 from knowledge.remote.bedrock_kb import Citation, KnowledgeBaseError
 from knowledge.search.hybrid import search
 from knowledge.search.query import check_query
+from knowledge.services.filters import check_search_filter
 from knowledge.services.remote import ask_knowledge_base, knowledge_base_config
 from knowledge.types import Notice, RemoteHit, SearchFilter, SearchQuery, SearchResult, SearchSource
 
@@ -40,12 +41,13 @@ def search_sources(
     Bedrock's passages come in ``remote``, in its order and with its scores, which compare with nothing here: they are
     not mixed with the hub's hits, and the threshold, modes and context do not concern them. Up to ``limit`` of them
     come with the first page, and ``total_found`` counts them there. A knowledge base that is not configured, does not
-    answer or can't be filtered as asked leaves a notice. Raises as `knowledge.search.hybrid.search` does; with ALL,
-    Unavailable only when neither answers.
+    answer or can't be filtered as asked leaves a notice. Raises as `knowledge.search.hybrid.search` does, NotFound for
+    a collection and InvalidInput for a document type in the filter that is not there; with ALL, Unavailable only when
+    neither answers.
     """
+    check_search_filter(principal, query.filter)
     if source is SearchSource.LOCAL:
         return search(principal, query)
-    principal.require(Scope.SEARCH)
     query = check_query(query)
     remote = _NOTHING if query.after or query.offset else _ask_bedrock(principal, query)
     if source is SearchSource.BEDROCK:

@@ -17,7 +17,6 @@ from knowledge.schemas import document_out
 from knowledge.services import reading
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers.filters import check_filters
 from mcp_bridge.servers.schemas import (
     Collection,
     Cursor,
@@ -57,7 +56,6 @@ def list_documents(
         "query": query,
     }
     principal = current_caller().principal
-    check_filters(principal, collection=collection, document_type=document_type)
     documents = reading.list_documents(principal, **filters)
     page = paginate_keyset(documents, limit=limit, cursor=cursor, scope=cursor_scope("mcp.documents", **filters))
     reviews = _newest_reviews(principal, page.items)

@@ -10,17 +10,16 @@ from pydantic import Field
 from hub.access.principals import Scope
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge.answering import Question
-from knowledge.answering import answer as answer_question
 from knowledge.answering.schemas import AnswerOut, answer_out
 from knowledge.schemas import CountOut, HitOut, SearchOut, page_mark, page_position, search_out
 from knowledge.schemas.asked import search_filter
 from knowledge.services import reading
+from knowledge.services.questions import answer_question
 from knowledge.services.search_sources import search_sources
 from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import embeddings, rag_graph
-from mcp_bridge.servers.filters import check_filters, check_searched
 from mcp_bridge.servers.knowledge_ontology import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
@@ -141,11 +140,7 @@ def answer(
     not bear out are left out) or extractive (taken from the documents as they stand). Read notices.
     """
     asked = Question(text=query, filter=search_filter(filter, collection), limit=limit)
-    principal = current_caller().principal
-    answered = answer_out(answer_question(principal, asked))
-    if answered.answer is None:
-        check_searched(principal, asked.filter)
-    return answered
+    return answer_out(answer_question(current_caller().principal, asked))
 
 
 def get_document_count(collection: Collection = "") -> CountOut:
@@ -153,19 +148,14 @@ def get_document_count(collection: Collection = "") -> CountOut:
 
     Use it to tell how many there are (何件、登録数、規模), and whether there is anything to search at all.
     """
-    principal = current_caller().principal
-    check_filters(principal, scope=Scope.SEARCH, collection=collection)
-    documents, chunks = reading.count_documents(principal, collection=collection)
+    documents, chunks = reading.count_documents(current_caller().principal, collection=collection)
     return CountOut(documents=documents, chunks=chunks)
 
 
 def _search(name: str, asked: SearchQuery, cursor: str | None, source: SearchSource = SearchSource.LOCAL) -> SearchOut:
     scope = cursor_scope(name, query={**_without_limit(asked), "source": source})
     after = page_mark(decode_cursor(cursor, scope=scope)) if cursor else None
-    principal = current_caller().principal
-    result = search_sources(principal, replace(asked, after=after), source=source)
-    if not result.hits:
-        check_searched(principal, asked.filter)
+    result = search_sources(current_caller().principal, replace(asked, after=after), source=source)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     return search_out(result, next_cursor=following)
 
@@ -183,7 +173,12 @@ def _chunk_hit(hit: HitOut) -> ChunkHit:
 
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(search, title="Search documents (文書検索)", scope=Scope.SEARCH, picture="search"),
-    hub_tool(vector_search, title="Search by meaning (ベクトル検索)", scope=Scope.SEARCH, picture="search"),
+    hub_tool(
+        vector_search,
+        title="Search by meaning (ベクトル検索)",
+        scope=Scope.SEARCH,
+        picture="search",
+    ),
     hub_tool(answer, title="Answer a question (回答)", scope=Scope.SEARCH, picture="answer"),
     hub_tool(check_ontology, title="Check coverage (網羅性検証)", scope=Scope.READ, picture="check"),
     hub_tool(get_document_count, title="Count documents (文書数)", scope=Scope.SEARCH, picture="count"),

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from hub.access.principals import Scope
 from hub.core.errors import InvalidInput
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
-from knowledge.graph.search import graph_search as walk_graph
 from knowledge.graph.walk import Direction
 from knowledge.schemas.asked import Name, Names, named
 from knowledge.schemas.graph import GraphSearchOut, graph_search_out
 from knowledge.schemas.search import HitOut, hit_out
+from knowledge.services.questions import walk_graph
 from knowledge.services.retrieval import MAX_CONTEXT_CHUNKS, RetrievalStrategy
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
@@ -139,5 +139,10 @@ def _source(kind: RetrievalStrategy, reference: str, relevance: float) -> Retrie
 
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(graph_search, title="Walk the knowledge graph (グラフ探索)", scope=Scope.SEARCH, picture="graph"),
-    hub_tool(hybrid_retrieve, title="Retrieve for a check (チェック向け検索)", scope=Scope.SEARCH, picture="search"),
+    hub_tool(
+        hybrid_retrieve,
+        title="Retrieve for a check (チェック向け検索)",
+        scope=Scope.SEARCH,
+        picture="search",
+    ),
 )

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Forbidden, NotFound
 from knowledge.services.collections import may_curate
+from knowledge.services.filters import check_filters
 from review.masters.content import ItemContent
 from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion
 
@@ -36,8 +37,12 @@ def list_checklist_versions(principal: Principal, code: str) -> QuerySet[CheckLi
 def list_check_items(
     principal: Principal, *, checklist: str = "", document_type: str = "", check_type: str = "", code: str = ""
 ) -> list[tuple[CheckList, CheckItemVersion]]:
-    """The item versions in force, with their check list, in the lists' order."""
+    """The item versions in force, with their check list, in the lists' order.
+
+    Raises NotFound for a check list and InvalidInput for a document type that is not there.
+    """
     principal.require(Scope.READ)
+    check_filters(principal, document_types=[document_type])
     versions = CheckListVersion.objects.in_force(timezone.localdate()).select_related("checklist")
     if checklist:
         versions = versions.filter(checklist=get_checklist(checklist))

@@ -14,6 +14,7 @@ from hub.access.services import create_token
 from hub.core.errors import NotFound
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.servers import rag
+from tests.factories import CollectionFactory
 from tests.knowledge.answering.conftest import QUESTION
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -49,11 +50,19 @@ def test_the_answer_has_its_shape_and_is_the_same_through_mcp(post):
 
 
 def test_a_collection_restricts_in_both_ways(post):
+    CollectionFactory(slug="elsewhere")
     for body in ({"collection": "elsewhere"}, {"filter": {"collection": "elsewhere"}}):
         assert post({"query": QUESTION, **body}).json()["answer"] is None
+    assert through_mcp(query=QUESTION, collection="elsewhere")["answer"] is None
     assert post({"query": QUESTION, "collection": "design"}).json()["answer"]
-    with pytest.raises(NotFound, match="elsewhere"):  # a model is told what to mend
-        through_mcp(query=QUESTION, collection="elsewhere")
+
+
+def test_a_collection_that_is_not_there_is_refused_in_both_ways(post):
+    for more in ({}, {"stream": True}):
+        refused = post({"query": QUESTION, "collection": "nowhere", **more})
+        assert (refused.status_code, refused.json()["code"]) == (404, "collection_not_found")
+    with pytest.raises(NotFound, match="nowhere"):
+        through_mcp(query=QUESTION, collection="nowhere")
 
 
 def test_a_stream_gives_each_sentence_and_then_the_same_answer(post):
