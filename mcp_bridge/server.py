@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -44,18 +44,27 @@ from mcp_bridge.following import Follower, Gate, Kind
 from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
 from mcp_bridge.principal import HubTokenVerifier
+from mcp_bridge.slim import shortened, slim_input, slim_output
 from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
 from mcp_bridge.threads import in_stoppable_thread
 
 VERSION = "0.1.0"
 
 
+# Makes the result of a refused call in a language.
+Refused = Callable[[HubError, str | None], CallToolResult]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubTool:
-    """A tool and the scope without which a caller neither sees it nor may call it."""
+    """A tool and the scope without which a caller neither sees it nor may call it.
+
+    ``refused`` says what a call comes to that the hub refuses, where that differs from other tools.
+    """
 
     tool: Tool
     scope: Scope
+    refused: Refused | None = None
 
 
 def hub_tool(
@@ -68,8 +77,13 @@ def hub_tool(
     destructive: bool = False,
     idempotent: bool = True,
     open_world: bool = False,
+    results_like: Mapping[str, str] | None = None,
+    refused: Refused | None = None,
 ) -> HubTool:
-    """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread."""
+    """Make a tool of a typed function; its docstring is what a model reads. Blocking functions run in a thread.
+
+    ``results_like`` names fields of the result that another tool of the same server describes, with its name.
+    """
     is_async = inspect.iscoroutinefunction(function)
     tool = Tool.from_function(
         function if is_async else threaded(function),
@@ -84,8 +98,11 @@ def hub_tool(
             open_world_hint=open_world,
         ),
     )
-    tool.parameters["additionalProperties"] = False  # HubServer.call_tool refuses what is not there
-    return HubTool(tool=tool, scope=scope)
+    # HubServer.call_tool refuses what is not there
+    tool.parameters = {**slim_input(tool.parameters), "additionalProperties": False}
+    if tool.fn_metadata.output_schema is not None:
+        tool.fn_metadata.output_schema = shortened(slim_output(tool.fn_metadata.output_schema), results_like or {})
+    return HubTool(tool=tool, scope=scope, refused=refused)
 
 
 def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +214,7 @@ class HubServer(MCPServer[Any]):
             given = check_arguments(item.tool, arguments)
             return await super().call_tool(name, given, context)
         except HubError as error:
-            return tool_error(error, language=language)
+            return item.refused(error, language) if item.refused else tool_error(error, language=language)
         except ToolError as error:
             cause = error.__cause__ or error
             if isinstance(cause, KnowledgeBaseError):

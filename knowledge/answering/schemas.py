@@ -12,7 +12,7 @@ from knowledge.answering.types import Answer, AnswerSentence, Citation
 class CitationOut(BaseModel):
     """Where a sentence stands: ``quote`` is the version's stored Markdown from start_offset to end_offset."""
 
-    chunk_id: str = Field(description="the passage around the quote, for GET /chunks/{chunk_id}")
+    chunk_id: str = Field(description="the passage around the quote")
     document_id: str
     document_path: str
     collection: str

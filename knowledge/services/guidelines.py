@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 
 from django.db import transaction
@@ -18,6 +19,7 @@ from knowledge.guidelines.queries import states_of
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.services.collections import may_curate
 
+_NEAR_MATCHES = 5
 EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
 CheckItemFinder = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
 
@@ -125,12 +127,21 @@ def get_article(principal: Principal, code: str) -> GuidelineArticle:
         .first()
     )
     if article is None:
-        raise NotFound(
-            _('No guideline in force has an article "{given}". GET /guidelines lists the guidelines.'),
-            code="article_not_found",
-            given=code,
-        )
+        raise article_not_found(code)
     return article
+
+
+def article_not_found(code: str) -> NotFound:
+    """The error for an article that is not in force, naming some that are: those with like codes first. One query."""
+    codes = GuidelineArticle.objects.filter(edition__status=PublicationStatus.PUBLISHED).order_by("code")
+    known = list(codes.values_list("code", flat=True))
+    near = difflib.get_close_matches(code, known, n=_NEAR_MATCHES, cutoff=0.5) or known[:_NEAR_MATCHES]
+    return NotFound(
+        _('No guideline in force has an article "{given}". Some that there are: {near}.'),
+        code="article_not_found",
+        given=code[:60],
+        near=", ".join(near) or "-",
+    )
 
 
 def article_codes(principal: Principal, *, prefix: str, limit: int) -> list[str]:

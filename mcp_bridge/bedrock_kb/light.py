@@ -25,6 +25,7 @@ from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, KnowledgeBaseError, Mis
 from mcp_bridge.bedrock_kb import schemas
 from mcp_bridge.bedrock_kb.errors import failed_question, invalid_argument
 from mcp_bridge.icons import icon
+from mcp_bridge.slim import slim_input, slim_output
 from mcp_bridge.stdio import serve
 
 VERSION = "0.1.0"
@@ -113,5 +114,7 @@ def _tool(environ: Mapping[str, str]) -> Tool:
             title=schemas.TITLE, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
         ),
     )
-    tool.parameters["additionalProperties"] = False
+    tool.parameters = {**slim_input(tool.parameters), "additionalProperties": False}
+    if tool.fn_metadata.output_schema is not None:
+        tool.fn_metadata.output_schema = slim_output(tool.fn_metadata.output_schema)
     return tool

@@ -134,7 +134,7 @@ async def upload_document(
     processing, read or subscribe to resource_uri; review_document waits for it by itself. The same path with other
     content makes a new version, the same content changes nothing (outcome tells).
 
-    Limit: HUB_MCP_MAX_BYTES for the request (4 MiB by default); larger files go to POST /api/v1/documents.
+    Limit: HUB_MCP_MAX_BYTES for the request (4 MiB by default); larger files go to POST /documents of the REST API.
     """
     caller = current_caller()
     asked = uploads.AskedUpload(
@@ -230,6 +230,9 @@ def create_report(
     )
 
 
+# Three tools give a whole review: one describes what stands in it.
+AS_GET_REVIEW = dict.fromkeys(("results", "findings", "suggestions", "signatures"), "get_review")
+
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(
         review_document,
@@ -238,6 +241,7 @@ TOOLS: tuple[HubTool, ...] = (
         picture="check",
         read_only=False,
         idempotent=False,
+        results_like=AS_GET_REVIEW,
     ),
     hub_tool(
         upload_document,
@@ -256,6 +260,7 @@ TOOLS: tuple[HubTool, ...] = (
         picture="stop",
         read_only=False,
         destructive=True,
+        results_like=AS_GET_REVIEW,
     ),
     listing.TOOL,
     texts.TOOL,

@@ -33,17 +33,23 @@ async def run_evaluation(
         bool, Field(description="compare with the baseline run (delta, improved, flips)")
     ] = False,
     wait_seconds: Annotated[float, Field(ge=0, le=300, description="wait this long for the result")] = 45,
+    evaluation_id: Annotated[
+        str, Field(max_length=60, description="wait for this run, which was started before, instead of starting one")
+    ] = "",
 ) -> EvaluationOut:
     """Measure the reviewer on an evaluation dataset (精度の評価・回帰テスト): judged cases against its verdicts.
 
     Use it to learn how well the hub judges (精度、再現率、正解との一致), and before and after a change of check lists,
     prompts or models (変更の影響、判定の悪化). Gives the metrics with their intervals, counts, figures by check type
     and document, and with compare_baseline which cases flipped. When it is not done in time, status is queued or
-    running: read GET /api/v1/evaluation/runs/{evaluation_id} later; do not start it twice.
+    running: call it again later with its evaluation_id, so that no second run is started.
     """
     principal = current_caller().principal
     chosen = await in_thread(evaluation_runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
-    run = await in_thread(_start, dataset_id, compare_baseline)
+    if evaluation_id:
+        run = await in_thread(_take_up, evaluation_id)
+    else:
+        run = await in_thread(_start, dataset_id, compare_baseline)
     await wait_or_leave_running(
         ctx,
         name=f"evaluation-{run.public_id}",
@@ -52,6 +58,11 @@ async def run_evaluation(
         limit_s=wait_seconds,
     )
     return await in_thread(lambda: evaluation_out(evaluation_runs.get_run(principal, run.public_id), chosen))
+
+
+def _take_up(evaluation_id: str) -> EvaluationRun:
+    have_queue()
+    return evaluation_runs.get_run(current_caller().principal, evaluation_id)
 
 
 def _start(dataset: str, compare_baseline: bool) -> EvaluationRun:

@@ -178,6 +178,7 @@ TOOLS: tuple[HubTool, ...] = (
         title="Search by meaning (ベクトル検索)",
         scope=Scope.SEARCH,
         picture="search",
+        results_like={"explain": "search"},
     ),
     hub_tool(answer, title="Answer a question (回答)", scope=Scope.SEARCH, picture="answer"),
     hub_tool(check_ontology, title="Check coverage (網羅性検証)", scope=Scope.READ, picture="check"),

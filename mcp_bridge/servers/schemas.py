@@ -48,7 +48,9 @@ class ChunkingOptionsIn(Options):
         "section", description="cut at headings, or at a size"
     )
     chunk_size: int = Field(512, ge=50, le=8192, description="tokens in a chunk")
-    chunk_overlap: int = Field(50, ge=0, le=4096, description="tokens shared by neighbours")
+    chunk_overlap: int | None = Field(
+        None, ge=0, le=4096, description="tokens shared by neighbours; default: 50, or a quarter of less than 200"
+    )
 
 
 class ReportOptionsIn(Options):

@@ -53,8 +53,9 @@ class AskedUpload:
 
 def store(principal: Principal, asked: AskedUpload) -> documents.UploadOutcome:
     """Store the content and start the work on it. Raises InvalidInput, LimitExceeded and what create_document does."""
+    content = _bytes_of(asked)
     have_queue()
-    with _on_disk(_bytes_of(asked)) as file:
+    with _on_disk(content) as file:
         sha256, size_bytes = documents.hash_file(file)
         upload = documents.Upload(
             file=file,
@@ -78,8 +79,8 @@ def _bytes_of(asked: AskedUpload) -> bytes:
     if len(asked.content) > limit:
         raise LimitExceeded(
             _(
-                "content is larger than {limit} bytes (HUB_MCP_MAX_BYTES). Upload the file with "
-                "POST {url}/api/v1/documents instead."
+                "content is larger than {limit} bytes (HUB_MCP_MAX_BYTES). Upload the file through the REST API of "
+                "{url} instead: POST /documents."
             ),
             limit=limit,
             url=settings.CONFIG.public_url,
@@ -115,7 +116,10 @@ def _chunk_options(asked: ChunkingOptionsIn | None) -> ChunkOptions | None:
     if asked is None:
         return None
     strategy = ChunkStrategy(asked.chunking_strategy)
-    return ChunkOptions(strategy=strategy, size=asked.chunk_size, overlap=asked.chunk_overlap)
+    overlap = asked.chunk_overlap
+    if overlap is None:
+        overlap = min(ChunkOptions().overlap, asked.chunk_size // 4)
+    return ChunkOptions(strategy=strategy, size=asked.chunk_size, overlap=overlap)
 
 
 def time_to_wait(*, is_local: bool, wait_seconds: float) -> float | None:

@@ -36,13 +36,13 @@ def compare_reviews(principal: Principal, review_id: str, *, base_id: str) -> Co
     current, base = get_review(principal, review_id), get_review(principal, base_id)
     if current.document_id_text != base.document_id_text:
         raise InvalidInput(
-            _("base: {base_id} is a review of another document ({document_id})."),
+            _("The review {base_id} is of another document ({document_id})."),
             base_id=base_id,
             document_id=base.document_id_text,
             field="base",
         )
     if current.pk == base.pk:
-        raise InvalidInput(_("base: a review can't be compared with itself."), field="base")
+        raise InvalidInput(_("A review can't be compared with itself."), field="base")
     before, after = (ordered_findings(list(review.results.all())) for review in (base, current))
     matching = match_findings(_reviewed(base, before), _reviewed(current, after))
     return Comparison(base=base, current=current, base_findings=before, findings=after, matching=matching)

@@ -15,7 +15,7 @@ from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
 from knowledge.guidelines.queries import editions_in_force
 from knowledge.models import GuidelineArticle, GuidelineEdition
-from knowledge.services.guidelines import require_curator
+from knowledge.services.guidelines import article_not_found, require_curator
 from review.models import (
     CheckItem,
     CheckItemVersion,
@@ -62,11 +62,7 @@ def _articles_in_force(codes: set[str]) -> dict[str, GuidelineArticle]:
 
 def _check_named(article: str, check_item: str, articles: Mapping[str, GuidelineArticle]) -> None:
     if article and article not in articles:
-        raise NotFound(
-            _('No guideline in force has an article "{given}". GET /guidelines lists the guidelines.'),
-            code="article_not_found",
-            given=article,
-        )
+        raise article_not_found(article)
     if check_item and not CheckItem.objects.filter(code=check_item).exists():
         raise NotFound(_('There is no check item "{given}".'), code="check_item_not_found", given=check_item)
 

@@ -225,7 +225,7 @@ def cancel_review(*, principal: Principal, review_id: str) -> Review:
     if stopped:
         record_event(principal=principal, action="REVIEW_CANCEL", resource=f"review:{review_id}")
         bus.publish(f"review:{review_id}", {"review_id": review_id, "status": "cancelled"})
-    return get_review(principal, review_id)
+    return get_review(principal, review_id, scope=Scope.REVIEW)
 
 
 def wait_for_review(

@@ -52,9 +52,10 @@ def _meant(name: str) -> Iterator[Use]:
         yield from uses
     elif name in {found.id for found in list_rules()}:
         raise InvalidInput(
-            _('The rule "{given}" needs a whole document: start a review. GET /rules tells which rules judge a text.'),
+            _('The rule "{given}" needs a whole document: start a review. Rules that judge a text: {known}.'),
             code="rule_needs_document",
             given=name,
+            known=_families(texts),
         )
     else:
         raise _unknown(name, texts)
@@ -65,14 +66,22 @@ def _unknown(name: str, texts: set[str]) -> InvalidInput:
     near = [known[each] for each in difflib.get_close_matches(fold(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)]
     if near:
         return InvalidInput(
-            _('There is no text rule "{given}". Did you mean {near}? GET /rules lists all of them.'),
+            _('There is no text rule "{given}". Did you mean {near}?'),
             code="unknown_rule",
             given=name,
             near=", ".join(near),
         )
     return InvalidInput(
-        _('There is no text rule "{given}". GET /rules lists all of them.'), code="unknown_rule", given=name
+        _('There is no text rule "{given}". Those that there are: {known}.'),
+        code="unknown_rule",
+        given=name,
+        known=_families(texts),
     )
+
+
+def _families(rule_ids: set[str]) -> str:
+    """Name rules by what their ids begin with, as a caller may name them: ``style.*, wording.*``."""
+    return ", ".join(sorted({f"{rule_id.partition('.')[0]}.*" for rule_id in rule_ids}))
 
 
 @lru_cache(maxsize=1)
