@@ -1,7 +1,7 @@
 import pytest
 from tokenizers import Tokenizer as ReferenceTokenizer
 
-from knowledge.backends.embedders.bundled.tokenizer import LONGEST_WORD, Tokenizer
+from knowledge.backends.embedders.bundled.tokenizer import LONGEST_STRETCH, Tokenizer
 from knowledge.backends.embedders.bundled.weights import Weights, find_weights
 from knowledge.backends.embedders.text import prepare_text
 
@@ -42,6 +42,11 @@ def test_real_texts_get_the_tokens_of_the_tokenizers_package(
         "a\u2581b",
         "e\u0301 A\u030a \u1112\u1161\u11ab",
         "\ue000\ue001未知\ue002",
+        "\ue000\ue001 \ue002 \ue003\ue004",
+        "ーーーーーーー〜〜〜〜〜",
+        "----------|||||||||||..........",
+        "ああああああああああああああ、ああああああああ",
+        "第12345678901234567890条（1,234,567,890円）",
     ],
 )
 def test_odd_characters_get_the_tokens_of_the_tokenizers_package(
@@ -78,11 +83,17 @@ def test_count_equals_the_length_of_encode(tokenizer: Tokenizer, japanese_passag
         assert tokenizer.count(text) == len(tokenizer.encode(text))
 
 
-def test_a_word_beyond_the_longest_is_counted_in_parts(tokenizer: Tokenizer) -> None:
+def test_a_long_text_without_spaces_has_as_many_tokens_as_its_sentences(tokenizer: Tokenizer) -> None:
     sentence = "行政手続における申請は書面により行う。"
-    text = sentence * (2 * LONGEST_WORD // len(sentence) + 1)
+    text = sentence * (2 * LONGEST_STRETCH // len(sentence) + 1)
 
     assert tokenizer.count(text) == pytest.approx(tokenizer.count(sentence * 100) * len(text) / 1900, rel=0.03)
+
+
+def test_a_stretch_beyond_the_longest_is_counted_in_parts(tokenizer: Tokenizer) -> None:
+    tokens = [tokenizer.count("-" * length) - 2 for length in (LONGEST_STRETCH, 3 * LONGEST_STRETCH)]
+
+    assert tokens[1] == pytest.approx(3 * tokens[0], rel=0.01)
 
 
 def test_a_character_that_expands_eighteenfold_is_safe(tokenizer: Tokenizer) -> None:

@@ -5,27 +5,33 @@ tokens such as ``</s>`` are not in this vocabulary: typed in a text they are ord
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 from knowledge.backends.embedders.bundled.weights import Vocabulary
 
 SPACE = "\u2581"
 SPACES = re.compile(" {2,}")
-WORD = re.compile(f"{SPACE}?[^{SPACE}]+|{SPACE}")
 MASK = "<mask>"
 # Source: sentencepiece unigram_model.cc, kUnkPenalty.
 UNKNOWN_PENALTY = 10.0
-LONGEST_WORD = 20_000
-LONGEST_CACHED_WORD = 256
+LONGEST_STRETCH = 20_000
+LONGEST_CACHED_STRETCH = 256
+# Pairs of characters share 2 MiB of slots; of the 45,000 pairs inside pieces each takes one.
+_SLOTS = 2**21
+_SPREAD = np.uint32(2_654_435_761)  # Source: Knuth, The Art of Computer Programming 3, 6.4 (odd, near 2**32 / phi).
 
 
 class Tokenizer:
     """Split text into the most probable pieces of a unigram vocabulary.
 
-    Words (runs without white space; a Japanese paragraph is one) of more than 20,000 characters are cut there
-    first, so that memory stays bounded; only around such a cut may the tokens differ from the model's own.
+    The text is cut first where no piece can reach across, into stretches of two characters on average that come again
+    and again: the best pieces of each, kept, are the best of the whole. Stretches of more than 20,000 characters are
+    cut there too, so that memory stays bounded; only around such a cut may the tokens differ from the model's own.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -38,31 +44,44 @@ class Tokenizer:
         self._unknown = vocabulary.unknown
         self._unknown_score = min(vocabulary.scores) - UNKNOWN_PENALTY
         self._lengths_from = _lengths_by_beginning(self._ids)
-        self._cached_pieces = lru_cache(maxsize=8192)(self._best_pieces)
+        self._is_inside = _pairs_inside(self._ids)
+        self._cached_pieces = lru_cache(maxsize=16_384)(self._best_pieces)
 
     def encode(self, text: str, *, max_tokens: int | None = None) -> list[int]:
         """Return token ids between begin and end tokens; beyond `max_tokens` the pieces are cut off."""
-        pieces: Iterator[int] = chain.from_iterable(self._pieces(text))
+        pieces = self._pieces(text)
         if max_tokens is not None:
-            pieces = islice(pieces, max_tokens - 2)
+            pieces = pieces[: max_tokens - 2]
         return [self._bos, *pieces, self._eos]
 
     def count(self, text: str) -> int:
         """Count what `encode` returns."""
-        return sum(map(len, self._pieces(text))) + 2
+        return len(self._pieces(text)) + 2
 
-    def _pieces(self, text: str) -> Iterator[list[int]]:
-        """Give the pieces of a text, word by word."""
+    def _pieces(self, text: str) -> list[int]:
+        """Give the pieces of a text; neighbouring unknowns are one."""
+        pieces = list(chain.from_iterable(map(self._pieces_of_stretch, self._stretches(text))))
+        if self._unknown not in pieces:
+            return pieces
+        before = [None, *pieces]
+        return [piece for piece, last in zip(pieces, before, strict=False) if piece != self._unknown or last != piece]
+
+    def _stretches(self, text: str) -> list[str]:
+        """Cut a text before each space, and between characters that no piece has beside each other."""
         text = SPACES.sub(" ", text.translate(self._replacements)).replace(" ", SPACE)
         if text and not text.startswith(SPACE):
             text = SPACE + text
-        for match in WORD.finditer(text):
-            word = match.group()
-            if len(word) <= LONGEST_CACHED_WORD:
-                yield self._cached_pieces(word)
-                continue
-            for start in range(0, len(word), LONGEST_WORD):
-                yield self._best_pieces(word[start : start + LONGEST_WORD])
+        codes = _code_points(text)
+        joined = self._is_inside[_slots(codes[:-1], codes[1:])] & (codes[1:] != ord(SPACE))
+        cuts = (np.flatnonzero(~joined) + 1).tolist()
+        return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+    def _pieces_of_stretch(self, stretch: str) -> list[int]:
+        if len(stretch) <= LONGEST_CACHED_STRETCH:
+            return self._cached_pieces(stretch)
+        starts = range(0, len(stretch), LONGEST_STRETCH)
+        parts = (self._best_pieces(stretch[start : start + LONGEST_STRETCH]) for start in starts)
+        return list(chain.from_iterable(parts))
 
     def _best_pieces(self, word: str) -> list[int]:
         """Find the pieces with the greatest sum of scores (Viterbi); neighbouring unknowns become one."""
@@ -102,6 +121,26 @@ class Tokenizer:
                 if score > best[end]:
                     best[end], starts[end], ids[end] = score, start, piece
         return starts, ids
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _slots(first: NDArray[np.uint32], second: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Number pairs of characters. Two pairs may share a number: then a text is cut in fewer places, never in more."""
+    slots: NDArray[np.uint32] = (first * _SPREAD + second) % np.uint32(_SLOTS)
+    return slots
+
+
+def _pairs_inside(pieces: Iterable[str]) -> NDArray[np.bool_]:
+    """Mark the slots of the pairs of neighbouring characters in any piece."""
+    codes = _code_points("\0".join(pieces))
+    first, second = codes[:-1], codes[1:]
+    within = (first != 0) & (second != 0)
+    is_inside = np.zeros(_SLOTS, np.bool_)
+    is_inside[_slots(first[within], second[within])] = True
+    return is_inside
 
 
 def _lengths_by_beginning(pieces: Iterable[str]) -> dict[str, tuple[int, ...]]:
