@@ -21,11 +21,12 @@ def tokenizer() -> Tokenizer:
     A tokenizer keeps the lattice of its last sentence, so threads must not share one.
     """
     if not hasattr(_local, "tokenizer"):
-        _local.tokenizer = _dictionary().tokenizer()
+        _local.tokenizer = dictionary().tokenizer()
     found: Tokenizer = _local.tokenizer
     return found
 
 
 @lru_cache(maxsize=1)
-def _dictionary() -> Dictionary:
+def dictionary() -> Dictionary:
+    """Return the dictionary, read on first use."""
     return Dictionary(dict="core")

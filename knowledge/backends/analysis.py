@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,7 +22,7 @@ from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
-from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.morphology import MAX_INPUT_CHARACTERS, dictionary, tokenizer
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
 ANALYSIS_EDITION = 3
@@ -32,6 +32,9 @@ SYNONYM_WEIGHT = 0.3
 # Of how a day or a month is written, for it is asked for in any spelling; it helps where only a part is told: 4月1日.
 SPELLING_WEIGHT = 0.1
 _PIECE = re.compile(rf"(?s:.{{1,{MAX_INPUT_CHARACTERS}}}(?<=[。\n])|.{{1,{MAX_INPUT_CHARACTERS}}})")
+_CELL_BORDER = re.compile(r"(?<=[ \n])\|(?=[ \n])")
+# Longer lines hardly ever come a second time.
+_LONGEST_KEPT = 300
 _EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接続詞", "感動詞", "連体詞"})
 # What a question asks with; in passages these words are rare and would weigh the most.
 _QUESTION_WORDS = frozenset(
@@ -98,7 +101,8 @@ def analyse_passage(heading: str, text: str) -> PassageTerms:
     """
     folded = fold(f"{heading}\n{text}")
     dates = [term for mention in find_dates(folded) for term in mention.terms]
-    return PassageTerms(words=Counter([*_words(folded), *dates]), bigrams=Counter([*_bigrams(folded), *dates]))
+    words = Counter([*_passage_words(folded), *dates])
+    return PassageTerms(words=words, bigrams=Counter([*_bigrams(folded), *dates]))
 
 
 def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
@@ -186,7 +190,7 @@ def _weighed(own: Sequence[str], wider: Sequence[str], written: Sequence[str]) -
 
 
 def _fields_of(folded: str) -> tuple[list[str], list[str]]:
-    words = list(_words(folded, is_question=True))
+    words = list(_question_words(folded))
     return words, [term for term in _bigrams(folded) if term not in ENGLISH_STOP_WORDS]
 
 
@@ -201,16 +205,60 @@ def _first(terms: dict[str, float]) -> dict[str, float]:
     return dict(list(terms.items())[:MAX_QUERY_TERMS])
 
 
-def _words(folded: str, *, is_question: bool = False) -> Iterator[str]:
+def _passage_words(folded: str) -> Iterator[str]:
+    yield from _names(folded)
+    for piece in _PIECE.findall(folded):
+        for stretch in _stretches(piece):
+            is_kept = len(stretch) <= _LONGEST_KEPT
+            yield from _kept_terms(stretch) if is_kept else _terms(tokenizer().tokenize(stretch, SplitMode.A))
+
+
+def _question_words(folded: str) -> Iterator[str]:
+    yield from _names(folded)
+    for piece in _PIECE.findall(folded):
+        morphemes = tokenizer().tokenize(piece, SplitMode.A)
+        yield from _terms(morpheme for morpheme in morphemes if not _only_asks(morpheme))
+
+
+def _names(folded: str) -> Iterator[str]:
     for code in _CODE.finditer(folded):
         yield code[0][:MAX_TERM_LENGTH]
     yield from _articles(folded)
-    for piece in _PIECE.findall(folded):
-        for morpheme in tokenizer().tokenize(piece, SplitMode.A):
-            surface = morpheme.surface()
-            term = _term(surface, morpheme.part_of_speech()[0], morpheme.normalized_form())
-            if term and not (is_question and _only_asks(morpheme)):
-                yield term
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """Part lines and table cells, which are cut into the same morphemes alone as in the whole text.
+
+    No word reaches over a line's end, or over a pipe between blanks, and nothing but a blank can stand there: so what
+    is the best on one side does not depend on the other side. Each keeps the blank on either side, which its own
+    first and last word depend on. Headings and cells come again and again, and are cut once.
+    """
+    for stretch in _CELL_BORDER.sub("\0", text).replace("\n", "\n\0\n").split("\0"):
+        core = stretch.strip(" \n")
+        if core:
+            start = stretch.find(core)
+            end = start + len(core)
+            # Of several blanks, the first decides after a word; before one, a line's end and its indent are one blank.
+            yield f"{stretch[: min(start, 1)]}{core}{stretch[end : end + 1]}"
+
+
+@lru_cache(maxsize=8192)
+def _kept_terms(stretch: str) -> tuple[str, ...]:
+    return tuple(_terms(tokenizer().tokenize(stretch, SplitMode.A)))
+
+
+def _terms(morphemes: Iterable[Morpheme]) -> Iterator[str]:
+    says_nothing = _empty_words()
+    for morpheme in morphemes:
+        if not says_nothing(morpheme) and (term := _term(morpheme.surface(), morpheme.normalized_form())):
+            yield term
+
+
+@lru_cache(maxsize=1)
+def _empty_words() -> Callable[[Morpheme], bool]:
+    """Give what tells particles, signs and their like from words that say something; faster than asking for names."""
+    matcher: Callable[[Morpheme], bool] = dictionary().pos_matcher(lambda parts: parts[0] in _EMPTY_WORDS)
+    return matcher
 
 
 def _codes(folded: str) -> Iterator[str]:
@@ -244,9 +292,9 @@ def _in_digits(number: str) -> str:
 
 
 @lru_cache(maxsize=50_000)
-def _term(surface: str, part_of_speech: str, normalized_form: str) -> str:
-    """Give the term of a morpheme, empty when it says nothing; a text has each of them many times."""
-    if not _says_something(surface, part_of_speech):
+def _term(surface: str, normalized_form: str) -> str:
+    """Give the term of a word, empty when it has no letters or digits; a text has each of them many times."""
+    if not any(character.isalnum() for character in surface):
         return ""
     return _without_ending(normalized_form.casefold())[:MAX_TERM_LENGTH]
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sudachipy import SplitMode
 
 from knowledge.backends.analysis import (
     MAX_QUERY_TERMS,
     MAX_TERM_LENGTH,
     SYNONYM_WEIGHT,
+    _terms,
     analyse_passage,
     analyse_query,
     fold,
     surfaces,
 )
+from knowledge.morphology import tokenizer
 
 
 def words(text: str) -> set[str]:
@@ -43,6 +47,26 @@ def test_a_code_is_one_term_in_both_fields_however_its_dash_is_written(written: 
 def test_dotted_numbers_and_names_stay_whole_next_to_their_parts() -> None:
     terms = words("GL-3.2.1 と hub.core.errors と foo_bar")
     assert {"gl-3.2.1", "hub.core.errors", "foo_bar", "エラー", "gl"} <= terms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| 項目 | 内容 |\n|---|---|\n| 申請者 |  東京都 | \n| 期限  | 令和３年４月１日 |\n",
+        "概要\n  - 手順を\n    - 定める\n\n注　意",
+        "new york | c++ |a|b| c|d |\t| e",
+        "ー\nー | ー | 〜\n1,2\n3,4 | 千\n五百 | 漢字(かん\nじ) | 漢字(かんじ)",
+        "|||\n| |\n | | \r\n| あ\r\n",
+        "",
+    ],
+)
+def test_lines_and_cells_are_cut_into_the_same_words_alone_as_in_the_whole_text(text: str) -> None:
+    folded = fold(f"題名\n{text}")
+    whole = Counter(_terms(tokenizer().tokenize(folded, SplitMode.A)))
+
+    found = analyse_passage("題名", text).words
+
+    assert {term: found[term] for term in whole} == dict(whole)
 
 
 def test_bigrams_cover_cjk_runs_and_keep_ascii_words_whole() -> None:
