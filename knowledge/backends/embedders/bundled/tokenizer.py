@@ -60,7 +60,10 @@ class Tokenizer:
 
     def _pieces(self, text: str) -> list[int]:
         """Give the pieces of a text; neighbouring unknowns are one."""
-        pieces = list(chain.from_iterable(map(self._pieces_of_stretch, self._stretches(text))))
+        stretches = self._stretches(text)
+        is_long = max(map(len, stretches)) > LONGEST_CACHED_STRETCH
+        pieces_of = self._pieces_of_long_stretch if is_long else self._cached_pieces
+        pieces = list(chain.from_iterable(map(pieces_of, stretches)))
         if self._unknown not in pieces:
             return pieces
         before = [None, *pieces]
@@ -76,7 +79,7 @@ class Tokenizer:
         cuts = (np.flatnonzero(~joined) + 1).tolist()
         return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
-    def _pieces_of_stretch(self, stretch: str) -> list[int]:
+    def _pieces_of_long_stretch(self, stretch: str) -> list[int]:
         if len(stretch) <= LONGEST_CACHED_STRETCH:
             return self._cached_pieces(stretch)
         starts = range(0, len(stretch), LONGEST_STRETCH)
@@ -85,6 +88,8 @@ class Tokenizer:
 
     def _best_pieces(self, word: str) -> list[int]:
         """Find the pieces with the greatest sum of scores (Viterbi); neighbouring unknowns become one."""
+        if len(word) == 1:
+            return [self._ids.get(word, self._unknown)]
         starts, ids = self._best_last_pieces(word)
         pieces: list[int] = []
         end = len(word)
