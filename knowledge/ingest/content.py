@@ -10,10 +10,10 @@ from knowledge.structure import build_sections
 from knowledge.types import Block, BlockKind, ParsedDocument, Section
 
 
-def store_content(version: DocumentVersion, parsed: ParsedDocument) -> VersionContent:
-    """Write the Markdown and structure of a version, replacing what an earlier try wrote."""
+def content_of(version: DocumentVersion, parsed: ParsedDocument) -> VersionContent:
+    """Make the Markdown and structure of a version; nothing is stored yet."""
     sections = build_sections(parsed.markdown, parsed.blocks)
-    content = VersionContent(
+    return VersionContent(
         version=version,
         title=(parsed.title or "")[:500],
         markdown=parsed.markdown,
@@ -22,13 +22,16 @@ def store_content(version: DocumentVersion, parsed: ParsedDocument) -> VersionCo
         pages=[asdict(page) for page in parsed.pages],
         metadata=dict(parsed.metadata),
     )
+
+
+def store_content(content: VersionContent) -> None:
+    """Write the Markdown and structure of a version, replacing what an earlier try wrote."""
     VersionContent.objects.bulk_create(
         [content],
         update_conflicts=True,
         unique_fields=["version"],
         update_fields=["title", "markdown", "blocks", "sections", "pages", "metadata"],
     )
-    return content
 
 
 def blocks_of(content: VersionContent) -> tuple[Block, ...]:

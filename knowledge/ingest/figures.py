@@ -26,24 +26,28 @@ def store_figures(version: DocumentVersion, figures: Sequence[ParsedFigure]) -> 
     for sha256 in sorted({*hashes, *before}):  # always in this order, so that two stages never wait for each other
         lock_bytes(sha256)
     _store_bytes(dict(zip(hashes, figures, strict=True)))
-    Figure.objects.filter(version=version).delete()
+    if before:
+        Figure.objects.filter(version=version).delete()
     Figure.objects.bulk_create(
         _row(version, index, figure, sha256, before.get(sha256))
         for index, (figure, sha256) in enumerate(zip(figures, hashes, strict=True))
     )
-    remove_unused_blobs(before.keys() - set(hashes))
+    if gone := before.keys() - set(hashes):
+        remove_unused_blobs(gone)
 
 
 def _store_bytes(figures: dict[str, ParsedFigure]) -> None:
+    if not figures:
+        return
     known = set(Blob.objects.filter(pk__in=figures).values_list("pk", flat=True))
+    new = {sha256: figure.data for sha256, figure in figures.items() if sha256 not in known}
     store = get_blob_store()
     with tempfile.TemporaryDirectory(prefix="hub-figures-", dir=temp_dir()) as folder:
-        for sha256, figure in figures.items():
-            if sha256 not in known:
-                path = Path(folder, "figure")
-                path.write_bytes(figure.data)
-                store.put(sha256, path)
-                Blob.objects.create(sha256=sha256, size_bytes=len(figure.data))
+        path = Path(folder, "figure")
+        for sha256, data in new.items():
+            path.write_bytes(data)
+            store.put(sha256, path)
+    Blob.objects.bulk_create(Blob(sha256=sha256, size_bytes=len(data)) for sha256, data in new.items())
 
 
 def _row(version: DocumentVersion, index: int, figure: ParsedFigure, sha256: str, before: Figure | None) -> Figure:

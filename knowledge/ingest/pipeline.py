@@ -116,9 +116,7 @@ def _finish_stage(version: DocumentVersion, lease: Lease, following: DocumentSta
     }
     if not more:
         changes["finished_at"] = Now()
-    with transaction.atomic():
-        lease.lock()
-        DocumentVersion.objects.filter(pk=version.pk).update(**changes)
+    lease.change(**changes)
     version.status = following
     _tell(version, progress=progress)
     if not more:
@@ -127,17 +125,15 @@ def _finish_stage(version: DocumentVersion, lease: Lease, following: DocumentSta
 
 
 def _fail(version: DocumentVersion, lease: Lease, *, code: str, ja: str, en: str) -> None:
-    with transaction.atomic():
-        lease.lock()
-        DocumentVersion.objects.filter(pk=version.pk).update(
-            status=DocumentStatus.FAILED,
-            status_code=code,
-            status_reason_ja=ja,
-            status_reason_en=en,
-            lease_token="",
-            lease_expires_at=None,
-            finished_at=timezone.now(),
-        )
+    lease.change(
+        status=DocumentStatus.FAILED,
+        status_code=code,
+        status_reason_ja=ja,
+        status_reason_en=en,
+        lease_token="",
+        lease_expires_at=None,
+        finished_at=timezone.now(),
+    )
     version.status = DocumentStatus.FAILED
     _tell(version, progress=version.progress)
 

@@ -26,7 +26,7 @@ from knowledge.backends.active_embedder import chunks_of, embedder_of, lock_publ
 from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.backends.postings import write_postings
 from knowledge.backends.vectors import create_index, write_vectors
-from knowledge.ingest.stages import EMBED_BATCH, cut
+from knowledge.ingest.stages import EMBED_BATCH, cut, store_chunks
 from knowledge.models import (
     Chunk,
     ChunkVector,
@@ -212,7 +212,7 @@ class _Build:
             self._lease.lock()
             unchanged = _uncut(self._set).filter(pk=version_id, finished_at=version.finished_at)
             if unchanged.select_for_update(of=("self",)).exists():
-                Chunk.objects.bulk_create(rows, batch_size=500)
+                store_chunks(rows)
 
     def _batches(self) -> Iterator[list[Chunk]]:
         """Give passages without a vector, those of one document at a time, in batches of what is embedded at once."""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from hub.core import bus
@@ -27,11 +28,13 @@ from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.postings import delete_postings, write_postings
 from knowledge.backends.storage import get_blob_store
 from knowledge.backends.vectors import delete_vectors, write_vectors
-from knowledge.ingest.content import blocks_of, sections_of, store_content
+from knowledge.graph.rows import insert_new
+from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
 from knowledge.ingest.figures import store_figures
 from knowledge.models import (
     Chunk,
     ChunkPolicy,
+    ChunkVector,
     Document,
     DocumentStatus,
     DocumentVersion,
@@ -58,11 +61,11 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
             path, filename=version.filename, limits=_limits(), heartbeat=lease.renew, scratch=temp_dir()
         )
     unsaid = {version.filename, *_titles_before(version)}
+    content = content_of(version, parsed)
     with transaction.atomic():
-        lease.lock()
-        content = store_content(version, parsed)
+        lease.change(**_structure(parsed, sections=len(content.sections)))
+        store_content(content)
         store_figures(version, parsed.figures)
-        _note_structure(version, parsed, sections=len(content.sections))
         if content.title and version.document.title in unsaid:
             Document.objects.filter(pk=version.document_id).update(title=content.title)
     return DocumentStatus.CHUNKING
@@ -87,19 +90,20 @@ def _limits() -> ParseLimits:
     )
 
 
-def _note_structure(version: DocumentVersion, parsed: ParsedDocument, *, sections: int) -> None:
+def _structure(parsed: ParsedDocument, *, sections: int) -> dict[str, object]:
+    """What a version's row tells of its structure, by column."""
     kinds = [block.kind for block in parsed.blocks]
     shown = {figure.start for figure in parsed.figures}
     bare = figures_without_picture(parsed.markdown, parsed.blocks, shown=shown)
-    DocumentVersion.objects.filter(pk=version.pk).update(
-        format=parsed.format,
-        notices=[notice.as_dict() for notice in parsed.notices],
-        pages_count=parsed.pages_count,
-        sections_count=sections,
-        tables_count=kinds.count(BlockKind.TABLE),
-        figures_count=len(parsed.figures) + len(bare),
-        character_count=len(parsed.markdown),
-    )
+    return {
+        "format": parsed.format,
+        "notices": [notice.as_dict() for notice in parsed.notices],
+        "pages_count": parsed.pages_count,
+        "sections_count": sections,
+        "tables_count": kinds.count(BlockKind.TABLE),
+        "figures_count": len(parsed.figures) + len(bare),
+        "character_count": len(parsed.markdown),
+    }
 
 
 def chunk(version: DocumentVersion, lease: Lease) -> DocumentStatus:
@@ -109,10 +113,9 @@ def chunk(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     rows = cut(version, policy, embedder_of(embedding_set), heartbeat=lease.renew)
     lease.renew()
     with transaction.atomic():
-        lease.lock()
+        lease.change(chunks_count=len(rows), policy=policy)
         remove_chunks(version)
-        Chunk.objects.bulk_create(rows, batch_size=500)
-        DocumentVersion.objects.filter(pk=version.pk).update(chunks_count=len(rows), policy=policy)
+        store_chunks(rows)
     return DocumentStatus.EMBEDDING
 
 
@@ -163,6 +166,14 @@ def _chunk_row(version: DocumentVersion, policy: ChunkPolicy, markdown: str, spa
     )
 
 
+def store_chunks(chunks: Sequence[Chunk]) -> None:
+    """Write new chunks, in order. :raises IntegrityError: one of them was there already."""
+    columns = [field.attname for field in Chunk._meta.concrete_fields if not field.primary_key]
+    made = insert_new(Chunk, [{column: getattr(chunk, column) for column in columns} for chunk in chunks])
+    if len(made) != len(chunks):
+        raise IntegrityError("there are chunks of these names already")
+
+
 def remove_chunks(version: DocumentVersion) -> int:
     """Remove a version's chunks and all that makes them findable; gives their number."""
     ids = list(Chunk.objects.filter(version=version).values_list("pk", flat=True))
@@ -190,16 +201,19 @@ def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     if policy_id_of(version, embedding_set) != version.policy_id:
         return DocumentStatus.CHUNKING
     embedder = embedder_of(embedding_set)
-    waiting = Chunk.objects.filter(version=version, policy_id=version.policy_id).order_by("index")
+    has_vector = ChunkVector.objects.filter(embedding_set=embedding_set, chunk=OuterRef("pk"))
+    chunks = Chunk.objects.filter(version=version, policy_id=version.policy_id).order_by("index")
+    waiting = chunks.filter(~Exists(has_vector))[:WRITE_BATCH]
     deadline = time.monotonic() + EMBED_SLICE_S
-    while batch := list(waiting.exclude(vectors__embedding_set=embedding_set)[:WRITE_BATCH]):
+    is_last = False
+    while not is_last and (batch := list(waiting.all())):
         done, vectors = _embed_some(batch, embedder, lease)
         with transaction.atomic():
-            lease.lock()
+            _note_progress(version, lease, done=done[-1].index + 1)
             write_vectors(embedding_set, [row.pk for row in done], vectors)
             write_postings(done, title=version.document.title)
-            _note_progress(version, done=done[-1].index + 1)
-        if time.monotonic() > deadline:
+        is_last = len(done) == len(batch) < WRITE_BATCH
+        if not is_last and time.monotonic() > deadline:
             return DocumentStatus.EMBEDDING
     return _publish(version, lease, embedding_set)
 
@@ -218,10 +232,10 @@ def _embed_some(batch: Sequence[Chunk], embedder: Embedder, lease: Lease) -> tup
     return batch[: len(stacked)], stacked
 
 
-def _note_progress(version: DocumentVersion, *, done: int) -> None:
+def _note_progress(version: DocumentVersion, lease: Lease, *, done: int) -> None:
     total = version.chunks_count or done
     progress = 20 + int(79 * done / max(total, 1))
-    DocumentVersion.objects.filter(pk=version.pk).update(progress=progress)
+    lease.change(progress=progress)
     event = {"document_id": version.document.public_id, "status": "embedding", "progress": progress}
     transaction.on_commit(lambda: bus.publish(f"document:{version.document.public_id}", event))
 

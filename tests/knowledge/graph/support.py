@@ -9,7 +9,7 @@ from django.utils import timezone
 from hub.access.principals import Principal, local_operator
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
-from knowledge.ingest.content import store_content
+from knowledge.ingest.content import content_of, store_content
 from knowledge.ingest.graph import take_due, update_graph, update_graph_now
 from knowledge.models import (
     Document,
@@ -37,7 +37,7 @@ def add(
     document = upload_text(who, folder, text, name=name, collection=collection, **more).document
     version = DocumentVersion.objects.get(pk=document.latest_version_id)
     if not VersionContent.objects.filter(pk=version.pk).exists():
-        store_content(version, parse_file(folder / name, filename=name, limits=ParseLimits()))
+        store_content(content_of(version, parse_file(folder / name, filename=name, limits=ParseLimits())))
     DocumentVersion.objects.filter(pk=version.pk).update(status=DocumentStatus.READY)
     title = version.content.title or name
     Document.objects.filter(pk=document.pk).update(current_version=version, updated_at=timezone.now(), title=title)
