@@ -28,6 +28,18 @@ _MERGE_LOCK = -7_204
 
 _MAKE_SEGMENT = "INSERT INTO knowledge_lexicalsegment (policy_id, ordinals) VALUES (%s, %s) RETURNING id"
 _COPY = "COPY knowledge_lexicalposting (term_id, segment_id, chunks, packed) FROM STDIN (FORMAT BINARY)"
+# Source: PostgreSQL's COPY, "Binary Format": signature, flags and extension; rows of sizes and values; the end.
+_COPY_START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_COPY_HEAD = np.dtype(
+    [
+        ("fields", ">i2"),
+        *(("term_size", ">i4"), ("term_id", ">i8")),
+        *(("segment_size", ">i4"), ("segment_id", ">i8")),
+        *(("chunks_size", ">i4"), ("chunks", ">i4")),
+        ("packed_size", ">i4"),
+    ]
+)
+_COPY_END = b"\xff\xff"
 _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
 # With the segments' rows locked, so that nobody else removes one of them at the same time.
 _SEGMENTS = """
@@ -183,12 +195,22 @@ def _write_rows(segment_id: int, columns: TermPostings) -> None:
     term_ids, postings = columns.term_ids[order], columns.postings[order]
     starts = np.flatnonzero(np.diff(term_ids, prepend=-1))
     ends = np.append(starts[1:], len(term_ids))
-    packed = postings.tobytes()
+    heads = np.empty(len(starts), _COPY_HEAD)
+    heads["fields"], heads["term_size"], heads["segment_size"], heads["chunks_size"] = 4, 8, 8, 4
+    heads["term_id"], heads["segment_id"], heads["chunks"] = term_ids[starts], segment_id, ends - starts
+    heads["packed_size"] = (ends - starts) * POSTING.itemsize
     with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-        copy.set_types(["int8", "int8", "int4", "bytea"])
-        for term_id, start, end in zip(term_ids[starts].tolist(), starts.tolist(), ends.tolist(), strict=True):
-            piece = packed[start * POSTING.itemsize : end * POSTING.itemsize]
-            copy.write_row((term_id, segment_id, end - start, piece))
+        copy.write(b"".join([_COPY_START, *_interleaved(heads, postings, starts, ends), _COPY_END]))
+
+
+def _interleaved(
+    heads: NDArray[np.void], postings: NDArray[np.void], starts: NDArray[np.intp], ends: NDArray[np.intp]
+) -> Iterator[bytes]:
+    """Give each row's head and then its postings. Rows made one by one, by the driver, take five times as long."""
+    head, packed, size = heads.tobytes(), postings.tobytes(), POSTING.itemsize
+    for row, (start, end) in enumerate(zip((starts * size).tolist(), (ends * size).tolist(), strict=True)):
+        yield head[row * _COPY_HEAD.itemsize : (row + 1) * _COPY_HEAD.itemsize]
+        yield packed[start:end]
 
 
 def _drop(ids: list[int]) -> None:
