@@ -15,7 +15,10 @@ from knowledge.structure import section_at
 from knowledge.tables import Table, read_tables
 from knowledge.types import Block, BlockKind, Section
 
-_HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
+_FULL_WIDTH = [character for character in map(chr, range(0xFF01, 0xFF5F)) if character.isalnum()]
+_NARROW = str.maketrans(
+    {character: unicodedata.normalize("NFKC", character) for character in _FULL_WIDTH} | dict.fromkeys("‐‑‒–−－", "-")
+)
 _ID_COLUMN = re.compile(r"^(?:.{0,12}(?:ID|識別子|番号|No\.?|コード|項番|#))$|^(?:id|no\.?)$", re.IGNORECASE)
 _LINK_COLUMN = re.compile(
     r"^(?:対応|関連|参照|追跡|トレース|検証|実現|実装)|(?:章|節|ページ|設計書|コンポーネント|モジュール|ケース|ID|番号|優先度|重要度"
@@ -74,7 +77,7 @@ def read_matches(
 
 def names_of_document(text: str) -> tuple[str, ...]:
     """Return the identifiers that a document gives itself (文書ID: DES-001, Document ID: REQ-1), in document order."""
-    plain = "".join(map(_narrow, text)).translate(_HYPHENS)
+    plain = text.translate(_NARROW)
     return tuple(dict.fromkeys(match["id"] for match in _OWN_ID.finditer(plain)))
 
 
@@ -88,7 +91,7 @@ def _is_family(prefix: str, mentions: list[Mention]) -> bool:
 class _Reader:
     def __init__(self, text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> None:
         # Code points are kept one for one, so that offsets hold: full-width letters and digits only are folded.
-        self._text = "".join(map(_narrow, text)).translate(_HYPHENS)
+        self._text = text.translate(_NARROW)
         self._sections = sections
         self._blocks = blocks
         self._block_starts = [block.start for block in blocks]
@@ -238,12 +241,6 @@ class _Reader:
     def _indented(self, line_start: int) -> int:
         line = self._text[line_start : self._line_end(line_start)]
         return line_start + len(line) - len(line.lstrip())
-
-
-def _narrow(character: str) -> str:
-    if "\uff01" <= character <= "\uff5e" and character.isalnum():
-        return unicodedata.normalize("NFKC", character)
-    return character
 
 
 def _marks(cell: str) -> int:

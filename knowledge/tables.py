@@ -91,8 +91,7 @@ def _cells(text: str, start: int, end: int) -> Iterator[Cell]:
 
 
 def _trimmed(text: str, start: int, end: int) -> Cell:
-    while start < end and text[start] in _BORDER_CHARACTERS:
-        start += 1
-    while end > start and text[end - 1] in _BORDER_CHARACTERS:
-        end -= 1
-    return Cell(text=text[start:end], start=start, end=end)
+    begun = text[start:end].lstrip(_BORDER_CHARACTERS)
+    shown = begun.rstrip(_BORDER_CHARACTERS)
+    begin = end - len(begun)
+    return Cell(text=shown, start=begin, end=begin + len(shown))

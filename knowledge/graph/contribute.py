@@ -200,7 +200,7 @@ def _placed(facts: Iterable[EdgeFact], resolved: Resolved) -> dict[Ends, EdgeFac
     ids = {resolved.id_of(end) for fact in facts for end in (fact.source, fact.target)} - {None}
     rows = GraphNode.objects.filter(public_id__in=ids).values_list("public_id", "pk", "type_id")
     nodes = {public_id: (pk, node_type) for public_id, pk, node_type in rows}
-    allowed = set(EdgeEnds.objects.values_list("edge_type_id", "source_id", "target_id"))
+    allowed = set(EdgeEnds.objects.order_by().values_list("edge_type_id", "source_id", "target_id"))
     placed: dict[Ends, EdgeFact] = {}
     for fact in facts:
         source, target = nodes.get(resolved.id_of(fact.source) or ""), nodes.get(resolved.id_of(fact.target) or "")

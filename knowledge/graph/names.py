@@ -57,7 +57,7 @@ def find_names(text: str, names: Iterable[KnownName]) -> list[NamePlace]:
     Names of fewer than four characters are left out: they would be found everywhere. A name inside a longer compound
     (要件定義書 in 業務要件定義書) is not that name.
     """
-    folded = "".join(map(_fold, text.translate(_HYPHENS)))
+    folded = _folded(text)
     taken = bytearray(len(folded))
     found: list[NamePlace] = []
     for name in sorted(set(names), key=lambda one: (-len(one.key), one.key, one.node_id)):
@@ -88,8 +88,26 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not (_WORD.match(after) and _WORD.match(text[end - 1]) and after not in _MAY_FOLLOW)
 
 
-@lru_cache(maxsize=16_384)
-def _fold(character: str) -> str:
-    """Fold one code point to one code point, so that offsets hold."""
-    folded = unicodedata.normalize("NFKC", character).casefold()
-    return folded if len(folded) == 1 else character
+@lru_cache(maxsize=2)
+def _folded(text: str) -> str:
+    """Fold each code point to one code point, so that offsets hold; a text is searched for several kinds of names."""
+    return text.translate(_FOLDING)
+
+
+# Japanese text has a few thousand different characters; a hostile one must not fill the memory.
+_MOST_FOLDED = 16_384
+
+
+class _Folding(dict[int, str]):
+    """What each code point is folded to, found out when it is first met."""
+
+    def __missing__(self, code_point: int) -> str:
+        character = chr(code_point).translate(_HYPHENS)
+        folded = unicodedata.normalize("NFKC", character).casefold()
+        found = folded if len(folded) == 1 else character
+        if len(self) < _MOST_FOLDED:
+            self[code_point] = found
+        return found
+
+
+_FOLDING = _Folding()

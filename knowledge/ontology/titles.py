@@ -88,11 +88,10 @@ class TopicHeadings:
     def include(self, title: str) -> bool:
         """Tell whether a heading names the topic, as `names_topic` does."""
         bare = bare_title(title)
-        if any(pattern.search(bare) for pattern in self.exclusions):
-            return False
-        if any(self.names.fit(part) for part in title_parts(bare)):
-            return True
-        return any(pattern.search(bare) for pattern in self.patterns)
+        named = any(self.names.fit(part) for part in title_parts(bare))
+        if not named and not any(pattern.search(bare) for pattern in self.patterns):
+            return False  # asked first, since nearly every heading names something else
+        return not any(pattern.search(bare) for pattern in self.exclusions)
 
 
 @lru_cache(maxsize=256)
