@@ -40,7 +40,8 @@ def choose_alternatives(slide: PptxObject) -> None:
 
 def in_reading_order(shapes: Iterable[PptxObject]) -> Iterator[PptxObject]:
     """Yield shapes row by row, from the left; those of a group together, since their places count from its own."""
-    for row in _rows(sorted(shapes, key=lambda shape: shape.top or 0)):
+    # A shape is asked for its place once: a placeholder looks for it in its layout and master.
+    for row in _rows(sorted(((shape.top or 0, shape) for shape in shapes), key=lambda placed: placed[0])):
         for shape in sorted(row, key=lambda shape: shape.left or 0):
             if shape.shape_type == MSO_SHAPE_TYPE.GROUP:
                 yield from in_reading_order(shape.shapes)
@@ -48,12 +49,15 @@ def in_reading_order(shapes: Iterable[PptxObject]) -> Iterator[PptxObject]:
                 yield shape
 
 
-def _rows(shapes: Sequence[PptxObject]) -> Iterator[list[PptxObject]]:
+def _rows(shapes: Sequence[tuple[int, PptxObject]]) -> Iterator[list[PptxObject]]:
     row: list[PptxObject] = []
-    for shape in shapes:
-        if row and (shape.top or 0) - (row[0].top or 0) >= _ROW_EMU:
+    first_top = 0
+    for top, shape in shapes:
+        if row and top - first_top >= _ROW_EMU:
             yield row
             row = []
+        if not row:
+            first_top = top
         row.append(shape)
     if row:
         yield row

@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
@@ -28,6 +29,7 @@ _SHEETS = re.compile("worksheets|chartsheets")
 # Graph paper has many empty cells with borders, which cost little.
 _EMPTY_FACTOR = 5
 _MAX_ROWS, _MAX_COLUMNS = 1_048_576, 16_384
+_DIGITS = "0123456789"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,7 +116,7 @@ class WorkbookReader:
         visible = row.get("hidden") not in ("1", "true")
         for cell in _children(row, "c"):
             reference = cell.get("r")
-            column = split_reference(reference)[1] if reference else position[1] + 1
+            column = _column_of(reference.rstrip(_DIGITS)) if reference else position[1] + 1
             position[1] = column
             self._cells_seen += 1
             self._cells_filled += len(cell) > 0
@@ -214,6 +216,12 @@ def _release(element: Element) -> None:
     element.clear()
     while element.getprevious() is not None:
         del element.getparent()[0]
+
+
+@lru_cache(maxsize=_MAX_COLUMNS)
+def _column_of(letters: str) -> int:
+    """Turn ``"B"`` into 2; a sheet has as many cells as columns come again. :raises ValueError: for anything else."""
+    return split_reference(f"{letters}1")[1]
 
 
 def split_reference(reference: str) -> tuple[int, int]:
