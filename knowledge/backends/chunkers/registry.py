@@ -138,7 +138,9 @@ def language_of(text: str) -> str | None:
     >>> [language_of(t) for t in ("要件を定義する。", "The requirements.", "123 --")]
     ['ja', 'en', None]
     """
-    kana, kanji, latin = (len(script.findall(text)) for script in (_KANA, _KANJI, _LATIN))
-    if kana or kanji > _MIN_KANJI_SHARE * max(latin, 1):
+    if _KANA.search(text):
+        return "ja"
+    kanji, latin = (len(script.findall(text)) for script in (_KANJI, _LATIN))
+    if kanji > _MIN_KANJI_SHARE * max(latin, 1):
         return "ja"
     return "en" if latin else None
