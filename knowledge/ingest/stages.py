@@ -73,6 +73,8 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
 
 def _titles_before(version: DocumentVersion) -> list[str]:
     """The title and file name of the version before: where the document has one of these, nobody chose it."""
+    if version.number == 1:
+        return []
     before = DocumentVersion.objects.filter(document=version.document_id, number=version.number - 1)
     return [title for row in before.values_list("content__title", "filename") for title in row if title]
 
