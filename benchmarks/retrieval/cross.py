@@ -10,11 +10,11 @@ from statistics import fmean
 
 import numpy as np
 
-from benchmarks.retrieval.fit import Collected, candidates, collect, fit_line, fit_range, sample_values, separation
+from benchmarks.retrieval.fit import Collected, collect, fit_line, fit_range, ranked_keys, sample_values, separation
 from benchmarks.retrieval.measure import TOP, alternatives, chance
 from benchmarks.retrieval.question_sets import QuestionSet, read_sets
 from hub.evaluation.metrics import evaluate, ndcg_at
-from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse
+from knowledge.search.fusion import WEIGHTS, CosineRange, Weights
 from knowledge.types import SearchMode
 
 STEPS = 10
@@ -108,14 +108,9 @@ def _separation(
 
 def _rankings(collected: Collected, mode: SearchMode, cosine_range: CosineRange, weights: Weights) -> Rankings:
     return [
-        [names[key] for key in _top(candidates(evidence, mode), mode, cosine_range, weights)]
+        [names[key] for key in ranked_keys(evidence, mode, cosine_range, weights)[0][:TOP]]
         for evidence, _gold, names in collected.own
     ]
-
-
-def _top(found: list[Evidence], mode: SearchMode, cosine_range: CosineRange, weights: Weights) -> list[int]:
-    ranked = fuse(found, mode=mode, cosine_range=cosine_range, weights=weights)
-    return [one.evidence.chunk_id for one in ranked[:TOP]]
 
 
 def _gains(rankings: Rankings, gold: Sequence[frozenset[str]]) -> list[float]:

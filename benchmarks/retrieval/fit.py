@@ -20,7 +20,7 @@ from knowledge.backends.active_embedder import active_embedding_set, get_embedde
 from knowledge.backends.analysis import analyse_query
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
-from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Fused, Weights, fuse
+from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.scope import permitted_chunks
 from knowledge.types import SearchFilter, SearchMode
@@ -49,7 +49,7 @@ def run(folder: Path, count: int, cache: Path) -> None:
     _write(lines, cosine_range, sets, count)
 
 
-Asked = list[tuple[list[Evidence], frozenset[str], dict[int, str]]]
+Asked = list[tuple[Evidence, frozenset[str], dict[int, str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,21 +107,23 @@ def sample_values(collected: Collected, cosine_range: CosineRange, weights: Weig
     sample = Sample()
     for mode in SearchMode:
         for evidence, gold, names in collected.own:
-            ranked = fuse(candidates(evidence, mode), mode=mode, cosine_range=cosine_range, weights=weights)
-            sample.gold[mode] += [one.value for one in ranked[:GOLD_WITHIN] if names[one.evidence.chunk_id] in gold]
+            keys, values = ranked_keys(evidence, mode, cosine_range, weights)
+            first = zip(keys[:GOLD_WITHIN], values, strict=False)
+            sample.gold[mode] += [value for key, value in first if names[key] in gold]
         for evidence, _gold, _names in collected.strangers:
-            ranked = fuse(candidates(evidence, mode), mode=mode, cosine_range=cosine_range, weights=weights)
-            sample.strangers[mode].append(_best(ranked))
+            _keys, values = ranked_keys(evidence, mode, cosine_range, weights)
+            sample.strangers[mode].append(values[0] if values else 0.0)
     return sample
 
 
-def candidates(evidence: Sequence[Evidence], mode: SearchMode) -> list[Evidence]:
-    """Leave out what a mode would not have found."""
-    return [one for one in evidence if mode is not SearchMode.LEXICAL or one.lexical > 0]
-
-
-def _best(ranked: Sequence[Fused]) -> float:
-    return ranked[0].value if ranked else 0.0
+def ranked_keys(
+    evidence: Evidence, mode: SearchMode, cosine_range: CosineRange, weights: Weights
+) -> tuple[list[int], list[float]]:
+    """Fuse what a mode would have found: keys of passages, the best first, and their values."""
+    is_found = evidence.lexical > 0 if mode is SearchMode.LEXICAL else np.ones(evidence.chunk_ids.size, bool)
+    found = evidence.at(np.flatnonzero(is_found))
+    ranked = fuse(found, mode=mode, cosine_range=cosine_range, weights=weights)
+    return found.chunk_ids[ranked.places].tolist(), ranked.values.tolist()
 
 
 def fit_line(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:
@@ -144,8 +146,8 @@ def fit_line(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:
 
 def separation(line: LogisticLine, sample: Sample, mode: SearchMode) -> tuple[float, float]:
     """Give the shares of gold passages that a line scores 0.7 or more, and of strangers' best that it scores less."""
-    gold = np.mean([line.score(value) >= GOOD_EVIDENCE for value in sample.gold[mode]])
-    strangers = np.mean([line.score(value) < GOOD_EVIDENCE for value in sample.strangers[mode]])
+    gold = np.mean(line.scores(np.array(sample.gold[mode])) >= GOOD_EVIDENCE)
+    strangers = np.mean(line.scores(np.array(sample.strangers[mode])) < GOOD_EVIDENCE)
     return float(gold), float(strangers)
 
 

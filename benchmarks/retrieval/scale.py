@@ -173,5 +173,5 @@ def _keys(permitted: scope.PermittedChunks) -> NDArray[np.int64]:
 
 def _nearest(embedding_set: EmbeddingSet, query: NDArray[np.float32], permitted: scope.PermittedChunks) -> list[int]:
     with transaction.atomic():
-        hits = nearest_chunks(embedding_set, query, permitted, limit=legs.LEG_DEPTH)
-    return [hit.chunk_id for hit in hits[:TOP]]
+        nearest = nearest_chunks(embedding_set, query, permitted, limit=legs.LEG_DEPTH)
+    return nearest.chunk_ids[:TOP].tolist()

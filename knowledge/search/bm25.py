@@ -47,8 +47,23 @@ class Scores:
         return total
 
     def keep(self, ordinals: NDArray[np.int64]) -> Self:
-        """Keep the chunks of a set."""
-        return self.at(np.flatnonzero(np.isin(self.ordinals, ordinals)))
+        """Keep the chunks of some numbers, of which each is given once."""
+        places, is_here = self._places(np.sort(ordinals))
+        return self.at(places[is_here])
+
+    def of(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Tell what the fields words and bigrams say of each of some numbers; 0 of those that are not here."""
+        places, is_here = self._places(ordinals)
+        words, bigrams = np.zeros(ordinals.size), np.zeros(ordinals.size)
+        words[is_here], bigrams[is_here] = self.words[places[is_here]], self.bigrams[places[is_here]]
+        return words, bigrams
+
+    def _places(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Tell where each number stands, and whether it does."""
+        places = np.searchsorted(self.ordinals, ordinals)
+        is_here = places < self.ordinals.size
+        is_here[is_here] = self.ordinals[places[is_here]] == ordinals[is_here]
+        return places, is_here
 
     def at(self, places: NDArray[np.int64]) -> Self:
         """Keep the chunks at some places."""
@@ -124,9 +139,8 @@ class _Sums:
         """Give the place of each number; the numbers must occur."""
         return ordinals - self._low if self._numbers is None else np.searchsorted(self._numbers, ordinals)
 
-    def mark(self, ordinals: Sequence[int]) -> NDArray[np.bool_]:
+    def mark(self, given: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark the places of those numbers that have one."""
-        given = np.array(ordinals, np.int64)
         marks = np.zeros(self.size, bool)
         if self._numbers is None:
             marks[given[(given >= self._low) & (given < self._low + self.size)] - self._low] = True
@@ -156,7 +170,7 @@ def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> 
 
 
 def best_scores(
-    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int, *, also: Sequence[int] = ()
+    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int, *, also: NDArray[np.int64]
 ) -> Scores:
     """Score the best ``limit`` chunks at least, and those of ``also`` that have any of the terms."""
     lists = _lists(terms, pieces)
@@ -189,7 +203,7 @@ def _leaders(total: NDArray[np.float64], limit: int, most_left: float) -> NDArra
     return np.flatnonzero(total >= least - most_left - ROUNDING) if least > most_left + ROUNDING else None
 
 
-def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also: Sequence[int]) -> Scores:
+def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also: NDArray[np.int64]) -> Scores:
     wanted = sums.mark(also)
     wanted[leaders] = True
     for one in rest:

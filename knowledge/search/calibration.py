@@ -8,12 +8,13 @@ lie below. The logistic line grows with the fused value, so scores never contrad
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from knowledge.search.fusion import CosineRange
 from knowledge.types import SearchMode
@@ -31,9 +32,9 @@ class LogisticLine:
     intercept: float
     slope: float
 
-    def score(self, value: float) -> float:
-        """Map a fused value to a score between 0 and 1."""
-        return 0.5 * (1.0 + math.tanh(0.5 * (self.intercept + self.slope * value)))
+    def scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map fused values to scores between 0 and 1."""
+        return 0.5 * (1.0 + np.tanh(0.5 * (self.intercept + self.slope * values)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +48,10 @@ class Calibration:
         """Tell whether scores of this mode were measured."""
         return mode in self.lines
 
-    def scores(self, values: Iterable[float], mode: SearchMode) -> list[float]:
+    def scores(self, values: NDArray[np.float64], mode: SearchMode) -> NDArray[np.float64]:
         """Give the calibrated scores, or for an unmeasured mode the fused values cut to 0…1."""
         line = self.lines.get(mode)
-        return [line.score(value) if line else min(1.0, max(0.0, value)) for value in values]
+        return line.scores(values) if line else np.clip(values, 0.0, 1.0)
 
 
 def calibration_for(*, backend: str, model: str) -> Calibration:

@@ -6,6 +6,8 @@ from dataclasses import fields
 from datetime import date
 from typing import Any
 
+import numpy as np
+
 from knowledge.backends.analysis import QueryTerms
 from knowledge.models import EmbeddingSet
 from knowledge.search.legs import Findings
@@ -40,7 +42,10 @@ def explain(
         codes=terms.codes,
         phrases=phrases,
         filters=_given(query.filter),
-        candidates={"vector": len(findings.vector_ranks), "lexical": len(findings.lexical_ranks)},
+        candidates={
+            "vector": int(np.count_nonzero(findings.vector_ranks)),
+            "lexical": int(np.count_nonzero(findings.lexical_ranks)),
+        },
     )
 
 

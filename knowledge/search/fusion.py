@@ -7,9 +7,11 @@ not depend on what else was found, so sums of two queries can be compared, and o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from knowledge.types import SearchMode
 
@@ -32,25 +34,30 @@ CODES_WEIGHT = 0.5
 CONTENTS_SHARE = 0.5
 
 
-class Evidence(NamedTuple):
-    """What both legs say about one candidate: ``words`` and ``bigrams`` from 0 to 1, None cosine without a vector.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What both legs say about candidates, in columns: ``words`` and ``bigrams`` from 0 to 1, NaN without a cosine.
 
-    ``codes`` is the share of the query's codes (FR-001) that the candidate has, ``matched`` the terms it has;
-    ``is_contents`` when it lists headings.
+    ``codes`` are the shares of the query's codes (FR-001) that the candidates have, ``are_contents`` those that list
+    headings.
     """
 
-    chunk_id: int
-    cosine: float | None = None
-    words: float = 0.0
-    bigrams: float = 0.0
-    codes: float = 0.0
-    matched: tuple[str, ...] = ()
-    is_contents: bool = False
+    chunk_ids: NDArray[np.int64]
+    cosines: NDArray[np.float64]
+    words: NDArray[np.float64]
+    bigrams: NDArray[np.float64]
+    codes: NDArray[np.float64]
+    are_contents: NDArray[np.bool_]
 
     @property
-    def lexical(self) -> float:
-        """The lexical leg's own score, 0 to 1."""
-        return (WEIGHTS.words * self.words + WEIGHTS.bigrams * self.bigrams) / (WEIGHTS.words + WEIGHTS.bigrams)
+    def lexical(self) -> NDArray[np.float64]:
+        """The lexical leg's own scores, 0 to 1."""
+        both: NDArray[np.float64] = WEIGHTS.words * self.words + WEIGHTS.bigrams * self.bigrams
+        return both / (WEIGHTS.words + WEIGHTS.bigrams)
+
+    def at(self, places: NDArray[np.int64]) -> Self:
+        """Keep the candidates at some places, in the order of these."""
+        return type(self)(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,50 +67,51 @@ class CosineRange:
     low: float
     high: float
 
-    def place(self, cosine: float | None) -> float:
+    def place(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """Map ``low`` to 0 and ``high`` to 1, without cutting off; a missing cosine counts as ``low``."""
-        return 0.0 if cosine is None else (cosine - self.low) / (self.high - self.low)
+        return np.where(np.isnan(cosines), 0.0, (cosines - self.low) / (self.high - self.low))
 
 
-class Fused(NamedTuple):
-    """A candidate with the convex sum that ranks it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused:
+    """The ranking: places of candidates in their evidence, the best first, and the convex sums that rank them."""
 
-    evidence: Evidence
-    value: float
+    places: NDArray[np.int64]
+    values: NDArray[np.float64]
 
 
 def fuse(
-    candidates: Iterable[Evidence],
+    evidence: Evidence,
     *,
     mode: SearchMode,
     cosine_range: CosineRange,
     weights: Weights = WEIGHTS,
     wants_contents: bool = False,
-) -> list[Fused]:
+) -> Fused:
     """Rank candidates, the best first; of equals the smaller chunk id comes first.
 
     In the modes vector and lexical the other leg's evidence does not count, nor do ``weights``. Where a query names
     a code, passages that have it come before all others, unless none has it. Lists of headings count
     ``CONTENTS_SHARE``, unless the query asks for them.
     """
-    fused = [Fused(evidence=one, value=_value(one, mode, cosine_range, weights)) for one in candidates]
+    values = _values(evidence, mode, cosine_range, weights)
     if not wants_contents:
-        fused = [one._replace(value=CONTENTS_SHARE * one.value) if one.evidence.is_contents else one for one in fused]
-    if any(one.evidence.codes for one in fused):
-        fused = [one._replace(value=_with_codes(one)) for one in fused]
-    return sorted(fused, key=lambda one: (-one.value, one.evidence.chunk_id))
+        values = np.where(evidence.are_contents, CONTENTS_SHARE * values, values)
+    if evidence.codes.any():
+        values = _with_codes(values, evidence.codes)
+    places = np.lexsort((evidence.chunk_ids, -values))
+    return Fused(places=places, values=values[places])
 
 
-def _with_codes(one: Fused) -> float:
+def _with_codes(values: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Let codes decide, and what else was found among those that have as many of them."""
-    rest = min(1.0, max(0.0, one.value))
-    return CODES_WEIGHT * one.evidence.codes + (1 - CODES_WEIGHT) * rest
+    return CODES_WEIGHT * codes + (1 - CODES_WEIGHT) * np.clip(values, 0.0, 1.0)
 
 
-def _value(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange, weights: Weights) -> float:
+def _values(evidence: Evidence, mode: SearchMode, cosine_range: CosineRange, weights: Weights) -> NDArray[np.float64]:
     if mode is SearchMode.LEXICAL:
         return evidence.lexical
-    cosine = cosine_range.place(evidence.cosine)
+    cosine = cosine_range.place(evidence.cosines)
     if mode is SearchMode.VECTOR:
         return cosine
     return weights.cosine * cosine + weights.words * evidence.words + weights.bigrams * evidence.bigrams

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
@@ -18,18 +19,17 @@ from knowledge.ports import Reranker
 from knowledge.search import notices
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
 from knowledge.search.explain import explain
-from knowledge.search.fusion import fuse
 from knowledge.search.highlights import query_marks
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.pages import load_page
 from knowledge.search.phrases import chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
-from knowledge.search.ranking import Scored, arrange, ceiling_for, missing_codes, score_candidates
+from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import one_snapshot
 from knowledge.structure import names_contents
-from knowledge.types import Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
+from knowledge.types import LegScore, Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
 
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
 
@@ -105,34 +105,35 @@ def _search(
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
     with watch.measure("fuse"):
-        ranked = fuse(
-            findings.evidence,
-            mode=findings.mode,
-            cosine_range=calibration.cosine_range,
+        missing = missing_codes(terms, findings, phrases)
+        ranking = rank_candidates(
+            findings,
+            calibration,
+            ceiling=ceiling_for(terms, missing, phrases),
             wants_contents=names_contents(query.text),
         )
-        tell_legs = query.level.includes(SearchDetail.SCORES)
-        missing = missing_codes(terms, findings, phrases)
-        ceiling = ceiling_for(terms, missing, phrases)
-        scored = score_candidates(ranked, findings, calibration, ceiling=ceiling, tell_legs=tell_legs)
-    found = [one for one in scored if one.score >= query.threshold]
+        found = ranking.at(np.flatnonzero(ranking.scores >= query.threshold))
+    reranked: dict[int, LegScore] = {}
     if reranker:
         with watch.measure("rerank"):
-            found = rerank(query.text, found, reranker)
+            found, reranked = rerank(query.text, found, findings.candidates, reranker)
     with watch.measure("load"):
-        found, total = arrange(found, query, findings.candidates)
+        shown, total = arrange(found, query, findings.candidates)
         is_marked = query.level.includes(SearchDetail.HIGHLIGHTS)
         marks = query_marks(query.text, also=(*phrases, *synonyms)) if is_marked else None
-        page = load_page(permitted, query, found, marks=marks)
-    remarks += _emptiness(permitted, phrases) if not scored else []
-    remarks += [notices.PHRASE_DIVIDED] if is_divided and scored else []
+        page = tell(shown.at(slice(query.offset, query.offset + query.limit)), found, findings, query, reranked)
+        keys = findings.candidates.chunk_ids[shown.places].tolist()
+        loaded = load_page(permitted, query, page, keys, marks=marks)
+    has_any = len(findings.candidates) > 0
+    remarks += [] if has_any else _emptiness(permitted, phrases)
+    remarks += [notices.PHRASE_DIVIDED] if is_divided and has_any else []
     remarks += [notices.codes_not_found(missing)] if missing else []
     return SearchResult(
-        hits=tuple(page.hits),
+        hits=tuple(loaded.hits),
         total_found=total,
-        next_offset=page.next_offset,
-        next_page=page.next_page,
-        notices=(*findings.notices, *remarks, *_quality_notices(scored, findings.mode, calibration), *page.notices),
+        next_offset=loaded.next_offset,
+        next_page=loaded.next_page,
+        notices=(*findings.notices, *remarks, *_quality_notices(ranking, findings.mode, calibration), *loaded.notices),
         explanation=explain(query, embedding_set, terms, phrases, permitted, findings) if is_explained else None,
     )
 
@@ -144,7 +145,7 @@ def _emptiness(permitted: PermittedChunks, phrases: Sequence[str]) -> list[Notic
     return [notices.NOTHING_TO_SEARCH] if permitted.count == 0 else []
 
 
-def _quality_notices(scored: Sequence[Scored], mode: SearchMode, calibration: Calibration) -> list[Notice]:
+def _quality_notices(ranking: Ranking, mode: SearchMode, calibration: Calibration) -> list[Notice]:
     if not calibration.is_known(mode):
         return [notices.UNCALIBRATED]
-    return [] if scored and scored[0].score >= GOOD_EVIDENCE else [notices.NO_GOOD_EVIDENCE]
+    return [] if ranking.scores.max(initial=0.0) >= GOOD_EVIDENCE else [notices.NO_GOOD_EVIDENCE]

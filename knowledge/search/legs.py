@@ -20,9 +20,9 @@ from knowledge.backends.analysis import QueryTerms
 from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
-from knowledge.search.candidates import Candidate
+from knowledge.search.candidates import NO_CANDIDATES, Candidates
 from knowledge.search.fusion import Evidence
-from knowledge.search.lexical import LexicalHit, lexical_hits
+from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
@@ -54,29 +54,32 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What the legs found: candidates by chunk, evidence for each, each leg's ranks from 1, and who answered.
+    """What the legs found: candidates, evidence for each, each leg's ranks from 1 (0 where it is not), in columns.
 
-    ``mode`` is the one that could be served: not the wanted one when a leg failed or had nothing to say.
+    ``mode`` is the one that could be served: not the wanted one when a leg failed or had nothing to say. ``matched``
+    tells which candidates have each of the terms ``told``: (terms, candidates).
     """
 
     mode: SearchMode
-    candidates: dict[int, Candidate]
-    evidence: list[Evidence]
-    vector_ranks: dict[int, int]
-    lexical_ranks: dict[int, int]
+    candidates: Candidates
+    evidence: Evidence
+    vector_ranks: NDArray[np.int64]
+    lexical_ranks: NDArray[np.int64]
+    told: tuple[str, ...]
+    matched: NDArray[np.bool_]
     notices: list[Notice]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _VectorAnswer:
     vector: NDArray[np.float32]
-    hits: list[Candidate]
+    nearest: Candidates
     is_cut: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LexicalAnswer:
-    hits: list[LexicalHit]
+    hits: LexicalHits
     is_cut: bool
 
 
@@ -134,7 +137,7 @@ def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChun
             embedder = embedder_of(embedding_set)
             vector, is_cut = embedder.embed_query(text), embedder.query_is_truncated(text)
         with watch.measure("vector"), transaction.atomic():
-            hits = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
+            nearest = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
     except EmbeddingError as error:
         logger.warning("vector search failed: %s", error.code)
         raise _LegFailed(notices.vector_unavailable(error.ja, error.en)) from error
@@ -144,7 +147,7 @@ def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChun
     except DatabaseError as error:
         logger.exception("vector search failed")
         raise _LegFailed(notices.vector_unavailable("", "")) from error
-    return _VectorAnswer(vector=vector, hits=hits, is_cut=is_cut)
+    return _VectorAnswer(vector=vector, nearest=nearest, is_cut=is_cut)
 
 
 def _ask_lexical(
@@ -163,7 +166,7 @@ def _ask_lexical(
                 permitted,
                 embedding_set,
                 limit=LEG_DEPTH,
-                also=nearest.hits if nearest else [],
+                also=nearest.nearest if nearest else NO_CANDIDATES,
                 near=nearest.vector if nearest else None,
                 codes=terms.codes,
                 tell_terms=tell_terms,
@@ -189,30 +192,27 @@ def _combine(
     lexical: _LexicalAnswer | None,
     remarks: list[Notice],
 ) -> Findings:
-    nearest, matching = (vector.hits if vector else []), (lexical.hits if lexical else [])
-    by_id = {hit.chunk_id: hit for hit in matching}
-    candidates = {one.chunk_id: one for one in nearest} | {hit.chunk_id: hit.candidate for hit in matching}
     if (vector and vector.is_cut) or (lexical and lexical.is_cut):
         remarks.append(notices.QUERY_CUT)
+    nearest = vector.nearest if vector else NO_CANDIDATES
+    # The lexical leg puts those that it found by itself behind the nearest ones.
+    hits = lexical.hits if lexical else no_hits(nearest)
+    candidates = hits.candidates
+    vector_ranks = np.arange(1, len(candidates) + 1)
     return Findings(
         mode=mode,
         candidates=candidates,
-        evidence=[_evidence(one, by_id.get(chunk_id)) for chunk_id, one in candidates.items()],
-        vector_ranks={hit.chunk_id: rank for rank, hit in enumerate(nearest, 1)},
-        lexical_ranks={hit.chunk_id: hit.rank for hit in matching if hit.rank is not None},
+        evidence=Evidence(
+            chunk_ids=candidates.chunk_ids,
+            cosines=candidates.cosines,
+            words=hits.words,
+            bigrams=hits.bigrams,
+            codes=hits.codes,
+            are_contents=candidates.are_contents,
+        ),
+        vector_ranks=np.where(vector_ranks <= len(nearest), vector_ranks, 0),
+        lexical_ranks=hits.ranks,
+        told=hits.told,
+        matched=hits.matched,
         notices=remarks,
-    )
-
-
-def _evidence(candidate: Candidate, match: LexicalHit | None) -> Evidence:
-    if match is None:
-        return Evidence(chunk_id=candidate.chunk_id, cosine=candidate.cosine, is_contents=bool(candidate.is_contents))
-    return Evidence(
-        chunk_id=candidate.chunk_id,
-        cosine=candidate.cosine,
-        words=match.words,
-        bigrams=match.bigrams,
-        codes=match.codes,
-        matched=match.matched,
-        is_contents=bool(candidate.is_contents),
     )

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.bm25 import Scores, all_scores, best_scores
-from knowledge.search.candidates import Candidate, read_candidates
+from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
+from knowledge.search.columns import INTEGER, read_columns
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm, KnownTerm, known_terms
@@ -32,27 +31,24 @@ TERMS_PER_BREAK = 3
 MOST_BREAKS = 2
 
 
-class LexicalHit(NamedTuple):
-    """A candidate's share of the best possible BM25 score in each field, and its rank from 1 (None beyond the limit).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LexicalHits:
+    """Candidates with their shares of the best possible BM25 score in each field, and ranks from 1, in columns.
 
-    ``codes`` is the share of the query's codes that the chunk has, ``matched`` the terms that it has.
+    The rank is 0 beyond the limit. ``codes`` are the shares of the query's codes that they have. ``matched`` tells
+    which have each of the terms ``told``: (terms, candidates).
     """
 
-    candidate: Candidate
-    words: float
-    bigrams: float
-    rank: int | None
-    codes: float = 0.0
-    matched: tuple[str, ...] = ()
-
-    @property
-    def chunk_id(self) -> int:
-        """The chunk's key."""
-        return self.candidate.chunk_id
+    candidates: Candidates
+    words: NDArray[np.float64]
+    bigrams: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    codes: NDArray[np.float64]
+    told: tuple[str, ...]
+    matched: NDArray[np.bool_]
 
 
-_ALL_PERMITTED = "SELECT e.ordinal FROM knowledge_lexicalentry e WHERE e.chunk_id IN ({permitted})"
-_Known = dict[int, Candidate]  # by number in the index
+_ALL_PERMITTED = "SELECT e.ordinal AS ordinals FROM knowledge_lexicalentry e WHERE e.chunk_id IN ({permitted})"
 
 
 def lexical_hits(
@@ -61,38 +57,53 @@ def lexical_hits(
     embedding_set: EmbeddingSet,
     *,
     limit: int,
-    also: Sequence[Candidate] = (),
+    also: Candidates = NO_CANDIDATES,
     near: NDArray[np.float32] | None = None,
     codes: Sequence[str] = (),
     tell_terms: bool = False,
-) -> list[LexicalHit]:
+) -> LexicalHits:
     """Score the permitted chunks that have any term: the best ``limit``, and those of ``also`` wherever they rank.
 
-    In order of rank, equals by their number in the index. Chunks of ``also``, which must be permitted ones, are missing
-    when they have none of the terms. Of the terms that a chunk has, ``codes`` are told, or all with ``tell_terms``.
-    New candidates get their cosine to ``near``. Up to three queries, and one more each time that too few of the best
-    candidates were permitted.
+    Those of ``also``, which must be permitted ones, come first and in their order, whether they have a term or not; of
+    equals the smaller number in the index ranks first. Of the terms that a chunk has, ``codes`` are told, or all with
+    ``tell_terms``. New candidates get their cosine to ``near``. Up to three queries, and one more each time that too
+    few of the best candidates were permitted.
     """
     if not terms or permitted.is_empty:
-        return []
+        return no_hits(also)
     pieces = read_pieces([key for term in terms for key in term.pieces])
-    known = {one.ordinal: one for one in also if one.ordinal is not None}
-    ask = _Asker(permitted_chunks=permitted, embedding_set=embedding_set, near=near, known=known)
-    if permitted.is_small:
-        scores = all_scores(terms, pieces)
-        best = ask.permitted(_first(scores.keep(ask.all_numbers()), limit).ordinals)
-    else:
-        scores = best_scores(terms, pieces, limit, also=list(known))
-        best = _best_permitted(scores, ask, limit)
-        if len(best) < limit and not scores.is_complete:
-            scores = all_scores(terms, pieces)
-            best = _best_permitted(scores, ask, limit)
-    ranked = _first(scores.keep(np.array(list(best), np.int64)), limit).ordinals.tolist()
-    candidates = known | {ordinal: best[ordinal] for ordinal in ranked}
-    wanted = scores.keep(np.array(list(candidates), np.int64))
+    ask = _Asker(permitted_chunks=permitted, embedding_set=embedding_set, near=near, known=also)
+    scores, found = _best(terms, pieces, ask, limit)
+    everyone = also.followed_by(found)
+    ranks = _ranks(_first(scores.keep(everyone.ordinals), limit).ordinals, everyone.ordinals)
+    shown = np.flatnonzero((ranks > 0) | (np.arange(ranks.size) < len(also)))
+    candidates = everyone.at(shown)
+    words, bigrams = scores.of(candidates.ordinals)
     told = [term for term in terms if tell_terms or term.text in codes]
-    ranks = {ordinal: rank for rank, ordinal in enumerate(ranked, 1)}
-    return _hits(wanted, candidates, ranks, _matched(told, pieces, wanted.ordinals), codes)
+    matched = _matched(told, pieces, candidates.ordinals)
+    return LexicalHits(
+        candidates=candidates,
+        words=np.minimum(1.0, words),
+        bigrams=np.minimum(1.0, bigrams),
+        ranks=ranks[shown],
+        codes=_shares(codes, told, matched),
+        told=tuple(term.text for term in told),
+        matched=matched,
+    )
+
+
+def no_hits(candidates: Candidates) -> LexicalHits:
+    """Tell of candidates that they have no term."""
+    nothing = np.zeros(len(candidates))
+    return LexicalHits(
+        candidates=candidates,
+        words=nothing,
+        bigrams=nothing,
+        ranks=nothing.astype(np.int64),
+        codes=nothing,
+        told=(),
+        matched=np.zeros((0, nothing.size), bool),
+    )
 
 
 def numbers_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSet) -> NDArray[np.int32]:
@@ -187,30 +198,52 @@ class _Asker:
     permitted_chunks: PermittedChunks
     embedding_set: EmbeddingSet
     near: NDArray[np.float32] | None
-    known: _Known
+    known: Candidates
 
-    def permitted(self, ordinals: NDArray[np.int64]) -> _Known:
+    def new(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Leave out the numbers that are known."""
+        return ordinals[~np.isin(ordinals, self.known.ordinals)]
+
+    def permitted(self, ordinals: NDArray[np.int64]) -> Candidates:
         """Give the permitted ones of some numbers. At most one query."""
-        asked = ordinals.tolist()
-        new = [ordinal for ordinal in asked if ordinal not in self.known]
-        read = read_candidates(new, self.permitted_chunks, self.embedding_set, near=self.near)
-        return {ordinal: self.known[ordinal] for ordinal in asked if ordinal in self.known} | read
+        return read_candidates(ordinals, self.permitted_chunks, self.embedding_set, near=self.near)
 
     def all_numbers(self) -> NDArray[np.int64]:
         """Give the numbers of all permitted chunks. One query."""
-        with connection.cursor() as cursor:
-            cursor.execute(_ALL_PERMITTED.format(permitted=self.permitted_chunks.sql), self.permitted_chunks.params)
-            return np.array([row[0] for row in cursor.fetchall()], np.int64)
+        sql = _ALL_PERMITTED.format(permitted=self.permitted_chunks.sql)
+        return read_columns(sql, self.permitted_chunks.params, {"ordinals": INTEGER})["ordinals"]
 
 
-def _best_permitted(scores: Scores, ask: _Asker, limit: int) -> _Known:
-    """Ask which of the best are permitted, more and more of them, until ``limit`` are found or nothing is left."""
-    found: _Known = {}
+def _best(
+    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], ask: _Asker, limit: int
+) -> tuple[Scores, Candidates]:
+    """Score the chunks, and read those of the best ``limit`` permitted ones that are not known."""
+    if ask.permitted_chunks.is_small:
+        scores = all_scores(terms, pieces)
+        best = _first(scores.keep(ask.all_numbers()), limit).ordinals
+        return scores, ask.permitted(ask.new(best))
+    scores = best_scores(terms, pieces, limit, also=ask.known.ordinals)
+    found, count = _best_permitted(scores, ask, limit)
+    if count < limit and not scores.is_complete:
+        scores = all_scores(terms, pieces)
+        found, _count = _best_permitted(scores, ask, limit)
+    return scores, found
+
+
+def _best_permitted(scores: Scores, ask: _Asker, limit: int) -> tuple[Candidates, int]:
+    """Ask which of the best are permitted, more and more of them, until ``limit`` are found or nothing is left.
+
+    Gives those that were not known, and how many there are with the known ones.
+    """
+    found, count = NO_CANDIDATES, 0
     for ordinals in _batches(scores, limit):
-        found |= ask.permitted(ordinals)
-        if len(found) >= limit or not scores.is_complete:
+        new = ask.new(ordinals)
+        permitted = ask.permitted(new)
+        found = found.followed_by(permitted)
+        count += ordinals.size - new.size + len(permitted)
+        if count >= limit or not scores.is_complete:
             break
-    return found
+    return found, count
 
 
 def _batches(scores: Scores, limit: int) -> Iterator[NDArray[np.int64]]:
@@ -239,36 +272,29 @@ def _first(scores: Scores, limit: int) -> Scores:
     return scores.at(np.argsort(-scores.total, kind="stable")[:limit])
 
 
+def _ranks(ranked: NDArray[np.int64], ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the place from 1 of each number among the ranked ones, 0 where it is not there."""
+    if not ranked.size:
+        return np.zeros(ordinals.size, np.int64)
+    order = np.argsort(ranked)
+    places = order[np.minimum(np.searchsorted(ranked, ordinals, sorter=order), ranked.size - 1)]
+    return np.where(ranked[places] == ordinals, places + 1, 0)
+
+
 def _matched(
     terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], ordinals: NDArray[np.int64]
-) -> list[tuple[str, ...]]:
-    """Give for each of the numbers the terms that the chunk has, each once."""
-    matched: list[dict[str, None]] = [{} for _ in ordinals]
-    for term in terms:
+) -> NDArray[np.bool_]:
+    """Tell which of the numbers have each term: (terms, numbers)."""
+    matched = np.zeros((len(terms), ordinals.size), bool)
+    for row, term in zip(matched, terms, strict=True):
         for key in pieces.keys() & term.pieces:
-            for place in np.flatnonzero(np.isin(ordinals, pieces[key].ordinals)).tolist():
-                matched[place][term.text] = None
-    return [tuple(texts) for texts in matched]
+            row |= _occurring(ordinals.astype(np.int32), pieces[key].ordinals)
+    return matched
 
 
-def _hits(
-    wanted: Scores,
-    candidates: _Known,
-    ranks: Mapping[int, int],
-    matched: Sequence[tuple[str, ...]],
-    codes: Sequence[str],
-) -> list[LexicalHit]:
-    columns = zip(wanted.ordinals.tolist(), wanted.words.tolist(), wanted.bigrams.tolist(), matched, strict=True)
-    hits = [
-        LexicalHit(
-            candidate=candidates[ordinal],
-            words=min(1.0, words),
-            bigrams=min(1.0, bigrams),
-            rank=ranks.get(ordinal),
-            codes=sum(code in own for code in codes) / len(codes) if codes else 0.0,
-            matched=own,
-        )
-        for ordinal, words, bigrams, own in columns
-    ]
-    last = len(hits) + 1
-    return sorted(hits, key=lambda hit: (hit.rank or last, -hit.words - hit.bigrams, hit.chunk_id))
+def _shares(codes: Sequence[str], told: Sequence[FieldTerm], matched: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Give the share of the codes that each candidate has, in either field."""
+    number = np.zeros(matched.shape[1])
+    for code in codes:
+        number += matched[[term.text == code for term in told]].any(axis=0)
+    return number / max(len(codes), 1)

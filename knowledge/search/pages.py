@@ -37,12 +37,19 @@ class _Group:
     is_cut: bool = False
 
 
-def load_page(permitted: PermittedChunks, query: SearchQuery, found: Sequence[Scored], *, marks: Marks | None) -> Page:
+def load_page(
+    permitted: PermittedChunks,
+    query: SearchQuery,
+    page: Sequence[Scored],
+    found: Sequence[int],
+    *,
+    marks: Marks | None,
+) -> Page:
     """Load a page's passages in rank order; permissions are asked again, so what went meanwhile is not shown.
 
-    ``marks`` is what to highlight. Up to three queries, however many passages there are.
+    ``found`` are the keys of all that is shown on this page and the later ones, ``marks`` is what to highlight. Up to
+    three queries, however many passages there are.
     """
-    page = found[query.offset : query.offset + query.limit]
     wanted = [one.chunk_id for one in page] + [key for one in page for key in one.duplicates]
     newest, rows = newest_and_passages(wanted, permitted)
     if query.after:
@@ -98,7 +105,7 @@ def _hit(
     )
 
 
-def _fit(groups: Sequence[_Group], query: SearchQuery, found: Sequence[Scored], newest: int) -> Page:
+def _fit(groups: Sequence[_Group], query: SearchQuery, found: Sequence[int], newest: int) -> Page:
     """Keep the first groups that the output budget has room for (one at least), in the order asked for."""
     budget, kept = settings.CONFIG.hub_output_budget_chars, 0
     for group in groups:
@@ -113,10 +120,10 @@ def _fit(groups: Sequence[_Group], query: SearchQuery, found: Sequence[Scored], 
     if kept == len(groups):
         reached = query.offset + query.limit
     else:
-        reached = query.offset + found[query.offset :].index(groups[kept].scored)
+        reached = found.index(groups[kept].scored.chunk_id, query.offset)
         remarks.append(notices.OUTPUT_CUT)
     next_offset = reached if reached < len(found) else None
     # The next page goes on behind these, among the passages that there are now.
-    shown = (*(query.after.shown if query.after else ()), *(one.chunk_id for one in found[:reached]))
+    shown = (*(query.after.shown if query.after else ()), *found[:reached])
     mark = None if next_offset is None else PageMark(shown=shown, newest=newest)
     return Page(hits=hits, next_offset=next_offset, next_page=mark, notices=remarks)

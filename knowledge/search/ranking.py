@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from knowledge.backends.analysis import QueryTerms, fold
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
-from knowledge.search.candidates import Candidate
-from knowledge.search.fusion import Evidence, Fused
+from knowledge.search.candidates import Candidates
+from knowledge.search.fusion import fuse
 from knowledge.search.legs import Findings
-from knowledge.types import LegScore, SearchMode, SearchQuery
+from knowledge.types import LegScore, SearchDetail, SearchMode, SearchQuery
 
 # The most that is not good evidence.
 DOUBTFUL = GOOD_EVIDENCE - 0.01
 
 
-class Scored(NamedTuple):
-    """A candidate with its calibrated score, what each leg said of it, and candidates that have the same text.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Places of candidates in the findings, the best first, with their calibrated scores, in columns."""
 
-    ``legs`` is empty unless somebody is told of it.
-    """
+    places: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+    def at(self, which: NDArray[np.int64] | slice) -> Self:
+        """Keep some of them, in the order given."""
+        return type(self)(places=self.places[which], scores=self.scores[which])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A candidate of a page: its score, what each leg said of it, its terms, and candidates that have the same text."""
 
     chunk_id: int
     score: float
     legs: dict[str, LegScore]
     terms: tuple[str, ...] = ()
     duplicates: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    version_id: int
-    fingerprint: int | None
 
 
 def missing_codes(terms: QueryTerms, findings: Findings, phrases: Sequence[str]) -> tuple[str, ...]:
@@ -45,7 +53,7 @@ def missing_codes(terms: QueryTerms, findings: Findings, phrases: Sequence[str])
     """
     if findings.mode is SearchMode.VECTOR:
         return ()
-    found = {term for one in findings.evidence for term in one.matched}
+    found = {term for term, of_candidates in zip(findings.told, findings.matched, strict=True) if of_candidates.any()}
     quoted = [fold(phrase) for phrase in phrases]
     return tuple(code for code in terms.codes if code not in found and not any(code in text for text in quoted))
 
@@ -60,83 +68,102 @@ def ceiling_for(terms: QueryTerms, missing: Collection[str], phrases: Sequence[s
     return DOUBTFUL if is_void else 1.0
 
 
-def score_candidates(
-    ranked: Sequence[Fused], findings: Findings, calibration: Calibration, *, ceiling: float = 1.0, tell_legs: bool
-) -> list[Scored]:
-    """Calibrate the candidates' values between 0 and ``ceiling``, and with ``tell_legs`` collect what the legs said."""
-    scores = calibration.scores([one.value for one in ranked], findings.mode)
-    return [
-        Scored(
-            chunk_id=one.evidence.chunk_id,
-            score=round(ceiling * score, 6),
-            legs=_legs(one.evidence, findings) if tell_legs else {},
-            terms=one.evidence.matched,
-        )
-        for one, score in zip(ranked, scores, strict=True)
-    ]
+def rank_candidates(
+    findings: Findings, calibration: Calibration, *, ceiling: float = 1.0, wants_contents: bool = False
+) -> Ranking:
+    """Fuse what the legs said, and calibrate it to scores between 0 and ``ceiling``, of six digits."""
+    fused = fuse(
+        findings.evidence,
+        mode=findings.mode,
+        cosine_range=calibration.cosine_range,
+        wants_contents=wants_contents,
+    )
+    scores = calibration.scores(fused.values, findings.mode)
+    return Ranking(places=fused.places, scores=np.round(ceiling * scores, 6))
 
 
-def _legs(evidence: Evidence, findings: Findings) -> dict[str, LegScore]:
-    """Tell what each leg that was asked said of a candidate."""
-    legs = {}
-    if findings.mode is not SearchMode.VECTOR:
-        legs["lexical"] = LegScore(rank=findings.lexical_ranks.get(evidence.chunk_id), raw=evidence.lexical)
-    if evidence.cosine is not None:
-        legs["vector"] = LegScore(rank=findings.vector_ranks.get(evidence.chunk_id), raw=evidence.cosine)
-    return legs
-
-
-def arrange(
-    found: Sequence[Scored], query: SearchQuery, candidates: Mapping[int, Candidate]
-) -> tuple[list[Scored], int]:
+def arrange(found: Ranking, query: SearchQuery, candidates: Candidates) -> tuple[Ranking, int]:
     """Choose what is shown, in order: what comes behind the earlier pages, and how many there are in all.
 
     Of passages with the same text the best one stands for all; with ``full_document`` the best of each document does.
     Of each document there are at most ``per_document``. One query, from the second page on.
     """
-    shown = set(query.after.shown) if query.after else set()
-    facts: dict[int, _Facts | Candidate] = {**_facts(shown - candidates.keys()), **candidates}
-    groups = _group(found, facts, by_document=query.full_document)
-    documents = Counter(facts[chunk_id].version_id for chunk_id in shown if chunk_id in facts)
-    rest, limit = [], query.per_document
-    for group in groups:
-        version_id = facts[group[0].chunk_id].version_id
-        if _was_shown(group, shown, documents, version_id, by_document=query.full_document):
-            continue
+    groups = (candidates.version_ids if query.full_document else candidates.fingerprints)[found.places]
+    best = np.sort(np.unique(groups, return_index=True)[1])
+    before = query.after.shown if query.after else ()
+    documents: Counter[int] = Counter()
+    if before:
+        documents.update(_versions_of(before, candidates))
+        gone = [*documents] if query.full_document else groups[np.isin(candidates.chunk_ids[found.places], before)]
+        best = best[~np.isin(groups[best], gone)]
+    if query.per_document is not None:
+        best = best[_within_limit(candidates.version_ids[found.places[best]], documents, query.per_document)]
+    return found.at(best), best.size + len(set(before))
+
+
+def _within_limit(version_ids: NDArray[np.int64], documents: Counter[int], limit: int) -> NDArray[np.bool_]:
+    """Tell which of passages in order are among the first ``limit`` of their document, after those shown before."""
+    kept = []
+    for version_id in version_ids.tolist():
         documents[version_id] += 1
-        if limit is None or documents[version_id] <= limit:
-            is_alone = query.full_document or len(group) == 1
-            others = () if is_alone else tuple(one.chunk_id for one in group[1:])
-            rest.append(group[0] if is_alone else group[0]._replace(duplicates=others))
-    return rest, len(rest) + len(shown)
+        kept.append(documents[version_id] <= limit)
+    return np.array(kept, bool)
 
 
-def _was_shown(
-    group: Sequence[Scored], shown: set[int], documents: Counter[int], version_id: int, *, by_document: bool
-) -> bool:
-    if by_document:
-        return bool(documents[version_id])
-    return bool(shown) and any(one.chunk_id in shown for one in group)
+def _versions_of(chunk_ids: Sequence[int], candidates: Candidates) -> list[int]:
+    """Give the version of each chunk that there still is. One query, unless all are candidates."""
+    known = dict(zip(candidates.chunk_ids.tolist(), candidates.version_ids.tolist(), strict=True))
+    if others := set(chunk_ids) - known.keys():
+        known |= dict(Chunk.objects.filter(pk__in=others).values_list("pk", "version_id"))
+    return [known[chunk_id] for chunk_id in set(chunk_ids) if chunk_id in known]
 
 
-def _group(
-    found: Sequence[Scored], facts: Mapping[int, _Facts | Candidate], *, by_document: bool
-) -> list[list[Scored]]:
-    groups: dict[tuple[str, int], list[Scored]] = {}
-    for one in found:
-        fact = facts[one.chunk_id]
-        if by_document:
-            key = ("version", fact.version_id)
-        elif fact.fingerprint is not None:
-            key = ("text", fact.fingerprint)
-        else:
-            key = ("chunk", one.chunk_id)
-        groups.setdefault(key, []).append(one)
-    return list(groups.values())
+def tell(
+    page: Ranking, found: Ranking, findings: Findings, query: SearchQuery, reranked: Mapping[int, LegScore]
+) -> list[Scored]:
+    """Make a page's candidates; what the legs said of them only where the query asks for it."""
+    places = page.places.tolist()
+    is_told = query.level.includes(SearchDetail.SCORES)
+    legs = _legs(page.places, findings, reranked) if is_told else [{} for _place in places]
+    return [
+        Scored(
+            chunk_id=chunk_id,
+            score=score,
+            legs=said,
+            terms=_terms(place, findings),
+            duplicates=() if query.full_document else _duplicates(place, found, findings.candidates),
+        )
+        for place, chunk_id, score, said in zip(
+            places, findings.candidates.chunk_ids[page.places].tolist(), page.scores.tolist(), legs, strict=True
+        )
+    ]
 
 
-def _facts(chunk_ids: Collection[int]) -> dict[int, _Facts]:
-    if not chunk_ids:
-        return {}
-    rows = Chunk.objects.filter(pk__in=chunk_ids).values_list("pk", "version_id", "lexical_entry__fingerprint")
-    return {pk: _Facts(version_id=version_id, fingerprint=fingerprint) for pk, version_id, fingerprint in rows}
+def _legs(places: NDArray[np.int64], findings: Findings, reranked: Mapping[int, LegScore]) -> list[dict[str, LegScore]]:
+    """Tell what each leg that was asked, and the reranker, said of some candidates."""
+    evidence = findings.evidence.at(places)
+    lexical = zip(findings.lexical_ranks[places].tolist(), evidence.lexical.tolist(), strict=True)
+    vector = zip(findings.vector_ranks[places].tolist(), evidence.cosines.tolist(), strict=True)
+    legs: list[dict[str, LegScore]] = []
+    for chunk_id, (rank, share), (near, cosine) in zip(evidence.chunk_ids.tolist(), lexical, vector, strict=True):
+        said: dict[str, LegScore] = {}
+        if findings.mode is not SearchMode.VECTOR:
+            said["lexical"] = LegScore(rank=rank or None, raw=share)
+        if not math.isnan(cosine):
+            said["vector"] = LegScore(rank=near or None, raw=cosine)
+        if chunk_id in reranked:
+            said["reranker"] = reranked[chunk_id]
+        legs.append(said)
+    return legs
+
+
+def _terms(place: int, findings: Findings) -> tuple[str, ...]:
+    """Give the terms that a candidate has, of those that are told."""
+    told = zip(findings.told, findings.matched[:, place].tolist(), strict=True)
+    return tuple(dict.fromkeys(term for term, is_here in told if is_here))
+
+
+def _duplicates(place: int, found: Ranking, candidates: Candidates) -> tuple[int, ...]:
+    """Give the other candidates found with the same text, the best first."""
+    same = found.places[candidates.fingerprints[found.places] == candidates.fingerprints[place]]
+    return tuple(candidates.chunk_ids[same[same != place]].tolist())

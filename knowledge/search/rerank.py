@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import numpy as np
 
 from knowledge.models import Chunk
 from knowledge.ports import Reranker
-from knowledge.search.ranking import Scored
+from knowledge.search.candidates import Candidates
+from knowledge.search.ranking import Ranking
 from knowledge.types import LegScore
 
 DEPTH = 30
 
 
-def rerank(query: str, found: Sequence[Scored], reranker: Reranker) -> list[Scored]:
+def rerank(
+    query: str, found: Ranking, candidates: Candidates, reranker: Reranker
+) -> tuple[Ranking, dict[int, LegScore]]:
     """Order the first ``DEPTH`` candidates by the reranker, equals as they were; the others follow. One query.
 
-    Scores stay those of the legs, since a reranker's scale is its own; it is shown as a leg.
+    Scores stay those of the legs, since a reranker's scale is its own; what it said is told by the chunk's key.
     """
-    first = found[:DEPTH]
-    rows = Chunk.objects.filter(pk__in=[one.chunk_id for one in first]).values_list("pk", "context_prefix", "content")
+    first = candidates.chunk_ids[found.places[:DEPTH]].tolist()
+    rows = Chunk.objects.filter(pk__in=first).values_list("pk", "context_prefix", "content")
     texts = {pk: prefix + content for pk, prefix, content in rows}
-    known = [one for one in first if one.chunk_id in texts]
+    known = [place for place, chunk_id in enumerate(first) if chunk_id in texts]
     if not known:
-        return list(found)
-    rated = reranker.scores(query, [texts[one.chunk_id] for one in known])
-    order = sorted(range(len(known)), key=lambda place: -rated[place])
-    moved = [
-        known[place]._replace(legs={**known[place].legs, "reranker": LegScore(rank=rank, raw=rated[place])})
-        for rank, place in enumerate(order, 1)
-    ]
-    return [*moved, *found[DEPTH:]]
+        return found, {}
+    rated = reranker.scores(query, [texts[first[place]] for place in known])
+    order = sorted(range(len(known)), key=lambda one: -rated[one])
+    said = {first[known[one]]: LegScore(rank=rank, raw=rated[one]) for rank, one in enumerate(order, 1)}
+    moved = [known[one] for one in order]
+    return found.at(np.array([*moved, *range(DEPTH, found.places.size)])), said

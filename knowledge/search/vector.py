@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
-from knowledge.search.candidates import Candidate
+from knowledge.search.candidates import FACTS, NO_CANDIDATES, Candidates, candidates_of
 from knowledge.search.scope import PermittedChunks
 
 # A leg's candidates. Of so many vectors, twice as many: at a million a walk that keeps 200 misses some whole groups of
@@ -46,12 +46,12 @@ FROM knowledge_chunkvector v WHERE v.embedding_set_id = %s AND v.chunk_id = ANY(
 ORDER BY cosine DESC, v.chunk_id LIMIT %s
 """
 # Materialised, for a plan that reads passages first would walk through the index for each of them.
-_WITH_FACTS = """
-WITH nearest (chunk_id, cosine) AS MATERIALIZED ({nearest})
-SELECT n.chunk_id, c.version_id, e.ordinal, e.fingerprint, n.cosine, e.is_contents
+_WITH_FACTS = f"""
+WITH nearest (chunk_id, cosine) AS MATERIALIZED ({{nearest}})
+SELECT {FACTS}, n.cosine AS cosines
 FROM nearest n JOIN knowledge_chunk c ON c.id = n.chunk_id
-LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = n.chunk_id ORDER BY n.cosine DESC, n.chunk_id
-"""
+LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = n.chunk_id
+"""  # noqa: S608 - constants
 # The scalar subquery can't become a join, so the index is walked in order and rows are checked on the way.
 _APPROXIMATE = """
 SELECT chunk_id, 1 - distance FROM (
@@ -70,13 +70,13 @@ WHERE embedding_set_id = %s AND chunk_id = ANY(%s)
 
 def nearest_chunks(
     embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, *, limit: int
-) -> list[Candidate]:
+) -> Candidates:
     """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
 
     Exact when few chunks are permitted. Call it inside a transaction. Up to four queries.
     """
     if permitted.is_empty:
-        return []
+        return NO_CANDIDATES
     return (_exact if permitted.is_comparable else _approximate)(embedding_set, vector, permitted, limit)
 
 
@@ -91,23 +91,22 @@ def cosines_of(embedding_set: EmbeddingSet, vector: NDArray[np.float32], chunk_i
 
 def _exact(
     embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
-) -> list[Candidate]:
+) -> Candidates:
     sql = _EXACT.format(permitted=permitted.sql)
-    return _hits(sql, [vector_literal(vector), embedding_set.pk, *permitted.params, limit])
+    return _nearest(sql, [vector_literal(vector), embedding_set.pk, *permitted.params, limit])
 
 
 def _approximate(
     embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
-) -> list[Candidate]:
+) -> Candidates:
     with connection.cursor() as cursor:
         cursor.execute(_SETTINGS.format(ef_search=EF_SEARCH_FILTERED if permitted.is_filtered else _EF_BY_SIZE))
     sql = _APPROXIMATE.format(
         dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
     )
-    return _hits(sql, [vector_literal(vector), *permitted.params, limit])
+    return _nearest(sql, [vector_literal(vector), *permitted.params, limit])
 
 
-def _hits(sql: str, params: list[Any]) -> list[Candidate]:
-    with connection.cursor() as cursor:
-        cursor.execute(_WITH_FACTS.format(nearest=sql), params)
-        return [Candidate._make(row) for row in cursor.fetchall()]
+def _nearest(sql: str, params: list[Any]) -> Candidates:
+    found = candidates_of(_WITH_FACTS.format(nearest=sql), params)
+    return found.at(np.lexsort((found.chunk_ids, -found.cosines)))

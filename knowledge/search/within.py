@@ -106,4 +106,4 @@ def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[i
     )
     with one_snapshot():
         hits = lexical_hits(weigh_terms(analyse_query(question), active), own, active, limit=max(len(ids), 1))
-    return {hit.chunk_id: hit.rank for hit in hits if hit.rank is not None}
+    return dict(zip(hits.candidates.chunk_ids.tolist(), hits.ranks.tolist(), strict=True))

@@ -92,13 +92,15 @@ def test_every_plan_finds_what_comparing_all_finds(
             patch.setattr(scope, "COMPARED", compared)
             patch.setattr(scope, "COMPARED_ONE_OF", 1)
             permitted = permitted_chunks(principal, chosen, embedding_set)
-            nearest = [hit.chunk_id for hit in nearest_chunks(embedding_set, query, permitted, limit=200)]
+            nearest = nearest_chunks(embedding_set, query, permitted, limit=200).chunk_ids.tolist()
             lexical = lexical_hits(terms, permitted, embedding_set, limit=20)
         assert set(nearest) <= allowed
-        assert {hit.chunk_id for hit in lexical} <= allowed
+        assert set(lexical.candidates.chunk_ids.tolist()) <= allowed
         assert len(nearest) >= min(10, len(allowed))
         assert len(set(nearest[:10]) & exact) >= 0.95 * len(exact) - 1
-        rankings.append([(hit.chunk_id, round(hit.words + hit.bigrams, 9)) for hit in lexical])
+        values = np.round(lexical.words + lexical.bigrams, 9).tolist()
+        ranks, keys = lexical.ranks.tolist(), lexical.candidates.chunk_ids.tolist()
+        rankings.append(sorted(zip(ranks, keys, values, strict=True)))
     assert rankings[0] == rankings[1] == rankings[2]
 
 

@@ -104,11 +104,11 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
     with_vectors(900 if share == "a tenth" else 10, slug="many", path="b.md")
     permitted = permitted_chunks(local_operator(), SearchFilter(collections=("few",)), active_embedding_set())
     embedding_set, queries = active_embedding_set(), unit_vectors(10, seed=7)
-    exact = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
+    exact = [set(nearest_chunks(embedding_set, q, permitted, limit=50).chunk_ids.tolist()) for q in queries]
     monkeypatch.setattr(scope, "SMALL", 0)
     monkeypatch.setattr(scope, "COMPARED", 0)
     with transaction.atomic():
-        found = [{hit.chunk_id for hit in nearest_chunks(embedding_set, q, permitted, limit=50)} for q in queries]
+        found = [set(nearest_chunks(embedding_set, q, permitted, limit=50).chunk_ids.tolist()) for q in queries]
     assert all(len(one) == 50 for one in found)
     recall = sum(len(one & other) for one, other in zip(exact, found, strict=True)) / (50 * len(queries))
     assert recall >= 0.95
@@ -122,7 +122,7 @@ def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(scope, "SMALL", 0)
     monkeypatch.setattr(scope, "COMPARED", 0)
     monkeypatch.setattr(vector_leg, "_APPROXIMATE", "EXPLAIN " + vector_leg._APPROXIMATE)
-    monkeypatch.setattr(vector_leg, "_hits", lambda sql, params: explain(sql, params))
+    monkeypatch.setattr(vector_leg, "_nearest", lambda sql, params: explain(sql, params))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE knowledge_chunkvector")
     plan = "\n".join(map(str, nearest_chunks(embedding_set, unit_vectors(1)[0], permitted, limit=20)))
