@@ -107,15 +107,19 @@ def ask_legs(
 
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
+    # Both legs go back to the same one; it ends with the transaction.
+    savepoint = transaction.savepoint()
     remarks: list[Notice] = []
     vector = lexical = None
     if mode is not SearchMode.LEXICAL:
-        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
+        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch, savepoint), remarks)
     if mode is not SearchMode.VECTOR or vector is None:
         nearest = vector
-        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, nearest, watch, tell_terms), remarks)
+        lexical = _attempt(
+            lambda: _ask_lexical(terms, embedding_set, permitted, nearest, watch, savepoint, tell_terms), remarks
+        )
     if mode is SearchMode.LEXICAL and lexical is None:
-        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
+        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch, savepoint), remarks)
     if vector is None and lexical is None:
         raise Unavailable(_("Search is not available: neither vector search nor lexical search answered."))
     if lexical and not terms:
@@ -131,12 +135,24 @@ def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
         return None
 
 
-def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch) -> _VectorAnswer:
+@contextmanager
+def _going_back_to(savepoint: str) -> Iterator[None]:
+    """Undo what a statement that fails has broken, so that the other leg can be asked in the same transaction."""
+    try:
+        yield
+    except DatabaseError:
+        transaction.savepoint_rollback(savepoint)
+        raise
+
+
+def _ask_vector(
+    text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch, savepoint: str
+) -> _VectorAnswer:
     try:
         with watch.measure("embed"):
             embedder = embedder_of(embedding_set)
             vector, is_cut = embedder.embed_query(text), embedder.query_is_truncated(text)
-        with watch.measure("vector"), transaction.atomic():
+        with watch.measure("vector"), _going_back_to(savepoint):
             nearest = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
     except EmbeddingError as error:
         logger.warning("vector search failed: %s", error.code)
@@ -156,10 +172,11 @@ def _ask_lexical(
     permitted: PermittedChunks,
     nearest: _VectorAnswer | None,
     watch: Stopwatch,
+    savepoint: str,
     tell_terms: bool,
 ) -> _LexicalAnswer:
     try:
-        with watch.measure("lexical"), transaction.atomic():
+        with watch.measure("lexical"), _going_back_to(savepoint):
             weighed = weigh_terms(terms, embedding_set)
             hits = lexical_hits(
                 weighed,
