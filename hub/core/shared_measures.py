@@ -132,7 +132,7 @@ class _Store:
 
     def reset(self) -> None:
         """Forget everything, as a forked process must: its parent writes what was counted before."""
-        self._sums: dict[str, float] = defaultdict(float)
+        self._sums: dict[tuple[str, ...], float] = defaultdict(float)
         self._lock = threading.Lock()
         self._has_some = threading.Event()
         self._writer: threading.Thread | None = None
@@ -144,7 +144,7 @@ class _Store:
         with self._lock:
             for point in points:
                 for part, value in point.family.parts(point.value):
-                    self._sums[json.dumps([point.family.name, part, *point.labels])] += value
+                    self._sums[(point.family.name, part, *point.labels)] += value
             if self._writer is None:
                 self._writer = threading.Thread(target=self._write_on, name="shared-measures", daemon=True)
                 self._writer.start()
@@ -159,8 +159,8 @@ class _Store:
             return
         try:
             with _client().pipeline(transaction=False) as pipeline:
-                for name, value in sums.items():
-                    pipeline.hincrbyfloat(KEY, name, value)
+                for names, value in sums.items():
+                    pipeline.hincrbyfloat(KEY, json.dumps(names), value)
                 pipeline.execute()
         except redis.RedisError as error:
             self._resume_at = time.monotonic() + PAUSE_AFTER_FAILURE_S

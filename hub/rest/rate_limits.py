@@ -20,6 +20,12 @@ logger = logging.getLogger(__name__)
 
 WINDOW_S = 60
 PAUSE_AFTER_FAILURE_S = 10.0
+# In one command, which costs the client a quarter of two; kept for two windows, so that no key expires inside its own.
+_INCREMENT = """
+local used = redis.call('INCR', KEYS[1])
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return used
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +70,10 @@ class RateLimiter:
 
 
 def _increment(key: str) -> int:
-    # The cache's own way asks three times. Two windows long, so that no key expires inside its own window.
+    # The cache's own way asks three times.
     full_key = cache.make_key(key)
     client: Redis = cast(Any, cache)._cache.get_client(full_key, write=True)  # there is no public way to it
-    with client.pipeline(transaction=False) as pipeline:
-        pipeline.incr(full_key)
-        pipeline.expire(full_key, 2 * WINDOW_S)
-        return int(pipeline.execute()[0])
+    return int(client.eval(_INCREMENT, 1, full_key, 2 * WINDOW_S))
 
 
 rate_limiter = RateLimiter()

@@ -81,10 +81,7 @@ class _List:
 
     term: FieldTerm
     pieces: list[Piece]
-
-    @property
-    def postings(self) -> int:
-        return sum(piece.ordinals.size for piece in self.pieces)
+    postings: int
 
     @property
     def most(self) -> float:
@@ -99,7 +96,7 @@ class _Sums:
         self._low = min((int(piece.ordinals[0]) for piece in pieces), default=0)
         size = max((int(piece.ordinals[-1]) for piece in pieces), default=-1) - self._low + 1
         self._numbers: NDArray[np.int64] | None = None
-        if size > max(DENSE_SPAN, sum(piece.ordinals.size for piece in pieces)):
+        if size > max(DENSE_SPAN, sum(one.postings for one in lists)):
             self._numbers = np.unique(np.concatenate([piece.ordinals for piece in pieces])).astype(np.int64)
             size = self._numbers.size
         self._by_field = {name: np.zeros(size) for name in LexicalField.values}
@@ -190,7 +187,10 @@ def best_scores(
 
 def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[_List]:
     """Put the terms in the order of summing; within a field it is the same whatever is left out."""
-    lists = [_List(term=term, pieces=[pieces[key] for key in term.pieces if key in pieces]) for term in terms]
+    lists = []
+    for term in terms:
+        own = [pieces[key] for key in term.pieces if key in pieces]
+        lists.append(_List(term=term, pieces=own, postings=sum(piece.ordinals.size for piece in own)))
     return sorted(lists, key=lambda one: one.postings)
 
 
