@@ -11,8 +11,10 @@ KINDS = {"number": INTEGER, "share": FLOAT, "is_half": BOOLEAN}
 
 
 def test_numbers_come_exactly_and_in_the_order_of_the_rows() -> None:
-    given = "unnest(%s::bigint[], %s::float8[]) AS given (number, share)"
-    sql = f"SELECT number, share, share = 0.5 AS is_half FROM {given} ORDER BY share DESC"
+    sql = """
+    SELECT number, share, share = 0.5 AS is_half
+    FROM unnest(%s::bigint[], %s::float8[]) AS given (number, share) ORDER BY share DESC
+    """
     columns = read_columns(sql, [[-(2**63), 2**63 - 1, 7], [0.5, 1e300, -1 / 3]], KINDS)
     assert columns["number"].tolist() == [2**63 - 1, -(2**63), 7]
     assert columns["share"].tolist() == [1e300, 0.5, -1 / 3]
