@@ -274,7 +274,16 @@ def test_the_number_of_queries_does_not_depend_on_what_is_found(library: Library
     with CaptureQueriesContext(connection) as captured:
         ask("応答時間", limit=30, with_context=True)
     assert set(counts) == {len(captured)}
-    assert len(captured) <= 14
+    assert len(captured) <= 12
+
+
+@pytest.mark.parametrize(("mode", "queries"), list(zip(SearchMode, (7, 10, 10), strict=True)))
+def test_a_search_is_a_handful_of_queries(library: Library, mode: SearchMode, queries: int) -> None:
+    """Three of them are savepoints: the search's own, here inside of a transaction, its end, and the legs'."""
+    ask("応答時間", mode=mode)
+    with CaptureQueriesContext(connection) as captured:
+        ask("応答時間", mode=mode)
+    assert len(captured) == queries
 
 
 def test_timings_cover_every_step(library: Library) -> None:
