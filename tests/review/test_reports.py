@@ -142,7 +142,7 @@ def test_the_baseline_tells_what_was_fixed(review, tmp_path):
 
 def test_a_baseline_of_another_document_is_refused(review, tmp_path):
     other = review_text(tmp_path, DESIGN, name="別.md")
-    with pytest.raises(InvalidInput, match="base"):
+    with pytest.raises(InvalidInput, match=other.public_id):
         content(review, "json", baseline=other.public_id)
     with pytest.raises(NotFound):
         content(review, "json", baseline="rev_nothing")
