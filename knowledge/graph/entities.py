@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from django.db.models import F, Q
@@ -18,6 +19,7 @@ MAX_ENTITY = 500
 _SIMILAR_ENOUGH = 0.45
 _FUZZY_CANDIDATES = 2000
 _FUZZY_PARTS = 12
+_NUMBER = re.compile(r"\d+")
 _OWN_FIRST = (F("collection").asc(nulls_last=True), "pk")
 
 
@@ -68,17 +70,23 @@ def _similar(visible: GraphNodeQuerySet, key: str) -> list[int]:
 def similarity(one: str, other: str) -> float:
     """Tell how alike two keys are, 0 to 1: Dice's coefficient of their letter pairs, more if one holds the other.
 
+    What is numbered otherwise is another thing, however alike: REQ-901 is not REQ-902.
     Source: Dice (1945), doi:10.2307/1932409.
     """
     if one == other:
         return 1.0
     pairs, others = _pairs(one), _pairs(other)
-    if not pairs or not others:
+    if not pairs or not others or _are_numbered_otherwise(one, other):
         return 0.0
     dice = 2 * len(pairs & others) / (len(pairs) + len(others))
     if one not in other and other not in one:
         return dice
     return max(dice, 0.5 + 0.5 * min(len(one), len(other)) / max(len(one), len(other)))
+
+
+def _are_numbered_otherwise(one: str, other: str) -> bool:
+    numbers, others = ({number.lstrip("0") for number in _NUMBER.findall(key)} for key in (one, other))
+    return not (numbers <= others or others <= numbers)
 
 
 def _pairs(key: str) -> set[str]:

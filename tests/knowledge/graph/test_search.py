@@ -142,6 +142,9 @@ def test_the_number_of_queries_does_not_grow_with_the_answer(project, django_ass
         ("基本設計", "基本設計書", True),
         ("サーバ", "サーバー", True),
         ("予約", "貸出", False),
+        ("req-901", "req-902", False),
+        ("req-901", "req-0901", True),
+        ("性能要件", "3.2 性能要件", True),
     ],
 )
 def test_similar_names_are_similar(one, other, alike):
