@@ -113,6 +113,7 @@ def _peak_kib(folder: Path) -> int:
 def hub(paths: Sequence[Path], scratch: Path) -> dict[str, Any]:
     """Take documents in through the service and work the pipeline's stages here."""
     from hub.access.principals import local_operator
+    from hub.core.collecting import collect_seldom
     from knowledge.backends.active_embedder import get_embedder
     from knowledge.ingest import pipeline, stages
     from knowledge.models import Chunk, DocumentStatus, DocumentVersion
@@ -121,6 +122,7 @@ def hub(paths: Sequence[Path], scratch: Path) -> dict[str, Any]:
     clock = Clock()
     embedder = get_embedder()
     embedder.embed_query("準備")
+    collect_seldom()  # as a worker does at its start
     memory = ParserMemory()
     memory.start()
     stages.embedder_of = lambda _set: _Timed(embedder, clock)  # type: ignore[assignment, return-value]

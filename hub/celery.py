@@ -15,6 +15,8 @@ from celery.schedules import crontab
 from celery.signals import beat_init, worker_init, worker_process_shutdown, worker_ready, worker_shutting_down
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
+from hub.core.collecting import collect_seldom
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
 HEARTBEAT_S = 3.0
@@ -75,6 +77,11 @@ def _have_a_queue(**_signal: object) -> None:
     from hub.core.servers import ensure_queue
 
     ensure_queue()
+
+
+@worker_init.connect
+def _collect_seldom(**_signal: object) -> None:
+    collect_seldom()
 
 
 @worker_ready.connect

@@ -9,7 +9,6 @@ request at a time. The host ends when its worker is gone, or after a minute with
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import select
@@ -18,12 +17,11 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
+from hub.core.collecting import collect_seldom
 from knowledge.backends.parsers.child import ERRORS, REQUEST, RESULT, main
 from knowledge.backends.parsers.registry import preload
 
 IDLE_S = 60.0
-# A parse makes many objects and hardly a cycle, and looking for cycles after every 700 took a tenth of its time.
-_COLLECT_AFTER = (100_000, 20, 20)
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
@@ -31,7 +29,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
     while select.select([requests], [], [], IDLE_S)[0] and (line := requests.readline()):
         request = json.loads(line)
         preload(request["filename"])
-        gc.freeze()  # so that collections in the child leave alone, and unshared, what it inherits
+        collect_seldom()
         child = os.fork()
         if not child:
             return Path(request["folder"])
@@ -63,7 +61,6 @@ def _inherited_bytes() -> int:
 
 
 if __name__ == "__main__":
-    gc.set_threshold(*_COLLECT_AFTER)
     # Unbuffered, so that select sees what has not been read.
     with (
         os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as requests,
