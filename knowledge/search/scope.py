@@ -44,9 +44,9 @@ SMALL = 10_000
 # would have to keep many times more candidates to find as many that are permitted, and still miss some.
 COMPARED = 150_000
 COMPARED_ONE_OF = 4
-# Where there is no filter, whether they are that few is counted again after so long; it decides on the plan alone.
-# Where there is no filter, how many those are is counted again after so long; it decides on the plan alone.
+# Where there is no filter, how many they are is counted again after so long; it decides on the plan alone.
 _ROUGH_S = 60
+_REMEMBERED = 256
 
 _NO_FILTER = SearchFilter()
 _Compiled = tuple[str, tuple[Any, ...], bool]  # statement, parameters, whether it is known to give nothing
@@ -78,8 +78,13 @@ class PermittedChunks:
 
     @property
     def is_small(self) -> bool:
-        """Tell whether looking at all of them is the better plan."""
-        return self.count <= SMALL
+        """Tell whether looking at all of them is the better plan. One query at most, the first time."""
+        if self._count is None and self.is_everything and _were_many(self.sql, self.params):
+            return False
+        is_small = self.count <= SMALL
+        if self.is_everything and not is_small:
+            _remember_many(self.sql, self.params)
+        return is_small
 
     @property
     def is_comparable(self) -> bool:
@@ -100,6 +105,21 @@ def _are_few(sql: str, params: tuple[Any, ...], policy_id: int, most: int, one_o
     with connection.cursor() as cursor:
         cursor.execute(_ARE_FEW.format(permitted=sql), [most, one_of, LexicalField.WORD.value, policy_id, *params])
         return bool(cursor.fetchone()[0])
+
+
+_many_until: dict[
+    tuple[object, ...], float
+] = {}  # the statements that gave more than so many, to be counted again then
+
+
+def _were_many(sql: str, params: tuple[Any, ...]) -> bool:
+    return _many_until.get((SMALL, sql, params), 0.0) > monotonic()
+
+
+def _remember_many(sql: str, params: tuple[Any, ...]) -> None:
+    if len(_many_until) >= _REMEMBERED:
+        _many_until.clear()
+    _many_until[SMALL, sql, params] = monotonic() + _ROUGH_S
 
 
 # Counting takes as long as the rest of a search.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from django.db import connection, transaction
@@ -133,3 +135,32 @@ def explain(sql: str, params: list[object]) -> list[object]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)  # type: ignore[arg-type]
         return cursor.fetchall()
+
+
+@pytest.mark.django_db
+def test_that_there_are_many_is_counted_once_a_minute_and_under_a_filter_each_time(
+    monkeypatch: pytest.MonkeyPatch, django_assert_num_queries
+) -> None:
+    with_vectors(3)
+    embedding_set = active_embedding_set()
+    monkeypatch.setattr(scope, "SMALL", 1)
+    monkeypatch.setattr(scope, "_many_until", {})
+
+    def is_small(restriction: SearchFilter) -> bool:
+        return permitted_chunks(local_operator(), restriction, embedding_set).is_small
+
+    for restriction, queries in [
+        (SearchFilter(), 1),
+        (SearchFilter(), 0),
+        *[(SearchFilter(collections=("design",)), 1)] * 2,
+    ]:
+        with django_assert_num_queries(queries):
+            assert not is_small(restriction)
+    later = time.monotonic() + 61
+    monkeypatch.setattr(scope, "monotonic", lambda: later)
+    with django_assert_num_queries(1):
+        assert not is_small(SearchFilter())
+    monkeypatch.setattr(scope, "SMALL", 3)
+    for _search in range(2):
+        with django_assert_num_queries(1):
+            assert is_small(SearchFilter())
