@@ -62,8 +62,6 @@ _HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
 _NO_LETTERS = re.compile(r"[\W_]+")
 _RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)")
 
-Expand = Callable[[str], tuple[str, ...]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageTerms:
@@ -106,16 +104,16 @@ def analyse_passage(heading: str, text: str) -> PassageTerms:
     return PassageTerms(words=words, bigrams=Counter([*_bigrams(folded), *dates]))
 
 
-def analyse_query(text: str, *, expand: Expand | None = None) -> QueryTerms:
+def analyse_query(text: str, *, synonyms: Sequence[str] = ()) -> QueryTerms:
     """Tell what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
-    ``expand`` gives other names for what the text mentions; their terms count ``SYNONYM_WEIGHT``, and so do the month
+    ``synonyms`` are other names for what the text mentions; their terms count ``SYNONYM_WEIGHT``, and so do the month
     and the year that a day or a month lies in. How those are written counts ``SPELLING_WEIGHT``. Beyond
     ``MAX_QUERY_TERMS`` distinct terms of a field the later ones are left out; ``is_cut`` when they are the text's own.
     """
     words, bigrams = _query_fields(text)
     is_cut = max(len(words), len(bigrams)) > MAX_QUERY_TERMS
-    for alternative in expand(text) if expand else ():
+    for alternative in synonyms:
         for terms, extra in zip((words, bigrams), _query_fields(alternative), strict=True):
             terms.update({term: SYNONYM_WEIGHT for term in extra if term not in terms})
     words, bigrams = _first(words), _first(bigrams)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from django.db.models import Q
 from hub.access.principals import Principal, Scope
 from hub.core.shared_measures import SEARCH_SECONDS, Point, count
 from knowledge.backends.active_embedder import find_active_set
-from knowledge.backends.analysis import Expand, analyse_query
+from knowledge.backends.analysis import analyse_query
 from knowledge.backends.rerankers import configured_reranker
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
@@ -31,6 +31,7 @@ from knowledge.search.snapshot import one_snapshot
 from knowledge.structure import names_contents
 from knowledge.types import LegScore, Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
 
+Expand = Callable[[str], tuple[str, ...]]
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
 
 
@@ -80,7 +81,7 @@ def _search(
 ) -> SearchResult:
     phrases = find_phrases(query.text)
     synonyms = () if query.mode is SearchMode.VECTOR else expand(query.text)
-    terms = analyse_query(query.text, expand=lambda _text: synonyms)
+    terms = analyse_query(query.text, synonyms=synonyms)
     within = Q(pk__lte=query.after.newest) if query.after else Q()
     remarks: list[Notice] = []
     is_divided = False

@@ -207,10 +207,10 @@ def _divided(embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: Query
     told = max((sorted(terms_inside(phrase)) for phrase in phrases), key=len)
     if len(told) < LEAST_DIVIDED:
         return []
-    numbers = numbers_with_half(told, embedding_set).astype(np.int64)
-    best = numbers
+    numbers = numbers_with_half(told, embedding_set)
+    best: NDArray[np.signedinteger] = numbers
     if numbers.size > MOST_DIVIDED:
-        best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers.astype(np.int32))[:MOST_DIVIDED]
+        best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)[:MOST_DIVIDED]
     if not best.size:
         return []
     # White space that does not count may stretch a phrase in its text.
