@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from typing import cast
 
@@ -18,6 +19,7 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 from django.conf import settings  # noqa: E402
 
 from hub.alerts import watched  # noqa: E402
+from hub.core.collecting import REQUESTS, collect_seldom  # noqa: E402
 from hub.one_thread import OneThreadHandler  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
 from hub.request_threads import RequestThreads  # noqa: E402
@@ -62,6 +64,8 @@ class Hub:
         await in_thread(have_queue)
         self._requests.watch_signals()
         async with self._mcp.running(), watched():
+            if threading.current_thread() is threading.main_thread():  # else the process is somebody else's
+                collect_seldom(REQUESTS)
             await send({"type": "lifespan.startup.complete"})
             await receive()  # lifespan.shutdown
         await send({"type": "lifespan.shutdown.complete"})

@@ -29,6 +29,7 @@ from django.contrib.auth.models import User
 from benchmarks.retrieval.question_sets import load_set, read_sets
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
+from hub.core.collecting import REQUESTS, collect_seldom
 from hub.core.servers import ensure_queue
 from hub.open_requests import AsgiApp, Message, Receive, Send
 from hub.open_requests import Scope as AsgiScope
@@ -132,6 +133,7 @@ def run(folder: Path, count: int, cache: Path) -> None:
 def measure_rest(questions: Sequence[str]) -> None:
     """Ask each question through HTTP, one at a time, and print where the time of the later rounds goes."""
     ensure_queue()
+    collect_seldom(REQUESTS)  # as a web process does after its start
     user, _made = User.objects.get_or_create(username="benchmark", is_superuser=True)
     scopes = frozenset({Scope.SEARCH})
     _row, token = create_token(principal=local_operator(), user=user, name="benchmark", scopes=scopes)
