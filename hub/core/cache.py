@@ -6,10 +6,10 @@ Valkey took longer than what was asked of it.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Self
 
-from redis import ConnectionPool
+from redis import ConnectionPool, Redis
 
 
 class SharedPool(ConnectionPool):
@@ -23,3 +23,8 @@ class SharedPool(ConnectionPool):
     def from_url(cls, url: str, **options: Any) -> Self:  # noqa: ANN401 - as its base has it
         """Give the pool of an address; all options can be hashed."""
         return super().from_url(url, **options)
+
+    @cached_property
+    def client(self) -> Redis:
+        """A client of the pool: making one, as Django does for each command, takes longer than most commands."""
+        return Redis(connection_pool=self)

@@ -12,8 +12,9 @@ from django.core.cache import cache
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
-from redis import Redis, RedisError
+from redis import RedisError
 
+from hub.core.cache import SharedPool
 from hub.core.errors import RateLimited
 
 logger = logging.getLogger(__name__)
@@ -70,10 +71,9 @@ class RateLimiter:
 
 
 def _increment(key: str) -> int:
-    # The cache's own way asks three times.
-    full_key = cache.make_key(key)
-    client: Redis = cast(Any, cache)._cache.get_client(full_key, write=True)  # there is no public way to it
-    return int(client.eval(_INCREMENT, 1, full_key, 2 * WINDOW_S))
+    # The cache's own way asks three times, and makes a client for each.
+    pool: SharedPool = cast(Any, cache)._cache._get_connection_pool(write=True)  # there is no public way to it
+    return int(pool.client.eval(_INCREMENT, 1, cache.make_key(key), 2 * WINDOW_S))
 
 
 rate_limiter = RateLimiter()
