@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection, transaction
+from psycopg import IsolationLevel
 
 
 @contextmanager
@@ -14,9 +15,18 @@ def one_snapshot() -> Iterator[None]:
 
     Inside a caller's transaction its own isolation holds.
     """
-    is_outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if is_outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        yield
+    if connection.in_atomic_block:
+        with transaction.atomic():
+            yield
+        return
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    driver = connection.connection
+    before = driver.isolation_level
+    driver.isolation_level = IsolationLevel.REPEATABLE_READ  # said by BEGIN, without a statement of its own
+    try:
+        with transaction.atomic():
+            yield
+    finally:
+        if not driver.closed:
+            driver.isolation_level = before
