@@ -20,6 +20,7 @@ from benchmarks.retrieval.question_sets import read_sets
 from benchmarks.retrieval.synthetic import SHARES
 from hub.access.principals import local_operator
 from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.backends.vectors import vector_literal
 from knowledge.backends.warm_up import warm_up, way_to_warm
 from knowledge.models import ChunkVector, EmbeddingSet
 from knowledge.search import legs, scope
@@ -173,5 +174,5 @@ def _keys(permitted: scope.PermittedChunks) -> NDArray[np.int64]:
 
 def _nearest(embedding_set: EmbeddingSet, query: NDArray[np.float32], permitted: scope.PermittedChunks) -> list[int]:
     with transaction.atomic():
-        nearest = nearest_chunks(embedding_set, query, permitted, limit=legs.LEG_DEPTH)
+        nearest = nearest_chunks(embedding_set, vector_literal(query), permitted, limit=legs.LEG_DEPTH)
     return nearest.chunk_ids[:TOP].tolist()

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search.columns import BOOLEAN, FLOAT, INTEGER, read_columns
 from knowledge.search.postings import array_literal
@@ -86,15 +85,15 @@ def read_candidates(
     permitted: PermittedChunks,
     embedding_set: EmbeddingSet,
     *,
-    near: NDArray[np.float32] | None,
+    near: str | None,
 ) -> Candidates:
     """Read those of some numbers in the index that stand for permitted chunks, with cosines to ``near`` if given.
 
-    In any order. At most one query.
+    That is a vector as `vector_literal` writes it. In any order. At most one query.
     """
     if not ordinals.size:
         return NO_CANDIDATES
     cosine, vectors = ("'NaN'", "") if near is None else (_COSINE, _VECTORS)
-    before: list[Any] = [] if near is None else [vector_literal(near), embedding_set.pk]
+    before: list[Any] = [] if near is None else [near, embedding_set.pk]
     sql = _READ.format(facts=FACTS, cosine=cosine, vectors=vectors, permitted=permitted.sql)
     return candidates_of(sql, [*before, array_literal(ordinals.tolist()), *permitted.params])

@@ -91,7 +91,8 @@ def _search(
         within &= quoting.condition
         remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
         is_divided = quoting.is_divided
-    permitted = permitted_chunks(principal, query.filter, embedding_set, within=within)
+    for_words = query.mode is not SearchMode.VECTOR
+    permitted = permitted_chunks(principal, query.filter, embedding_set, within=within, for_words=for_words)
     if permitted.is_empty:
         return _NOTHING
     is_explained = query.level.includes(SearchDetail.EXPLAIN)

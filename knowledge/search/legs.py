@@ -18,6 +18,7 @@ from hub.core.errors import Unavailable
 from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of
 from knowledge.backends.analysis import QueryTerms
 from knowledge.backends.embedders.base import EmbeddingError
+from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.candidates import NO_CANDIDATES, Candidates
@@ -72,7 +73,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _VectorAnswer:
-    vector: NDArray[np.float32]
+    vector: str
     nearest: Candidates
     is_cut: bool
 
@@ -151,7 +152,7 @@ def _ask_vector(
     try:
         with watch.measure("embed"):
             embedder = embedder_of(embedding_set)
-            vector, is_cut = embedder.embed_query(text), embedder.query_is_truncated(text)
+            vector, is_cut = vector_literal(embedder.embed_query(text)), embedder.query_is_truncated(text)
         with watch.measure("vector"), _going_back_to(savepoint):
             nearest = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
     except EmbeddingError as error:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.bm25 import Scores, all_scores, best_scores
 from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
-from knowledge.search.columns import INTEGER, read_columns
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.weighing import FieldTerm, KnownTerm, known_terms
@@ -48,9 +47,6 @@ class LexicalHits:
     matched: NDArray[np.bool_]
 
 
-_ALL_PERMITTED = "SELECT e.ordinal AS ordinals FROM knowledge_lexicalentry e WHERE e.chunk_id IN ({permitted})"
-
-
 def lexical_hits(
     terms: Sequence[FieldTerm],
     permitted: PermittedChunks,
@@ -58,7 +54,7 @@ def lexical_hits(
     *,
     limit: int,
     also: Candidates = NO_CANDIDATES,
-    near: NDArray[np.float32] | None = None,
+    near: str | None = None,
     codes: Sequence[str] = (),
     tell_terms: bool = False,
 ) -> LexicalHits:
@@ -66,8 +62,8 @@ def lexical_hits(
 
     Those of ``also``, which must be permitted ones, come first and in their order, whether they have a term or not; of
     equals the smaller number in the index ranks first. Of the terms that a chunk has, ``codes`` are told, or all with
-    ``tell_terms``. New candidates get their cosine to ``near``. Up to three queries, and one more each time that too
-    few of the best candidates were permitted.
+    ``tell_terms``. New candidates get their cosine to ``near``, a vector as `vector_literal`
+    writes it. Up to three queries, and one more each time that too few of the best candidates were permitted.
     """
     if not terms or permitted.is_empty:
         return no_hits(also)
@@ -197,7 +193,7 @@ class _Asker:
 
     permitted_chunks: PermittedChunks
     embedding_set: EmbeddingSet
-    near: NDArray[np.float32] | None
+    near: str | None
     known: Candidates
 
     def new(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -208,11 +204,6 @@ class _Asker:
         """Give the permitted ones of some numbers. At most one query."""
         return read_candidates(ordinals, self.permitted_chunks, self.embedding_set, near=self.near)
 
-    def all_numbers(self) -> NDArray[np.int64]:
-        """Give the numbers of all permitted chunks. One query."""
-        sql = _ALL_PERMITTED.format(permitted=self.permitted_chunks.sql)
-        return read_columns(sql, self.permitted_chunks.params, {"ordinals": INTEGER})["ordinals"]
-
 
 def _best(
     terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], ask: _Asker, limit: int
@@ -220,7 +211,7 @@ def _best(
     """Score the chunks, and read those of the best ``limit`` permitted ones that are not known."""
     if ask.permitted_chunks.is_small:
         scores = all_scores(terms, pieces)
-        best = _first(scores.keep(ask.all_numbers()), limit).ordinals
+        best = _first(scores.keep(ask.permitted_chunks.numbers), limit).ordinals
         return scores, ask.permitted(ask.new(best))
     scores = best_scores(terms, pieces, limit, also=ask.known.ordinals)
     found, count = _best_permitted(scores, ask, limit)

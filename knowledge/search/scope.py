@@ -11,21 +11,29 @@ from functools import lru_cache
 from time import monotonic
 from typing import Any
 
+import numpy as np
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.backends.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
 from knowledge.numbering import heading_number
+from knowledge.search.columns import INTEGER, read_columns
 from knowledge.types import SearchFilter
 
 _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")
 
 _COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
+# Of what is not in the lexical index yet the number is 0.
+_NUMBERS = """
+SELECT coalesce(e.ordinal, 0) AS ordinals
+FROM ({permitted} LIMIT %s) AS permitted (id) LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = permitted.id
+"""
 # The statistics of one field count each indexed chunk once.
 _ARE_FEW = """
 WITH most AS MATERIALIZED (
@@ -57,7 +65,8 @@ class PermittedChunks:
     """A SELECT of the ids of the passages that may answer; ``is_empty`` when that is known without asking.
 
     ``is_filtered`` when the caller asked for some of what they may search, ``is_everything`` when for all of it.
-    ``policy_id`` is that of the set, by which its chunks are counted.
+    ``policy_id`` is that of the set, by which its chunks are counted. With ``for_words`` they are counted by reading
+    their numbers in the lexical index, which are asked for then.
     """
 
     sql: str
@@ -66,7 +75,9 @@ class PermittedChunks:
     is_filtered: bool = False
     is_everything: bool = False
     policy_id: int = 0
+    for_words: bool = False
     _count: int | None = None
+    _numbers: NDArray[np.int64] | None = None
     _is_comparable: bool | None = None
 
     @property
@@ -95,10 +106,24 @@ class PermittedChunks:
             self._is_comparable = self.is_small or ask(self.sql, self.params, self.policy_id, *limits)
         return self._is_comparable
 
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers in the lexical index of them all, where they are small. One query, the first time."""
+        if self._numbers is None:
+            self._numbers = self._read_numbers()
+        return self._numbers[self._numbers > 0]
+
     def _counted(self) -> int:
+        if self.for_words:
+            self._numbers = self._read_numbers()
+            return self._numbers.size
         with connection.cursor() as cursor:
             cursor.execute(_COUNT.format(permitted=self.sql), [*self.params, SMALL + 1])
             return int(cursor.fetchone()[0])
+
+    def _read_numbers(self) -> NDArray[np.int64]:
+        sql = _NUMBERS.format(permitted=self.sql)
+        return read_columns(sql, [*self.params, SMALL + 1], {"ordinals": INTEGER})["ordinals"]
 
 
 def _are_few(sql: str, params: tuple[Any, ...], policy_id: int, most: int, one_of: int, _minute: int) -> bool:
@@ -153,14 +178,27 @@ def searchable_chunks(principal: Principal, restriction: SearchFilter, embedding
 
 
 def permitted_chunks(
-    principal: Principal, restriction: SearchFilter, embedding_set: EmbeddingSet, *, within: Q | None = None
+    principal: Principal,
+    restriction: SearchFilter,
+    embedding_set: EmbeddingSet,
+    *,
+    within: Q | None = None,
+    for_words: bool = False,
 ) -> PermittedChunks:
-    """Compile `searchable_chunks`, as far as they lie ``within`` a further condition, for use inside a leg's query."""
+    """Compile `searchable_chunks`, as far as they lie ``within`` a further condition, for use inside a leg's query.
+
+    ``for_words`` tells that the lexical leg will ask, too.
+    """
     if not within and restriction == _NO_FILTER:
-        return PermittedChunks(*_all_permitted(principal, embedding_set, embedding_set.policy_id), is_everything=True)
+        everything = _all_permitted(principal, embedding_set, embedding_set.policy_id)
+        return PermittedChunks(*everything, is_everything=True, for_words=for_words)
     chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
-    is_filtered = restriction != _NO_FILTER
-    return PermittedChunks(*_compiled(chunks), is_filtered=is_filtered, policy_id=embedding_set.policy_id)
+    return PermittedChunks(
+        *_compiled(chunks),
+        is_filtered=restriction != _NO_FILTER,
+        policy_id=embedding_set.policy_id,
+        for_words=for_words,
+    )
 
 
 @lru_cache(maxsize=256)

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connection
-from numpy.typing import NDArray
 
-from knowledge.backends.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search.candidates import FACTS, NO_CANDIDATES, Candidates, candidates_of
 from knowledge.search.scope import PermittedChunks
@@ -68,43 +66,41 @@ WHERE embedding_set_id = %s AND chunk_id = ANY(%s)
 """
 
 
-def nearest_chunks(
-    embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, *, limit: int
-) -> Candidates:
+def nearest_chunks(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, *, limit: int) -> Candidates:
     """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
 
-    Exact when few chunks are permitted. Call it inside a transaction. Up to four queries.
+    The vector is given as `vector_literal` writes it. Exact when few chunks are permitted. Call it inside a
+    transaction. Up to four queries.
     """
     if permitted.is_empty:
         return NO_CANDIDATES
     return (_exact if permitted.is_comparable else _approximate)(embedding_set, vector, permitted, limit)
 
 
-def cosines_of(embedding_set: EmbeddingSet, vector: NDArray[np.float32], chunk_ids: Sequence[int]) -> dict[int, float]:
-    """Compute the exact cosine of given chunks; one without a vector in the set is missing. At most one query."""
+def cosines_of(embedding_set: EmbeddingSet, vector: str, chunk_ids: Sequence[int]) -> dict[int, float]:
+    """Compute the exact cosine of given chunks to a vector (likewise); one without a vector in the set is missing.
+
+    At most one query.
+    """
     if not chunk_ids:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(_COSINES, [vector_literal(vector), embedding_set.pk, list(chunk_ids)])
+        cursor.execute(_COSINES, [vector, embedding_set.pk, list(chunk_ids)])
         return dict(cursor.fetchall())
 
 
-def _exact(
-    embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
-) -> Candidates:
+def _exact(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
     sql = _EXACT.format(permitted=permitted.sql)
-    return _nearest(sql, [vector_literal(vector), embedding_set.pk, *permitted.params, limit])
+    return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit])
 
 
-def _approximate(
-    embedding_set: EmbeddingSet, vector: NDArray[np.float32], permitted: PermittedChunks, limit: int
-) -> Candidates:
+def _approximate(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
     with connection.cursor() as cursor:
         cursor.execute(_SETTINGS.format(ef_search=EF_SEARCH_FILTERED if permitted.is_filtered else _EF_BY_SIZE))
     sql = _APPROXIMATE.format(
         dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
     )
-    return _nearest(sql, [vector_literal(vector), *permitted.params, limit])
+    return _nearest(sql, [vector, *permitted.params, limit])
 
 
 def _nearest(sql: str, params: list[Any]) -> Candidates:

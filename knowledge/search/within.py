@@ -10,6 +10,7 @@ from hub.core.errors import HubError
 from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of, find_active_set, policy_id_of
 from knowledge.backends.analysis import analyse_query
 from knowledge.backends.embedders.base import EmbeddingError
+from knowledge.backends.vectors import vector_literal
 from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.lexical import lexical_hits
@@ -89,7 +90,7 @@ def _by_meaning(active: EmbeddingSet, question: str, ids: Sequence[int], remarks
 def _cosines(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, float]:
     """Cosines of the question by chunk; empty, with a remark, where the embedding model does not answer."""
     try:
-        return cosines_of(active, embedder_of(active).embed_query(question), ids)
+        return cosines_of(active, vector_literal(embedder_of(active).embed_query(question)), ids)
     except EmbeddingError as error:
         remarks.append(notices.vector_unavailable(error.ja, error.en))
     except EmbedderMismatch:
@@ -102,7 +103,7 @@ def _cosines(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: l
 
 def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[int, int]:
     own = PermittedChunks(
-        sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids
+        sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids, for_words=True
     )
     with one_snapshot():
         hits = lexical_hits(weigh_terms(analyse_query(question), active), own, active, limit=max(len(ids), 1))

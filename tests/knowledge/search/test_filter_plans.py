@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hub.access.principals import Principal, local_operator
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.backends.analysis import analyse_query
-from knowledge.backends.vectors import write_vectors
+from knowledge.backends.vectors import vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search import scope, vector
 from knowledge.search.lexical import lexical_hits
@@ -92,7 +92,7 @@ def test_every_plan_finds_what_comparing_all_finds(
             patch.setattr(scope, "COMPARED", compared)
             patch.setattr(scope, "COMPARED_ONE_OF", 1)
             permitted = permitted_chunks(principal, chosen, embedding_set)
-            nearest = nearest_chunks(embedding_set, query, permitted, limit=200).chunk_ids.tolist()
+            nearest = nearest_chunks(embedding_set, vector_literal(query), permitted, limit=200).chunk_ids.tolist()
             lexical = lexical_hits(terms, permitted, embedding_set, limit=20)
         assert set(nearest) <= allowed
         assert set(lexical.candidates.chunk_ids.tolist()) <= allowed

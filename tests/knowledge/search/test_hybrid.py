@@ -265,9 +265,7 @@ def test_the_number_of_queries_does_not_depend_on_what_is_found(library: Library
     ask("応答時間")
     counts = []
     for limit in (1, 3, 10):
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             ask("応答時間", limit=limit, with_context=True)
         counts.append(len(captured))
     library.add("多い.md", [f"応答時間{n}" for n in range(30)])
@@ -277,7 +275,7 @@ def test_the_number_of_queries_does_not_depend_on_what_is_found(library: Library
     assert len(captured) <= 12
 
 
-@pytest.mark.parametrize(("mode", "queries"), list(zip(SearchMode, (7, 10, 10), strict=True)))
+@pytest.mark.parametrize(("mode", "queries"), list(zip(SearchMode, (7, 9, 9), strict=True)))
 def test_a_search_is_a_handful_of_queries(library: Library, mode: SearchMode, queries: int) -> None:
     """Three of them are savepoints: the search's own, here inside of a transaction, its end, and the legs'."""
     ask("応答時間", mode=mode)

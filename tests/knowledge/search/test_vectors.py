@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from hub.access.principals import local_operator
 from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.vectors import create_index, delete_vectors, drop_index, index_name, write_vectors
+from knowledge.backends.vectors import (
+    create_index,
+    delete_vectors,
+    drop_index,
+    index_name,
+    vector_literal,
+    write_vectors,
+)
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search import scope
 from knowledge.search import vector as vector_leg
@@ -80,7 +87,7 @@ def test_deleted_vectors_are_gone_and_deleting_again_is_no_error() -> None:
 @pytest.mark.django_db
 def test_cosines_are_those_of_the_vectors() -> None:
     chunks, vectors = with_vectors(4)
-    cosines = cosines_of(active_embedding_set(), vectors[0], [chunk.pk for chunk in chunks])
+    cosines = cosines_of(active_embedding_set(), vector_literal(vectors[0]), [chunk.pk for chunk in chunks])
     assert [cosines[chunk.pk] for chunk in chunks] == pytest.approx(list(vectors @ vectors[0]), abs=2e-3)
 
 
@@ -105,7 +112,7 @@ def test_the_index_under_a_filter_returns_as_many_as_asked_and_nearly_the_exact_
     with_vectors(100 if share == "a tenth" else 1000, slug="few")
     with_vectors(900 if share == "a tenth" else 10, slug="many", path="b.md")
     permitted = permitted_chunks(local_operator(), SearchFilter(collections=("few",)), active_embedding_set())
-    embedding_set, queries = active_embedding_set(), unit_vectors(10, seed=7)
+    embedding_set, queries = active_embedding_set(), [vector_literal(one) for one in unit_vectors(10, seed=7)]
     exact = [set(nearest_chunks(embedding_set, q, permitted, limit=50).chunk_ids.tolist()) for q in queries]
     monkeypatch.setattr(scope, "SMALL", 0)
     monkeypatch.setattr(scope, "COMPARED", 0)
@@ -127,7 +134,7 @@ def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(vector_leg, "_nearest", lambda sql, params: explain(sql, params))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE knowledge_chunkvector")
-    plan = "\n".join(map(str, nearest_chunks(embedding_set, unit_vectors(1)[0], permitted, limit=20)))
+    plan = "\n".join(map(str, nearest_chunks(embedding_set, vector_literal(unit_vectors(1)[0]), permitted, limit=20)))
     assert index_name(embedding_set) in plan
 
 
