@@ -10,6 +10,8 @@ from __future__ import annotations
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
+from django.core.signals import request_started
+from django.db import close_old_connections, reset_queries
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -20,6 +22,15 @@ class OneThreadHandler(ASGIHandler):
     def __init__(self) -> None:
         BaseHandler.__init__(self)  # not ASGIHandler's own, which does nothing but load the middleware the other way
         self.load_middleware(is_async=False)
+        # Signals go to a thread, too, and back before the request begins; so these two are called at its beginning.
+        request_started.disconnect(close_old_connections)
+        request_started.disconnect(reset_queries)
+
+    def get_response(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer one request, in its thread."""
+        reset_queries()
+        close_old_connections()
+        return super().get_response(request)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """Answer one request."""

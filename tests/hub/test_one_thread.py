@@ -10,8 +10,8 @@ from asgiref.sync import AsyncToSync, SyncToAsync
 
 from hub.one_thread import OneThreadHandler
 
-# Django's own: closing old connections before, the request, and closing the answer.
-MOST_CHANGES = 3
+# The request, and closing the answer.
+MOST_CHANGES = 2
 
 
 def scope(path: str) -> dict[str, Any]:
