@@ -4,8 +4,11 @@
 import os
 import sys
 
+from hub.core.collecting import collect_seldom
+
 
 def main() -> None:
+    collect_seldom()
     if sys.argv[1:3] == ["mcp", "bedrock-kb"]:
         # This server needs neither Django nor a database, and its clients wait for its start.
         from mcp_bridge.bedrock_kb import light

@@ -10,6 +10,10 @@ from typing import cast
 import django
 from asgiref.sync import ThreadSensitiveContext
 
+from hub.core.collecting import REQUESTS, collect_seldom
+
+if threading.current_thread() is threading.main_thread():  # else the process is somebody else's
+    collect_seldom()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 django.setup(set_prefix=False)
 # WhiteNoise sends static files, a few hundred kilobytes at most, from a synchronous iterator.
@@ -19,7 +23,6 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 from django.conf import settings  # noqa: E402
 
 from hub.alerts import watched  # noqa: E402
-from hub.core.collecting import REQUESTS, collect_seldom  # noqa: E402
 from hub.one_thread import OneThreadHandler  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
 from hub.request_threads import RequestThreads  # noqa: E402
@@ -64,7 +67,7 @@ class Hub:
         await in_thread(have_queue)
         self._requests.watch_signals()
         async with self._mcp.running(), watched():
-            if threading.current_thread() is threading.main_thread():  # else the process is somebody else's
+            if threading.current_thread() is threading.main_thread():
                 collect_seldom(REQUESTS)
             await send({"type": "lifespan.startup.complete"})
             await receive()  # lifespan.shutdown

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+from tests.conftest import REPOSITORY
 from tests.knowledge.embedders.test_light_imports import modules_after
 
 START = """
@@ -17,3 +21,18 @@ def test_a_command_starts_without_the_mcp_servers_and_without_a_model() -> None:
 
     assert "unfold" in loaded  # the admin is there
     assert loaded.isdisjoint({"mcp", "onnx", "onnxruntime"})
+
+
+COMMAND = """
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_stats()[2]["collections"]))
+sys.argv = ["manage.py", "version"]
+import manage
+manage.main()
+"""
+
+
+def test_a_command_does_not_look_for_cycles_among_all_that_it_loads() -> None:
+    ran = subprocess.run([sys.executable, "-c", COMMAND], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+
+    assert ran.stdout.splitlines()[-1] == "0"

@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.local import local_principal
+from hub.core.collecting import REQUESTS, collect_seldom
 from hub.core.commands import HubCommand
 from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
 from hub.core.errors import Conflict, Unavailable
@@ -72,6 +73,7 @@ async def _serve(name: str, token: str, language: str | None) -> None:
         door.connections.forget()
         _release_servers()
 
+    collect_seldom(REQUESTS)
     async with door.connections.telling():
         await serve(server._lowlevel_server, on_end=server.streams.close, on_leave=on_leave)
 
