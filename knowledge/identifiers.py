@@ -13,7 +13,7 @@ from knowledge.identifier_shapes import COMMON, conventions, number_of, prefix_o
 from knowledge.outline import apparatus, inside
 from knowledge.structure import section_at
 from knowledge.tables import Table, read_tables
-from knowledge.types import Block, BlockKind, Section
+from knowledge.types.documents import Block, BlockKind, Section
 
 _FULL_WIDTH = [character for character in map(chr, range(0xFF01, 0xFF5F)) if character.isalnum()]
 _NARROW = str.maketrans(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from knowledge.facts import Facts
-from knowledge.types import ParsedDocument
+from knowledge.types.documents import ParsedDocument
 
 
 class BlobStore(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.rules.base import RuleCrash
 from review.rules.criteria import rules_of
 from review.rules.registry import UnknownRuleError, run_rules

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from knowledge.structure import line_range, section_at
-from knowledge.types import Block, Section
+from knowledge.types.documents import Block, Section
 from review.types import Span
 
 MAX_QUOTE = 300

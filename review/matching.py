@@ -14,7 +14,7 @@ from typing import Any
 
 from knowledge.numbering import heading_number
 from knowledge.structure import section_at
-from knowledge.types import Section
+from knowledge.types.documents import Section
 
 ALIKE_SECTIONS = 0.5
 """Share of common character pairs from which two sections' texts count as one section, edited."""

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from knowledge.types import Block, BlockKind
+from knowledge.types.documents import Block, BlockKind
 
 AROUND = 700
 """Characters shown before and after the place, at least; whole blocks are shown."""

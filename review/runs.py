@@ -26,7 +26,7 @@ from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentStatus, VersionContent
 from knowledge.models.documents import IN_WORK
 from knowledge.ontology.queries import topics_for
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.concealed import concealed_in
 from review.engine import CheckSpec, Judgement, judge, overall_verdict
 from review.judging.advising import advise

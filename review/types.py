@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from knowledge.types import Article, Block, Notice, Section, Topic
+from knowledge.types.documents import Block, Section
+from knowledge.types.notices import Notice
+from knowledge.types.requirements import Article, Topic
 
 
 class Severity(StrEnum):

@@ -6,7 +6,7 @@ import json
 from functools import cache
 
 from knowledge.ontology.topics import TOPIC_FILES, read_topic
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 
 
 @cache

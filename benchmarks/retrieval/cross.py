@@ -15,7 +15,7 @@ from benchmarks.retrieval.measure import TOP, alternatives, chance
 from benchmarks.retrieval.question_sets import QuestionSet, read_sets
 from hub.evaluation.metrics import evaluate, ndcg_at
 from knowledge.search.fusion import WEIGHTS, CosineRange, Weights
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 STEPS = 10
 # Every way to share 1 among the three in tenths.

@@ -23,7 +23,7 @@ from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
 from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.scope import permitted_chunks
-from knowledge.types import SearchFilter, SearchMode
+from knowledge.types.search import SearchFilter, SearchMode
 
 GOLD_WITHIN = 5
 STEPS = 60

@@ -20,7 +20,7 @@ from knowledge.backends.vectors import vector_literal
 from knowledge.models import ChunkVector
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
-from knowledge.types import SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import SearchMode, SearchQuery, SearchResult
 
 TOP = 10
 GOLD_WITHIN = 5

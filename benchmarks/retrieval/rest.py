@@ -34,7 +34,7 @@ from hub.core.servers import ensure_queue
 from hub.open_requests import AsgiApp, Message, Receive, Send
 from hub.open_requests import Scope as AsgiScope
 from knowledge.backends.active_embedder import get_embedder
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 ROUNDS = 2
 _STATEMENTS = ((psycopg.Cursor, "execute"), (psycopg.Connection, "commit"), (psycopg.Connection, "rollback"))

@@ -27,7 +27,7 @@ from knowledge.search import legs, scope
 from knowledge.search.hybrid import search
 from knowledge.search.scope import permitted_chunks
 from knowledge.search.vector import nearest_chunks
-from knowledge.types import SearchFilter, SearchMode, SearchQuery
+from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 
 QUERIES = 200
 RECALL_QUERIES = 100

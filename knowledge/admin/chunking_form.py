@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget
 
-from knowledge.types import ChunkOptions, ChunkStrategy
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 
 
 class ChunkingForm(forms.Form):

@@ -11,7 +11,7 @@ from hub.core.errors import Conflict
 from knowledge.ingest.content import sections_of
 from knowledge.models import Document, DocumentVersion, VersionContent
 from knowledge.services.reading import readable_version
-from knowledge.types import Section
+from knowledge.types.documents import Section
 
 WINDOW_CHARS = 40_000
 

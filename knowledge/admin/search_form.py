@@ -16,7 +16,7 @@ from knowledge.models import Collection, DocumentType
 from knowledge.schemas.asked import several
 from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS
 from knowledge.services.remote import knowledge_base_config
-from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchSource
+from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchSource
 
 LIMITS = (10, 20, 50)
 COMPARE = "compare"

@@ -28,7 +28,8 @@ from knowledge.search.hybrid import search
 from knowledge.services.collections import may_curate
 from knowledge.services.saved_queries import cases_of, is_kept, question_of
 from knowledge.services.search_sources import search_sources
-from knowledge.types import Hit, Notice, SearchMode, SearchQuery, SearchResult
+from knowledge.types.notices import Notice
+from knowledge.types.search import Hit, SearchMode, SearchQuery, SearchResult
 
 CHOSEN_DATASET = "hub_dataset"
 FIRST_DATASET = "saved-queries"

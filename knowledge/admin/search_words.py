@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from knowledge.admin.search_form import MODES
-from knowledge.types import Explanation, SearchResult
+from knowledge.types.search import Explanation, SearchResult
 
 LEGS = {
     "vector": gettext_lazy("by meaning"),

@@ -14,7 +14,7 @@ from knowledge.answering.types import AnswerSentence
 from knowledge.backends.active_embedder import EmbedderMismatch, get_embedder
 from knowledge.backends.analysis import fold
 from knowledge.backends.embedders.base import EmbeddingError
-from knowledge.types import Hit
+from knowledge.types.search import Hit
 
 MAX_SENTENCES = 3
 # Embedding one sentence takes some 5 ms with the bundled model; more than these have no word of the question.

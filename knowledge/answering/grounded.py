@@ -17,7 +17,8 @@ from knowledge.answering.partial_json import ListReader
 from knowledge.answering.prompts import answer_request
 from knowledge.answering.support import best_quote, is_supported, shared_words
 from knowledge.answering.types import AnswerSentence, Citation
-from knowledge.types import Hit, Notice
+from knowledge.types.notices import Notice
+from knowledge.types.search import Hit
 
 # A cited passage with less of the sentence's words adds nothing to another that has them.
 LEAST_SHARE_OF_CITATION = 0.25

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 EXTRACTIVE = Notice(
     code="extractive_answer",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
-from knowledge.types import Hit
+from knowledge.types.search import Hit
 
 MAX_SENTENCES = 8
 MAX_CITATIONS = 3

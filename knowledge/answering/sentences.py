@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from knowledge.answering.types import Citation
 from knowledge.backends.chunkers.sentences import sentence_spans
-from knowledge.types import Hit
+from knowledge.types.search import Hit
 
 # A new line starts something new when it begins like a heading, a list item, a table row, a quote or a fence, and
 # behind a heading always.

@@ -20,7 +20,8 @@ from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Questi
 from knowledge.models import Document
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
-from knowledge.types import Hit, Notice, SearchQuery
+from knowledge.types.notices import Notice
+from knowledge.types.search import Hit, SearchQuery
 
 MAX_PASSAGES = 20
 # Beside a passage that answers, weaker ones may complete it.

@@ -11,7 +11,7 @@ from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_pa
 from knowledge.backends.analysis import analyse_passage, fold
 from knowledge.backends.dates import find_dates
 from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
-from knowledge.types import Hit
+from knowledge.types.search import Hit
 
 # Half of what a sentence says must be in the words of the passages: a paraphrase keeps its nouns, an invention
 # does not. Tried on the sentences of tests/knowledge/answering/test_support.py.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from knowledge.types import Hit, Notice, SearchFilter
+from knowledge.types.notices import Notice
+from knowledge.types.search import Hit, SearchFilter
 
 
 class AnswerMode(StrEnum):

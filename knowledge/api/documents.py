@@ -22,11 +22,7 @@ from knowledge.services import collections as collection_services
 from knowledge.services import documents as document_services
 from knowledge.services import editing, reading
 from knowledge.services.figures import describe_figure_again, figure_filename, open_figure
-from knowledge.types import (
-    ChunkOptions,
-    ChunkStrategy,
-    SizeUnit,
-)
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router()
 

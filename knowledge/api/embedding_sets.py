@@ -20,7 +20,7 @@ from knowledge.schemas.embedding_sets import (
 )
 from knowledge.services import embedding_sets, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 router = Router(tags=["embedding sets"])
 

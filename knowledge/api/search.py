@@ -12,14 +12,7 @@ from knowledge import schemas
 from knowledge.schemas.asked import FilterIn, search_filter
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.services.search_sources import search_sources
-from knowledge.types import (
-    PageMark,
-    SearchDetail,
-    SearchMode,
-    SearchOrder,
-    SearchQuery,
-    SearchSource,
-)
+from knowledge.types.search import PageMark, SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 
 router = Router()
 

@@ -16,7 +16,7 @@ from knowledge.models import Source
 from knowledge.schemas.sources import JobOut, SourceOut, document_job, source_job, source_out
 from knowledge.services import jobs, sources
 from knowledge.services.collections import DEFAULT_COLLECTION
-from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router(tags=["sources"])
 

@@ -15,7 +15,7 @@ from knowledge.backends.embedders.base import Embedder
 from knowledge.backends.embedders.registry import create_embedder
 from knowledge.backends.vectors import create_index
 from knowledge.models import ChunkPolicy, DocumentVersion, EmbeddingSet
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 
 # The active set's model, one that is being built, and one to go back to; a model takes up to 500 MB.
 MODELS_KEPT = 3

@@ -15,7 +15,7 @@ from knowledge.identifiers import names_of_document
 from knowledge.ontology.titles import bare_title, headings_about
 from knowledge.structure import section_at
 from knowledge.tables import read_tables
-from knowledge.types import Section
+from knowledge.types.documents import Section
 
 # Bumped when the extraction changes, so that documents are read again.
 RULES = "1"

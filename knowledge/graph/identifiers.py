@@ -13,7 +13,7 @@ from knowledge.identifier_shapes import prefix_of
 from knowledge.identifiers import read_families, read_matches
 from knowledge.structure import section_at
 from knowledge.tables import Row, read_tables
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 
 DEFINED, MENTIONED = 2, 1
 _LONGEST_ID = 60

@@ -14,7 +14,8 @@ from knowledge.facts import NodeRef
 from knowledge.graph.names import KnownName, name_key
 from knowledge.outline import apparatus, inside
 from knowledge.structure import section_at
-from knowledge.types import Block, BlockKind, Section, Topic
+from knowledge.types.documents import Block, BlockKind, Section
+from knowledge.types.requirements import Topic
 
 
 @dataclass(frozen=True, kw_only=True)

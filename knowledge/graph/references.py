@@ -11,7 +11,7 @@ from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import NamePlace, find_names, name_key
 from knowledge.graph.reading import SourceText, plain
 from knowledge.numbering import heading_number
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 
 _LABEL = re.compile(
     r"(?<![A-Za-z代発])(?P<word>図表|図|表|写真|Figure|Fig\.?|Table)\s?(?P<number>[0-9０-９]+(?:[-.－．‐][0-9０-９]+)*)"

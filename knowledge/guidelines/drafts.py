@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.guidelines.diff import ArticleChange
 from knowledge.models import ArticleSeverity, GuidelineEdition
-from knowledge.types import RequiredElement
+from knowledge.types.requirements import RequiredElement
 
 NUMBER = re.compile(r"[0-9A-Za-z]{1,10}(?:[.\-][0-9A-Za-z]{1,10}){0,8}")
 _LIST_SEPARATORS = re.compile(r"[、,，;；\n]")

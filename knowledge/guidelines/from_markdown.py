@@ -11,7 +11,7 @@ from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.guidelines.drafts import ArticleDraft, ImportProblem, ParsedGuideline
 from knowledge.guidelines.fields import article_from, field_named
 from knowledge.structure import build_sections, is_table_of_contents
-from knowledge.types import Section
+from knowledge.types.documents import Section
 
 _LABELLED = re.compile(r"^[ \t]{0,3}(?:[-*+][ \t]+)?(?P<label>[^:：\n]{1,30})[:：](?P<value>[^\n]*)$")
 _ITEM = re.compile(r"^[ \t]*[-*+][ \t]+(?P<item>\S[^\n]*)$")

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import COMPARED, ArticleState
 from knowledge.models import GuidelineArticle, GuidelineEdition
-from knowledge.types import Article, RequiredElement
+from knowledge.types.requirements import Article, RequiredElement
 
 
 def editions_in_force() -> QuerySet[GuidelineEdition]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from knowledge.models import DocumentVersion, VersionContent
 from knowledge.structure import build_sections
-from knowledge.types import Block, BlockKind, ParsedDocument, Section
+from knowledge.types.documents import Block, BlockKind, ParsedDocument, Section
 
 
 def content_of(version: DocumentVersion, parsed: ParsedDocument) -> VersionContent:

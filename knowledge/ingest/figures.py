@@ -12,7 +12,7 @@ from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest.blobs import remove_unused_blobs
 from knowledge.models import Blob, DocumentVersion, Figure
-from knowledge.types import ParsedFigure
+from knowledge.types.documents import ParsedFigure
 
 
 def store_figures(version: DocumentVersion, figures: Sequence[ParsedFigure]) -> None:

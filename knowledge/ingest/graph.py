@@ -30,7 +30,7 @@ from knowledge.models import (
     VersionContent,
 )
 from knowledge.ontology.queries import topics_of
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 
 logger = logging.getLogger(__name__)
 

@@ -43,7 +43,8 @@ from knowledge.models import (
     VersionContent,
 )
 from knowledge.structure import figures_without_picture
-from knowledge.types import BlockKind, ChunkSpan, ParsedDocument
+from knowledge.types.chunks import ChunkSpan
+from knowledge.types.documents import BlockKind, ParsedDocument
 
 EMBED_BATCH = 16
 # Writing has a price for each transaction and each segment of the lexical index; people watch the progress it notes.

@@ -12,7 +12,7 @@ from hub.evaluation.working import RunFailed, caller_of, store_scores, work_on
 from knowledge.measuring.scoring import score_case
 from knowledge.measuring.summary import retrieval_summary
 from knowledge.models import EmbeddingSet
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 QUESTIONS_AT_ONCE = 20
 

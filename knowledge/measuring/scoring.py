@@ -17,7 +17,7 @@ from knowledge.models import EmbeddingSet
 from knowledge.schemas.asked import FilterIn, search_filter
 from knowledge.search.hybrid import search
 from knowledge.search.query import check_query
-from knowledge.types import Hit, SearchMode, SearchQuery
+from knowledge.types.search import Hit, SearchMode, SearchQuery
 
 TOP = 10
 # More than TOP, for several passages of one document are one document.

@@ -85,8 +85,9 @@ class GuidelineEdition(models.Model):
 
 
 class GuidelineArticle(models.Model):
-    """An article (条項) of one edition; the fields that checks use mean what :class:`knowledge.types.Article` says.
+    """An article (条項) of one edition.
 
+    The fields that checks use mean what :class:`knowledge.types.requirements.Article` says.
     ``required_elements`` is a list of ``{name, words[], patterns[]}``. ``source`` and ``source_edition`` name the
     public text, and its date, that the article was read from.
     """

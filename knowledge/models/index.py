@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from knowledge.models.documents import DocumentVersion
-from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 
 class ChunkPolicy(models.Model):

@@ -67,7 +67,7 @@ class OntologyClassKind(models.TextChoices):
 class OntologyClass(models.Model):
     """A concept: labels, synonyms (typical headings and words), and cues that tell treatment from mention.
 
-    The fields that coverage checks use mean what :class:`knowledge.types.Topic` says of them.
+    The fields that coverage checks use mean what :class:`knowledge.types.requirements.Topic` says of them.
     """
 
     ontology = models.ForeignKey(Ontology, on_delete=models.CASCADE, related_name="classes", verbose_name=_("ontology"))

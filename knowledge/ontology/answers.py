@@ -13,7 +13,8 @@ from knowledge.ontology.difference import OntologyDifference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.hierarchy import HierarchyIssue
 from knowledge.ontology.reasoning import InferenceType, Reasoning
-from knowledge.types import Block, Notice, Section
+from knowledge.types.documents import Block, Section
+from knowledge.types.notices import Notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,8 @@ from knowledge.ontology.passages import (
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
 from knowledge.outline import is_history, names_history
 from knowledge.structure import is_table_of_contents, section_at
-from knowledge.types import Block, BlockKind, Section, Topic
+from knowledge.types.documents import Block, BlockKind, Section
+from knowledge.types.requirements import Topic
 
 _GLOSSARY = re.compile(r"用語|略語|glossary", re.I)
 _EXAMPLE = re.compile(r"例えば|たとえば|[(（]例|例[)）:：]|などの例|の例を|e\.g\.", re.I)

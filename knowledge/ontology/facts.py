@@ -23,7 +23,7 @@ class PropertyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassFacts:
-    """A class; what the fields for coverage mean is said in :class:`knowledge.types.Topic`.
+    """A class; what the fields for coverage mean is said in :class:`knowledge.types.requirements.Topic`.
 
     ``parents`` are IRIs of classes of the same ontology. ``is_topic`` tells whether documents are expected to treat it.
     """

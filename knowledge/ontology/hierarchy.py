@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from knowledge.structure import is_table_of_contents
-from knowledge.types import Section
+from knowledge.types.documents import Section
 
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from knowledge.types import Block, BlockKind
+from knowledge.types.documents import Block, BlockKind
 
 _PLACEHOLDER = re.compile(
     r"(?:TBD|T\.B\.D\.?|TODO|N/?A|未定|未記載|未作成|未着手|未確定|要?検討中?|調整中|協議中|確認中|作成中|準備中|執筆中"

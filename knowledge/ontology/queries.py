@@ -10,7 +10,7 @@ from django.db import connection
 
 from hub.core.publication import PublicationStatus
 from knowledge.models import OntologyClass
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 
 MAX_ALTERNATIVES = 20
 SHORTEST_LABEL = 2

@@ -13,7 +13,7 @@ from knowledge.ontology.facts import ClassFacts, OntologyFacts, PropertyFacts
 from knowledge.ontology.rdf_files import to_ntriples
 from knowledge.ontology.topics import TOPIC_FILES, read_topic
 from knowledge.ontology.vocabulary import namespace_of
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 
 
 def shipped_ontologies() -> Iterator[tuple[str, OntologyFacts]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hub.core.folding import fold
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 
 _LEADING_NUMBER = re.compile(
     r"\s*(?:第\s*[0-9一二三四五六七八九十]+\s*[章節項編部条]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 
 TOPIC_FILES = Path(__file__).resolve().parent.parent / "data" / "ontologies"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from knowledge.types import SearchFilter
+from knowledge.types.search import SearchFilter
 
 # A heading may be long; a list of names comes from a person or a model, not from a table.
 Name = Annotated[str, Field(max_length=1000)]

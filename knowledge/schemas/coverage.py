@@ -9,7 +9,7 @@ from knowledge.ontology.answers import CheckType, CoverageAnswer
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement
 from knowledge.ontology.hierarchy import HierarchyIssue
 from knowledge.structure import line_range, section_at
-from knowledge.types import Block, Section
+from knowledge.types.documents import Block, Section
 
 MAX_QUOTE = 300
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from knowledge.types import Hit, PageMark, RemoteHit, SearchResult
+from knowledge.types.search import Hit, PageMark, RemoteHit, SearchResult
 
 
 class DuplicateOut(BaseModel):

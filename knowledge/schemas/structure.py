@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from knowledge.models import Document, DocumentVersion, Figure
 from knowledge.structure import figures_without_picture
-from knowledge.types import Block, BlockKind, Section
+from knowledge.types.documents import Block, BlockKind, Section
 
 
 class SectionOut(BaseModel):

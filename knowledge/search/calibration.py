@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.search.fusion import CosineRange
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 GOOD_EVIDENCE = 0.7
 DATA_FILE = Path(__file__).with_name("calibrations.json")

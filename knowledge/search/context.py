@@ -13,7 +13,7 @@ from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, DocumentVersion, VersionContent
 from knowledge.search.passages import Passage, near_passages, passage_of
-from knowledge.types import Duplicate, Hit, LegScore
+from knowledge.types.search import Duplicate, Hit, LegScore
 
 MAX_NEIGHBOURS = 20
 

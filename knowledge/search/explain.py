@@ -12,7 +12,7 @@ from knowledge.backends.analysis import QueryTerms
 from knowledge.models import EmbeddingSet
 from knowledge.search.legs import Findings
 from knowledge.search.scope import SMALL, PermittedChunks
-from knowledge.types import Explanation, SearchFilter, SearchQuery
+from knowledge.types.search import Explanation, SearchFilter, SearchQuery
 
 
 def explain(

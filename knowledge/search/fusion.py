@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

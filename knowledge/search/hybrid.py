@@ -29,7 +29,8 @@ from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import one_snapshot
 from knowledge.structure import names_contents
-from knowledge.types import LegScore, Notice, SearchDetail, SearchMode, SearchQuery, SearchResult
+from knowledge.types.notices import Notice
+from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult
 
 Expand = Callable[[str], tuple[str, ...]]
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))

@@ -27,7 +27,8 @@ from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
-from knowledge.types import Notice, SearchMode
+from knowledge.types.notices import Notice
+from knowledge.types.search import SearchMode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

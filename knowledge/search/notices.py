@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 _MOST_NAMED = 5
 

@@ -13,7 +13,8 @@ from knowledge.search.highlights import Marks, highlight_spans
 from knowledge.search.passages import Passage, newest_and_passages
 from knowledge.search.ranking import Scored
 from knowledge.search.scope import PermittedChunks
-from knowledge.types import Duplicate, Hit, Notice, PageMark, SearchDetail, SearchOrder, SearchQuery
+from knowledge.types.notices import Notice
+from knowledge.types.search import Duplicate, Hit, PageMark, SearchDetail, SearchOrder, SearchQuery
 
 Rows: TypeAlias = list[tuple[Scored, Passage]]
 

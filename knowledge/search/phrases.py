@@ -32,7 +32,7 @@ from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranke
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
 from knowledge.search.weighing import weigh_terms
-from knowledge.types import SearchFilter
+from knowledge.types.search import SearchFilter
 
 logger = logging.getLogger(__name__)
 MAX_PHRASES = 16

@@ -14,7 +14,7 @@ from hub.access.principals import Classification
 from hub.core.errors import InvalidInput
 from knowledge.backends.embedders.text import LONE_SURROGATE
 from knowledge.search.scope import first_after, moment_of
-from knowledge.types import SearchFilter, SearchQuery
+from knowledge.types.search import SearchFilter, SearchQuery
 
 MAX_QUERY_CHARS = 10_000
 MAX_LIMIT = 100

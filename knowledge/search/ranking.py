@@ -17,7 +17,7 @@ from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidates
 from knowledge.search.fusion import fuse
 from knowledge.search.legs import Findings
-from knowledge.types import LegScore, SearchDetail, SearchMode, SearchQuery
+from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery
 
 # The most that is not good evidence.
 DOUBTFUL = GOOD_EVIDENCE - 0.01

@@ -8,7 +8,7 @@ from knowledge.models import Chunk
 from knowledge.ports import Reranker
 from knowledge.search.candidates import Candidates
 from knowledge.search.ranking import Ranking
-from knowledge.types import LegScore
+from knowledge.types.search import LegScore
 
 DEPTH = 30
 

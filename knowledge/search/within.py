@@ -18,7 +18,7 @@ from knowledge.search.scope import PermittedChunks
 from knowledge.search.snapshot import one_snapshot
 from knowledge.search.vector import cosines_of
 from knowledge.search.weighing import weigh_terms
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 logger = logging.getLogger(__name__)
 # Source: Cormack, Clarke and Büttcher, "Reciprocal rank fusion", SIGIR 2009: k = 60.

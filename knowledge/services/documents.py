@@ -38,7 +38,7 @@ from knowledge.services.collections import DEFAULT_COLLECTION, get_collection
 from knowledge.services.deletion import content_hashes, remove_document, stop_work
 from knowledge.services.policies import chunk_policy
 from knowledge.tasks import advance_version
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 
 MAX_PATH = 1000
 COPY_BLOCK = 1024 * 1024

@@ -23,7 +23,7 @@ from knowledge.services.collections import may_curate
 from knowledge.services.policies import policy_row
 from knowledge.services.workers import POLL_S, worker_is_alive
 from knowledge.tasks import build_embedding_set
-from knowledge.types import ChunkOptions, SizeUnit
+from knowledge.types.chunks import ChunkOptions, SizeUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from hub.access.principals import Principal, Scope
 from knowledge.models import Collection
 from knowledge.services.collections import collection_not_found
 from knowledge.services.documents import check_document_type
-from knowledge.types import SearchFilter
+from knowledge.types.search import SearchFilter
 
 
 def check_filters(

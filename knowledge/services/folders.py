@@ -37,7 +37,7 @@ from knowledge.services.known_files import KnownFile, load_known_files, load_tak
 from knowledge.services.policies import chunk_policy
 from knowledge.services.scan_reports import FolderReport, Problem
 from knowledge.services.workers import work_through
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 
 __all__ = ["FolderReport", "Pass", "Plan", "index_folder", "walk"]
 

@@ -23,7 +23,8 @@ from knowledge.search.within import nearest_within
 from knowledge.services.documents import get_document
 from knowledge.services.ontologies import get_ontology
 from knowledge.services.reading import readable_version
-from knowledge.types import Block, Section, Topic
+from knowledge.types.documents import Block, Section
+from knowledge.types.requirements import Topic
 
 KNOWN_SHOWN = 20
 

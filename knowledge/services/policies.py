@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.core.errors import InvalidInput
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.models import ChunkPolicy
-from knowledge.types import ChunkOptions, SizeUnit
+from knowledge.types.chunks import ChunkOptions, SizeUnit
 
 SMALLEST_SIZE = 50
 

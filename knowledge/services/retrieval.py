@@ -20,7 +20,7 @@ from knowledge.graph.walk import Direction
 from knowledge.search.context import get_chunk
 from knowledge.search.hybrid import search
 from knowledge.services.documents import get_document
-from knowledge.types import Hit, SearchFilter, SearchQuery
+from knowledge.types.search import Hit, SearchFilter, SearchQuery
 
 PASSAGES = 8
 STARTS = 4

@@ -22,7 +22,7 @@ from knowledge.schemas.asked import asked_filter
 from knowledge.search.context import get_chunk
 from knowledge.services.embedding_sets import check_curator
 from knowledge.services.retrieval_evaluation import get_dataset, own_dataset
-from knowledge.types import Hit, SearchMode, SearchQuery
+from knowledge.types.search import Hit, SearchMode, SearchQuery
 
 QUOTE_CHARS = 200
 

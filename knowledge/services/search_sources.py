@@ -13,7 +13,8 @@ from knowledge.search.hybrid import search
 from knowledge.search.query import check_query
 from knowledge.services.filters import check_search_filter
 from knowledge.services.remote import ask_knowledge_base, knowledge_base_config
-from knowledge.types import Notice, RemoteHit, SearchFilter, SearchQuery, SearchResult, SearchSource
+from knowledge.types.notices import Notice
+from knowledge.types.search import RemoteHit, SearchFilter, SearchQuery, SearchResult, SearchSource
 
 NOT_CONFIGURED = Notice(
     code="bedrock_not_configured",

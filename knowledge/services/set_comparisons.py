@@ -18,7 +18,7 @@ from knowledge.services.embedding_sets import check_curator, find_set
 from knowledge.services.retrieval_evaluation import get_dataset
 from knowledge.services.workers import wait_for_run
 from knowledge.tasks import measure_set
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 
 def start_comparison(

@@ -18,7 +18,7 @@ from knowledge.backends.sources import normal_location
 from knowledge.models import Collection, Document, Source
 from knowledge.services.collections import get_collection
 from knowledge.services.policies import chunk_policy
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 
 if TYPE_CHECKING:
     from celery import Task

@@ -16,7 +16,7 @@ from knowledge.schemas.asked import search_filter
 from knowledge.services import reading
 from knowledge.services.questions import answer_question
 from knowledge.services.search_sources import search_sources
-from knowledge.types import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
+from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import embeddings, rag_graph

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut, asked
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 from review.schemas import CheckItemOut, ReviewOut, SummaryOut
 from review.services.related import MAX_RELATED
 

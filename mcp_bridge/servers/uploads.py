@@ -21,7 +21,7 @@ from knowledge.schemas import upload_out
 from knowledge.services import documents
 from knowledge.services.collections import read_classification
 from knowledge.services.workers import work_through, worker_is_alive
-from knowledge.types import ChunkOptions, ChunkStrategy
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 from mcp_bridge import uris
 from mcp_bridge.bus import have_queue
 from mcp_bridge.servers.schemas import ChunkingOptionsIn, DocumentCounts, UploadResult

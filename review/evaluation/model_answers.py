@@ -20,7 +20,7 @@ from hub.llm.preparation import model_of
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import Strength
 from knowledge.models import DocumentVersion
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.engine import NEEDS_LLM
 from review.judging.excerpts import find_material, planted_in
 from review.judging.judge import Judge

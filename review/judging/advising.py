@@ -14,7 +14,7 @@ from django.db import transaction
 from hub.core.errors import HubError
 from hub.llm import client
 from hub.llm.errors import AnswerPending, BudgetExceeded
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.evidence import quote
 from review.judging import notices
 from review.judging.advice import (

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hub.core.errors import HubError
 from hub.llm.errors import AnswerPending, BudgetExceeded
 from hub.llm.material import label_of
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.digest import Digest, Send
 from review.judging.overview import choice_request, fit_overview, read_choice, split_summaries, tokens_of

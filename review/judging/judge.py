@@ -20,7 +20,7 @@ from hub.llm.errors import NEVER_SENT, AnswerPending, BudgetExceeded, LlmInvalid
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Purpose, model_of
 from hub.llm.types import LlmAnswer, LlmRequest, Strength
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.choosing import Chosen
 from review.judging.long_documents import LongDocument

@@ -13,7 +13,7 @@ from hub.llm.budget import Budget
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Prepared, Purpose, prepare
 from hub.llm.recordings import recorded_among
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.choosing import Chooser, Chosen
 from review.judging.digest import Digest, Digester, Send, parts_as_json, parts_from_json, plan_digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import translation
 
 from hub.core.errors import HubError
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 NOT_WANTED = Notice(
     code="llm_not_wanted",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, takewhile
 
 from hub.llm.tokens import estimate_text_tokens
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review.judging.plan import TOKENS_PER_PASSAGE
 from review.judging.types import Passage
 

@@ -20,7 +20,7 @@ from hub.llm.ports import Provider
 from hub.llm.preparation import Purpose
 from hub.llm.providers.registry import get_provider, is_configured
 from knowledge.models import Document, DocumentVersion
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.engine import NEEDS_LLM, Judgement
 from review.judging import notices
 from review.judging.excerpts import find_material, harmless, planted_in

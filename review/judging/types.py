@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.types import FindingDraft, Span, Verdict
 
 

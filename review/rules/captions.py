@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from knowledge.types import Block, BlockKind, Section
+from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.outline import apparatus, fold, inside
 from review.rules.prose import read_prose
 from review.rules.width import narrow

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review.rules.headings import hidden_headings
 from review.rules.identifier_places import listed, mention_spans
 from review.rules.identifiers import Mention, read_families, rows_with

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.types import Article
+from knowledge.types.requirements import Article
 from review.rules.compliance_reading import Reading, Treatment, obliging, read_articles
 from review.rules.outline import contents_ids
 from review.rules.registry import rule

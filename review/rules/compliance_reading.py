@@ -12,7 +12,8 @@ from functools import lru_cache
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
 from knowledge.ontology.titles import bare_title, names_topic
-from knowledge.types import Article, Block, BlockKind, RequiredElement, Section, Topic
+from knowledge.types.documents import Block, BlockKind, Section
+from knowledge.types.requirements import Article, RequiredElement, Topic
 from review.rules.outline import apparatus, contents_ids, inside
 from review.types import RuleInput, Span
 

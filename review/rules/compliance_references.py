@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from knowledge.numbering import heading_number
-from knowledge.types import Article
+from knowledge.types.requirements import Article
 from review.rules.outline import place
 from review.rules.prose import read_prose
 from review.rules.registry import rule

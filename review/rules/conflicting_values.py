@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review.rules.across import kind_name
 from review.rules.expected_results import contradicted_results
 from review.rules.outline import bare_title, fold, place

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from knowledge.numbering import heading_number
 from knowledge.structure import heading_text, is_contents_title, is_table_of_contents
-from knowledge.types import BlockKind, Section
+from knowledge.types.documents import BlockKind, Section
 from review.rules.headings import heading_span
 from review.rules.identifier_places import listed
 from review.rules.outline import bare_title, contents_ids, fold, is_history

@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
-from knowledge.types import Block, Section, Topic
+from knowledge.types.documents import Block, Section
+from knowledge.types.requirements import Topic
 from review.rules.headings import heading_span
 from review.rules.outline import contents_ids
 from review.rules.prose import is_polite

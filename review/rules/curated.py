@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review.rules.curated_patterns import compiled, occurrences
 from review.rules.headings import heading_span
 from review.rules.outline import apparatus, bare_title, inside, place

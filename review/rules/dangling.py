@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from knowledge.types import BlockKind, Section
+from knowledge.types.documents import BlockKind, Section
 from review.rules.across import kind_name, kind_of
 from review.rules.headings import hidden_headings
 from review.rules.identifier_places import listed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from review.rules.edition import Stated, parse_day, read_edition
 from review.rules.outline import apparatus, inside, place
 from review.rules.registry import rule

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from knowledge.structure import section_at
-from knowledge.types import BlockKind, Section
+from knowledge.types.documents import BlockKind, Section
 from review.rules.identifier_places import listed
 from review.rules.identifiers import Role, read_families
 from review.rules.outline import apparatus, bare_title, contents_ids, inside, place

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from knowledge.types import Block, BlockKind, Section
+from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.outline import bare_title, contents_ids, inside, is_history
 from review.rules.tables import Table, read_tables
 from review.types import Span

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from knowledge.structure import section_at
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from review.rules.outline import place
 from review.rules.tables import Cell, Row, read_tables
 from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft, Text

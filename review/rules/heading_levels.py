@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review.rules.headings import heading_span
 from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text

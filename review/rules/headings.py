@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from knowledge.numbering import heading_number
 from knowledge.structure import heading_text
-from knowledge.types import Block, BlockKind, Section
+from knowledge.types.documents import Block, BlockKind, Section
 from review.types import Span
 
 Number = tuple[int, ...]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.structure import section_at
-from knowledge.types import Block, BlockKind, Section
+from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.outline import apparatus, bare_title, fold, inside
 from review.rules.prose import read_prose
 from review.rules.tables import Row, Table, read_tables

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from knowledge.structure import section_at
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review.rules.headings import heading_span
 from review.rules.identifier_places import listed, mention_spans
 from review.rules.identifiers import Family, Mention, Role, read_families

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from knowledge.types import Block
+from knowledge.types.documents import Block
 from review.rules.morphology import Word, read_words
 from review.rules.prose import Prose, read_prose
 

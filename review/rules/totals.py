@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from review.rules.outline import apparatus, inside, place
 from review.rules.registry import rule
 from review.rules.tables import Cell, Row, Table, read_table, read_tables

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.masters.content import ItemChange
 from review.masters.imports import MasterImport
 from review.masters.lint import Remark

@@ -24,7 +24,7 @@ from hub.llm.types import Strength
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.guidelines.queries import editions_in_force
 from knowledge.models import Document, Ontology, VersionContent
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 from review.evaluation.contents import digest_of_contents
 from review.evaluation.judging import versions_in_force
 from review.evaluation.model_answers import earlier_model

@@ -19,7 +19,7 @@ from hub.llm.budget import Budget
 from hub.llm.errors import BudgetExceeded, ReplayMiss
 from hub.llm.preparation import Purpose
 from hub.llm.providers.registry import get_provider, is_configured
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.item_lint import lint_request, read_remarks
 from review.masters.content import ItemContent

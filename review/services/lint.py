@@ -13,7 +13,8 @@ from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, LimitExceeded
 from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.structure import build_sections
-from knowledge.types import Block, BlockKind, Notice
+from knowledge.types.documents import Block, BlockKind
+from knowledge.types.notices import Notice
 from review.rules import RuleCrash, run_rules
 from review.rules.style import Place, StyleRule, StyleText, Use, read_markdown, read_plain, style_rules
 from review.services.text_rules import choose_rules

@@ -14,7 +14,7 @@ from hub.core import shared_measures
 from hub.core.shared_measures import SEARCH_SECONDS, Point, count
 from knowledge.models import DocumentVersion
 from knowledge.search.hybrid import search
-from knowledge.types import SearchQuery
+from knowledge.types.search import SearchQuery
 from tests.factories import upload_text, work_through
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from knowledge.backends.active_embedder import active_embedding_set, make_embedd
 from knowledge.models import Collection, EmbeddingSet
 from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 from tests.factories import principal_with
 
 pytestmark = pytest.mark.django_db

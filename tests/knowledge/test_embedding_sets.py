@@ -37,7 +37,8 @@ from knowledge.services.documents import delete_document
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.services.reading import count_documents, list_chunks
 from knowledge.tasks import sweep
-from knowledge.types import ChunkOptions, SearchMode, SearchQuery
+from knowledge.types.chunks import ChunkOptions
+from knowledge.types.search import SearchMode, SearchQuery
 from tests.factories import upload_text, work_through
 from tests.knowledge.embedding_server import DIMENSION, embedding_server
 from tests.knowledge.search.postings import posting_rows

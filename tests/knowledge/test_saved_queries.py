@@ -16,7 +16,7 @@ from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.measuring.scoring import score_case, search_of
 from knowledge.models import Collection
 from knowledge.services.retrieval_evaluation import import_retrieval_cases
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.search.shelf import Library
 from tests.knowledge.search_page import ask, best, fill

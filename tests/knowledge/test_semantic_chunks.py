@@ -6,7 +6,7 @@ import pytest
 
 from hub.access.principals import local_operator
 from knowledge.models import Chunk, DocumentStatus
-from knowledge.types import ChunkOptions, ChunkStrategy
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 from tests.factories import upload_text, work_through
 
 pytestmark = pytest.mark.django_db

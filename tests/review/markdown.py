@@ -7,7 +7,7 @@ from typing import Any
 
 from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.structure import build_sections
-from knowledge.types import Topic
+from knowledge.types.requirements import Topic
 from review.types import RuleInput
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from knowledge.types import ChunkOptions, SizeUnit
+from knowledge.types.chunks import ChunkOptions, SizeUnit
 
 # An ASCII character is about half as many tokens as a Japanese one in multilingual vocabularies; the estimate only
 # saves calls, every chunk is counted.

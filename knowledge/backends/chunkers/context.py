@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from knowledge.backends.chunkers.budget import Budget
 from knowledge.backends.chunkers.pieces import Piece, table_header
-from knowledge.types import BlockKind, Section
+from knowledge.types.documents import BlockKind, Section
 
 _SEPARATOR = " > "
 _PATH_SHARE = 0.25

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from knowledge.backends.chunkers.sentences import sentence_spans
-from knowledge.types import Block, BlockKind
+from knowledge.types.documents import Block, BlockKind
 
 _SEPARATOR_ROW = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _RANGE = re.compile(r"(?P<left>[A-Z]+)(?P<top>[0-9]+):(?P<right>[A-Z]+)(?P<bottom>[0-9]+)")

@@ -14,7 +14,8 @@ from knowledge.backends.chunkers.semantic import Embed, semantic_drafts
 from knowledge.diagrams import is_diagram
 from knowledge.numbering import is_figure_caption
 from knowledge.structure import section_at
-from knowledge.types import Block, BlockKind, ChunkOptions, ChunkSpan, ChunkStrategy, Section
+from knowledge.types.chunks import ChunkOptions, ChunkSpan, ChunkStrategy
+from knowledge.types.documents import Block, BlockKind, Section
 
 _KANA = re.compile(r"[\u3041-\u30fa\uff66-\uff9d]")
 _KANJI = re.compile(r"[\u3400-\u9fff]")

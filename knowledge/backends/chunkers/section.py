@@ -11,7 +11,7 @@ from knowledge.backends.chunkers.budget import Budget
 from knowledge.backends.chunkers.context import SectionContext
 from knowledge.backends.chunkers.cutting import longest_fit
 from knowledge.backends.chunkers.pieces import Piece, block_pieces
-from knowledge.types import Block, Section
+from knowledge.types.documents import Block, Section
 
 # An estimate this far above the budget is not worth an exact count.
 _HOPELESS = 2.0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from knowledge.backends.chunkers.budget import Budget
 from knowledge.backends.chunkers.pieces import Piece
 from knowledge.backends.chunkers.section import Draft, Group, group_drafts, section_groups
-from knowledge.types import Block, Section
+from knowledge.types.documents import Block, Section
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Turn passages into rows of norm 1, in order."""

@@ -11,7 +11,7 @@ from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.errors import corrupted, parse_error
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table
-from knowledge.types import BlockKind, ParsedDocument
+from knowledge.types.documents import BlockKind, ParsedDocument
 
 _DELIMITERS = ",\t;|"
 _SAMPLE_CHARACTERS = 1 << 16

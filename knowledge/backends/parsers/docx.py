@@ -29,7 +29,7 @@ from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
 from knowledge.numbering import heading_number, is_caption
-from knowledge.types import BlockKind, ParsedDocument
+from knowledge.types.documents import BlockKind, ParsedDocument
 
 _MAX_HEADING = 200
 _MACRO_ENABLED = "application/vnd.ms-word.document.macroEnabled.main+xml"

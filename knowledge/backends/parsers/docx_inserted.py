@@ -15,7 +15,7 @@ from knowledge.backends.parsers.errors import ParseError
 from knowledge.backends.parsers.html import read_html
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _ARCHIVED = frozenset({"message/rfc822", "multipart/related", "application/x-mimearchive"})

@@ -12,7 +12,7 @@ from knowledge.backends.parsers.docx_text import is_hidden
 from knowledge.backends.parsers.errors import corrupted
 from knowledge.backends.parsers.ooxml import Element
 from knowledge.backends.parsers.render import single_line
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 _CHANGES = (qn("w:ins"), qn("w:del"), qn("w:moveFrom"), qn("w:moveTo"))
 

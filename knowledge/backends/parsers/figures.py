@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from knowledge.numbering import is_figure_caption
-from knowledge.types import Block, BlockKind, ParsedFigure
+from knowledge.types.documents import Block, BlockKind, ParsedFigure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

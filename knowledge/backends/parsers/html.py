@@ -17,7 +17,7 @@ from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.backends.parsers.render import MarkdownBuilder, fence, render_table, single_line
 from knowledge.numbering import is_caption
-from knowledge.types import BlockKind, ParsedDocument
+from knowledge.types.documents import BlockKind, ParsedDocument
 
 _DECLARED = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_\-]+)""", re.I)
 _DECLARED_WITHIN_BYTES = 4096

@@ -16,7 +16,7 @@ from knowledge.backends.parsers.errors import ParseError, parse_error, readable_
 from knowledge.backends.parsers.host_pool import hosts
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.serialize import load_outcome
-from knowledge.types import ParsedDocument
+from knowledge.types.documents import ParsedDocument
 
 logger = logging.getLogger(__name__)
 

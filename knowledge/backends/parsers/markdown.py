@@ -19,7 +19,7 @@ from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.numbering import is_caption
 from knowledge.structure import heading_text
-from knowledge.types import Block, BlockKind, ParsedDocument
+from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<body>.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(?P<quote>[\"']?)(?P<title>.+?)(?P=quote)[ \t]*$", re.M)

@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from knowledge.backends.parsers.ooxml import package_relations, parse_part
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 
 def embedded_notices(path: Path) -> tuple[Notice, ...]:

@@ -11,7 +11,7 @@ from knowledge.backends.parsers.errors import corrupted, parse_error
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.backends.parsers.render import clean_text
-from knowledge.types import ParsedDocument
+from knowledge.types.documents import ParsedDocument
 
 
 class MarkitdownParser:

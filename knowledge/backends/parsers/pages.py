@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from knowledge.types import Notice, PageQuality
+from knowledge.types.documents import PageQuality
+from knowledge.types.notices import Notice
 
 _MAX_GARBLED_SHARE = 0.3
 _CID = "(cid:"

@@ -26,7 +26,8 @@ from knowledge.backends.parsers.pdf_written import with_written_text
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
 from knowledge.numbering import heading_number
-from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
+from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
+from knowledge.types.notices import Notice
 
 # Writers that get no title put the name of the source file there.
 _IS_FILE_NAME = re.compile(

@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 from knowledge.backends.parsers.figures import Picture
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.render import single_line
-from knowledge.types import Notice
+from knowledge.types.notices import Notice
 
 MIN_PIXELS = 32
 """Shorter sides are bullets, rules and icons."""

@@ -26,7 +26,8 @@ from knowledge.backends.parsers.pptx_text import numbered_paragraphs, paragraph_
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.backends.parsers.table_head import column_names
 from knowledge.numbering import is_caption
-from knowledge.types import BlockKind, Notice, PageQuality, ParsedDocument
+from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
+from knowledge.types.notices import Notice
 
 _SLIDE_LEVEL = 2
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

@@ -11,7 +11,7 @@ from knowledge.backends.parsers.detect import detect_format
 from knowledge.backends.parsers.errors import parse_error, readable_size
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.ports import Parser
-from knowledge.types import ParsedDocument
+from knowledge.types.documents import ParsedDocument
 
 _PACKAGE = "knowledge.backends.parsers"
 _PARSERS = {

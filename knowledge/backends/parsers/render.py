@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from knowledge.backends.parsers.figures import Picture, placed_figures
-from knowledge.types import Block, BlockKind, ParsedFigure
+from knowledge.types.documents import Block, BlockKind, ParsedFigure
 
 # What PostgreSQL (NUL) and UTF-8 (lone surrogates) refuse, and controls that mean nothing in text.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")

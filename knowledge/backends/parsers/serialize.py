@@ -15,7 +15,8 @@ from typing import Any
 
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.types import Block, BlockKind, Notice, PageQuality, ParsedDocument, ParsedFigure
+from knowledge.types.documents import Block, BlockKind, PageQuality, ParsedDocument, ParsedFigure
+from knowledge.types.notices import Notice
 
 
 def dump_document(document: ParsedDocument, folder: Path) -> str:

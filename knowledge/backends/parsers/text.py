@@ -10,7 +10,7 @@ from pathlib import Path
 from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.numbering import is_caption, numbered_level
-from knowledge.types import Block, BlockKind, ParsedDocument
+from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
 _MAX_HEADING = 60
 _NO_HEADING_END = re.compile(r"[。、,;；:：]$|[.．・…‥]{3,}\s*\d+$|\s\d+$")

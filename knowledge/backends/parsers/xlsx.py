@@ -21,7 +21,8 @@ from knowledge.backends.parsers.xlsx_reader import Sheet, WorkbookReader
 from knowledge.backends.parsers.xlsx_region import Region, Row
 from knowledge.numbering import heading_number, is_caption
 from knowledge.structure import is_contents_title
-from knowledge.types import BlockKind, Notice, ParsedDocument
+from knowledge.types.documents import BlockKind, ParsedDocument
+from knowledge.types.notices import Notice
 
 _SHEET_LEVEL = 2
 _MAX_HEADING = 60

@@ -21,7 +21,8 @@ from knowledge.models import EmbeddingSet
 from knowledge.schemas.embedding_sets import comparison_out, embedding_set_out
 from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft, SetState
-from knowledge.types import ChunkOptions, ChunkStrategy, SearchMode, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
+from knowledge.types.search import SearchMode
 
 ACTIONS = ("list", "create", "build", "compare", "switch", "rollback", "drop", "import-cases")
 NEED_A_NAME = ("create", "build", "compare", "switch", "drop")

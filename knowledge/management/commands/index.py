@@ -14,7 +14,7 @@ from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.services.collections import DEFAULT_COLLECTION
 from knowledge.services.folders import FolderReport, index_folder
-from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 
 class Command(HubCommand):

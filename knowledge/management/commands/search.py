@@ -12,7 +12,7 @@ from hub.core.commands import HubCommand, cli_call
 from hub.core.languages import in_language
 from knowledge.schemas import search_out
 from knowledge.services.search_sources import search_sources
-from knowledge.types import (
+from knowledge.types.search import (
     Hit,
     RemoteHit,
     SearchDetail,

@@ -10,7 +10,7 @@ from hub.core.errors import Forbidden, InvalidInput
 from knowledge.answering import AnswerMode, Question, answer
 from knowledge.answering.sentences import sentences_of
 from knowledge.models import VersionContent
-from knowledge.types import Hit, SearchFilter
+from knowledge.types.search import Hit, SearchFilter
 from tests.knowledge.answering.conftest import QUESTION
 from tests.knowledge.search.shelf import Library, person
 

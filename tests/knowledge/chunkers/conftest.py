@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from knowledge.types import Block, ChunkOptions, ChunkSpan, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkSpan, SizeUnit
+from knowledge.types.documents import Block
 
 
 def count_tokens(text: str) -> int:

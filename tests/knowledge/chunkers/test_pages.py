@@ -14,7 +14,7 @@ from knowledge.backends.chunkers import chunk_document
 from knowledge.backends.parsers import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
 from knowledge.structure import build_sections
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.chunkers.conftest import count_tokens
 
 FILES = ["documents/BidSpec.pdf", "awkward/testPDF_protected.pdf"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from knowledge.backends.chunkers import chunk_document
 from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.structure import build_sections, section_at
-from knowledge.types import ChunkOptions, ChunkStrategy, SizeUnit
+from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens
 
 WORDS = st.text(alphabet="予約設計要件、。「」（）かがAb 1.|\\*_`<>&\u3099\u200d😀", max_size=120)

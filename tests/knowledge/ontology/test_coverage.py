@@ -9,7 +9,7 @@ from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_substance
 from knowledge.ontology.titles import names_topic
 from knowledge.structure import build_sections
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.shipped_topics import load_topics
 
 DESIGN_CODES = [

@@ -7,7 +7,7 @@ import pytest
 
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
-from knowledge.types import BlockKind, ParsedDocument
+from knowledge.types.documents import BlockKind, ParsedDocument
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 

@@ -7,7 +7,7 @@ from docx.document import Document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, texts
 
 

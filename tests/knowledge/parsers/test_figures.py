@@ -17,7 +17,7 @@ from pptx import Presentation
 from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.backends.parsers.pictures import data_uri_bytes, media_type_of
 from knowledge.backends.parsers.serialize import dump_document, load_outcome
-from knowledge.types import Block, BlockKind, ParsedDocument, ParsedFigure
+from knowledge.types.documents import Block, BlockKind, ParsedDocument, ParsedFigure
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 from tests.knowledge.parsers.pictures import data_uri, png

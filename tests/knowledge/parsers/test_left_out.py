@@ -17,7 +17,7 @@ from pptx import Presentation
 from pptx.util import Cm
 
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, texts
 
 COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"

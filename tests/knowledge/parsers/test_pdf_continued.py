@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 

@@ -14,7 +14,7 @@ from pptx.presentation import Presentation as PresentationType
 from pptx.util import Cm, Inches, Pt
 
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"

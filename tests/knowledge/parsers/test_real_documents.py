@@ -10,7 +10,7 @@ import pytest
 
 from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.structure import build_sections
-from knowledge.types import ParsedDocument
+from knowledge.types.documents import ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid
 
 LIMITS = ParseLimits(wall_s=30, cpu_s=20, memory_bytes=1024 << 20, max_cells=500_000)

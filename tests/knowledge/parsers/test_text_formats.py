@@ -8,7 +8,7 @@ import pytest
 
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.structure import build_sections
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 
 

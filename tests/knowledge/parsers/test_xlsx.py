@@ -13,7 +13,7 @@ from openpyxl.workbook import Workbook
 
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.structure import build_sections
-from knowledge.types import BlockKind
+from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 
 

@@ -18,7 +18,7 @@ from hub.core.errors import Forbidden, InvalidInput, Unavailable
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.search import legs
 from knowledge.services.search_sources import search_sources
-from knowledge.types import SearchFilter, SearchQuery, SearchResult, SearchSource
+from knowledge.types.search import SearchFilter, SearchQuery, SearchResult, SearchSource
 from tests.hub.admin.support import client_of, make_user
 from tests.knowledge.remote.bedrock_server import RESULTS, BedrockServer, bedrock_server
 from tests.knowledge.search.shelf import Library

@@ -20,7 +20,7 @@ from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
 from knowledge.search.lexical import numbers_with_most
 from knowledge.search.phrases import find_phrases
-from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db

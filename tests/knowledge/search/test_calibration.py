@@ -8,7 +8,7 @@ from django.conf import settings
 
 from knowledge.backends.embedders import create_embedder
 from knowledge.search.calibration import DATA_FILE, calibration_for
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 
 def test_a_model_nobody_measured_is_not_called_calibrated() -> None:

@@ -10,7 +10,7 @@ from knowledge.ingest.lexical_upkeep import keep_lexical_index
 from knowledge.models import LexicalEntry
 from knowledge.search.hybrid import search
 from knowledge.structure import is_contents_passage
-from knowledge.types import SearchMode, SearchQuery
+from knowledge.types.search import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library, Passage
 
 DOTTED = "1 性能要件 ........ 3\n1.1 応答時間の目標 ........ 3\n1.2 帳票の応答時間 ……… 5\n2 障害時の復旧時間　　　 9"

@@ -10,7 +10,7 @@ from knowledge.backends.dates import find_dates
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
-from knowledge.types import SearchMode, SearchQuery
+from knowledge.types.search import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library
 
 SPELLINGS = (

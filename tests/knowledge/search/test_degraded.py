@@ -12,7 +12,7 @@ from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbed
 from knowledge.models import EmbeddingSet
 from knowledge.search import legs, scope
 from knowledge.search.hybrid import search
-from knowledge.types import SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from knowledge.search.lexical import lexical_hits
 from knowledge.search.scope import permitted_chunks, searchable_chunks
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import weigh_terms
-from knowledge.types import SearchFilter
+from knowledge.types.search import SearchFilter
 from tests.knowledge.search.shelf import Library, person
 from tests.knowledge.search.test_vectors import unit_vectors
 

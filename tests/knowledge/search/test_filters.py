@@ -7,7 +7,7 @@ import pytest
 from hub.access.principals import local_operator
 from knowledge.models import DocumentType
 from knowledge.search.hybrid import search
-from knowledge.types import SearchFilter, SearchMode, SearchQuery
+from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library, Passage
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from knowledge.search.calibration import calibration_for
 from knowledge.search.fusion import CosineRange, Evidence, Fused, Weights, fuse
-from knowledge.types import SearchMode
+from knowledge.types.search import SearchMode
 
 RANGE = CosineRange(low=0.7, high=1.0)
 

@@ -14,7 +14,7 @@ from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from knowledge.models import Document, LexicalPosting
 from knowledge.search.hybrid import search, vector_search
-from knowledge.types import SearchFilter, SearchMode, SearchOrder, SearchQuery, SearchResult
+from knowledge.types.search import SearchFilter, SearchMode, SearchOrder, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, Passage
 
 pytestmark = pytest.mark.django_db

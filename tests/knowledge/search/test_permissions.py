@@ -14,7 +14,7 @@ from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.models import CollectionGrant, Document
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search
-from knowledge.types import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, person
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from hub.core.errors import InvalidInput
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
 from knowledge.search.phrases import MAX_PHRASES, find_phrases
-from knowledge.types import SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, Passage, person
 
 pytestmark = pytest.mark.django_db

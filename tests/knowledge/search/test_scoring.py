@@ -15,7 +15,7 @@ from knowledge.search.bm25 import Scores, all_scores, best_scores
 from knowledge.search.hybrid import search
 from knowledge.search.postings import Piece, PieceKey, PieceStore
 from knowledge.search.weighing import FieldTerm
-from knowledge.types import SearchMode, SearchQuery
+from knowledge.types.search import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library
 
 LIMIT = 10

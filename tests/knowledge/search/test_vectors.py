@@ -24,7 +24,7 @@ from knowledge.search import scope
 from knowledge.search import vector as vector_leg
 from knowledge.search.scope import permitted_chunks
 from knowledge.search.vector import cosines_of, nearest_chunks
-from knowledge.types import SearchFilter
+from knowledge.types.search import SearchFilter
 from tests.knowledge.search.shelf import Library
 
 

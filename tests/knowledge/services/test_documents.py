@@ -27,7 +27,7 @@ from knowledge.services.documents import (
     reindex_document,
     retire_document,
 )
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 
 pytestmark = pytest.mark.django_db

@@ -32,7 +32,7 @@ from knowledge.services.deletion import remove_stray_bytes
 from knowledge.services.documents import delete_document, hash_file, retire_document
 from knowledge.services.editing import set_legal_hold, update_document
 from knowledge.services.reading import count_documents
-from knowledge.types import SearchFilter, SearchQuery
+from knowledge.types.search import SearchFilter, SearchQuery
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 
 pytestmark = pytest.mark.django_db

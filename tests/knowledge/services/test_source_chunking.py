@@ -9,7 +9,7 @@ from knowledge.models import Document, DocumentVersion
 from knowledge.services import sources
 from knowledge.services.documents import reindex_document
 from knowledge.services.reading import count_documents
-from knowledge.types import ChunkOptions
+from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.services.source_support import run, watch, work_off
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,8 @@ from knowledge.services import folders, scans, sources
 from knowledge.services.documents import create_document
 from knowledge.services.folders import FolderReport, index_folder
 from knowledge.services.reading import count_documents
-from knowledge.types import ChunkOptions, SearchQuery
+from knowledge.types.chunks import ChunkOptions
+from knowledge.types.search import SearchQuery
 from tests.factories import principal_with, upload_text
 from tests.knowledge.services.source_support import live_paths, run, state, watch, work_off
 

@@ -19,7 +19,7 @@ from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason
 from knowledge.models import Document
 from knowledge.services.documents import delete_document
-from knowledge.types import Section
+from knowledge.types.documents import Section
 from review import runs, services
 from review.judging.sampling import SamplingProvider
 from review.judging.sections import PER_REQUEST, bodies_of, cut_requests, cut_stretches

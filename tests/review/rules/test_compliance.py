@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from knowledge.guidelines import shipped
-from knowledge.types import Article, RequiredElement
+from knowledge.types.requirements import Article, RequiredElement
 from review.rules import run_rules
 from review.types import RuleOutcome, Severity
 from tests.review.markdown import rule_input
