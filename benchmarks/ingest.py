@@ -123,7 +123,7 @@ def hub(paths: Sequence[Path], scratch: Path, *, before: Sequence[Path] = ()) ->
     from knowledge.backends.active_embedder import get_embedder
     from knowledge.ingest import pipeline, stages
     from knowledge.models import DocumentStatus, DocumentVersion
-    from knowledge.services.documents import Upload, create_document, hash_file
+    from knowledge.services.uploads import Upload, create_document, hash_file
 
     clock = Clock()
     embedder = get_embedder()

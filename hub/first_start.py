@@ -14,7 +14,7 @@ from hub.access.services import create_token
 from hub.config import BASE_DIR
 from knowledge.models import Collection
 from knowledge.services.collections import create_collection
-from knowledge.services.documents import Upload, create_document, hash_file
+from knowledge.services.uploads import Upload, create_document, hash_file
 
 ADMIN_NAME = "admin"
 SAMPLE_COLLECTION = "sample"

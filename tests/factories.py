@@ -11,7 +11,7 @@ from hub.access.principals import Principal, Role
 from hub.access.services import principal_for_user
 from knowledge.ingest import pipeline
 from knowledge.models import Collection, CollectionGrant, Document
-from knowledge.services.documents import Upload, UploadOutcome, create_document, hash_file
+from knowledge.services.uploads import Upload, UploadOutcome, create_document, hash_file
 
 
 class UserFactory(factory.django.DjangoModelFactory):

@@ -18,9 +18,9 @@ from knowledge.admin.document_text import outline_of, read_text
 from knowledge.models import Collection, Document, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.schemas import document_out
-from knowledge.services.documents import reindex_document
 from knowledge.services.editing import LONGEST_REASON, set_legal_hold
 from knowledge.services.reading import list_documents, list_versions, open_original
+from knowledge.services.reindexing import reindex_document
 
 MOST_POLLED = 100
 

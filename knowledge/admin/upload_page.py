@@ -19,7 +19,7 @@ from hub.core.errors import HubError
 from hub.rest.uploads import received_file
 from knowledge.admin.chunking_form import ChunkingForm
 from knowledge.models import Collection, Document, DocumentType
-from knowledge.services.documents import Upload, create_document
+from knowledge.services.uploads import Upload, create_document
 
 OUTCOMES = {
     "created": _("taken in"),

@@ -19,8 +19,8 @@ from hub.rest.schemas import Page, PageQuery
 from hub.rest.uploads import received_file
 from knowledge import schemas
 from knowledge.services import collections as collection_services
+from knowledge.services import deletion, editing, reading, reindexing, uploads
 from knowledge.services import documents as document_services
-from knowledge.services import editing, reading
 from knowledge.services.figures import describe_figure_again, figure_filename, open_figure
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
@@ -77,9 +77,9 @@ def upload_document(
 ) -> HttpResponse | Status[schemas.UploadOut]:
     """Take a file in. 202: work on it goes on, poll Location; 200: these bytes are already there, nothing changed."""
     with received_file(file) as received:
-        done = document_services.create_document(
+        done = uploads.create_document(
             principal=request.principal,
-            upload=document_services.Upload(
+            upload=uploads.Upload(
                 file=received.path,
                 filename=received.filename,
                 sha256=received.sha256,
@@ -239,7 +239,7 @@ def describe_document_figure(request: HubRequest, document_id: str, figure_id: s
 @router.post("/documents/{document_id}/reindex", response={202: schemas.DocumentOut})
 def reindex_document(request: HubRequest, document_id: str, options: ReindexIn | None = None) -> HttpResponse:
     """Parse, chunk and embed the latest version again; search answers from what it has until that is done."""
-    document_services.reindex_document(
+    reindexing.reindex_document(
         principal=request.principal,
         document_id=document_id,
         chunk_options=_chunk_options(options) if options else None,
@@ -251,5 +251,5 @@ def reindex_document(request: HubRequest, document_id: str, options: ReindexIn |
 @router.delete("/documents/{document_id}", response=schemas.DeletionReceiptOut)
 def delete_document(request: HubRequest, document_id: str) -> schemas.DeletionReceiptOut:
     """Delete a document with all its versions; answers with the deletion receipt."""
-    receipt = document_services.delete_document(principal=request.principal, document_id=document_id)
+    receipt = deletion.delete_document(principal=request.principal, document_id=document_id)
     return schemas.receipt_out(receipt)

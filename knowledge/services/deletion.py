@@ -1,4 +1,7 @@
-"""Deleting a document completely: its rows, what other apps keep of it, answers that show it, and its bytes."""
+"""Taking a document away: out of search, or completely.
+
+Deleting takes its rows, what other apps keep of it, answers that show it, and its bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,27 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from django.db import transaction
 from django.db.models import F, Func, IntegerField, Value
 from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import IdempotencyRecord
 from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.core import bus
+from hub.core.errors import Conflict, NotFound
 from hub.core.lease import lease_duration
 from hub.llm.recordings import forget_answers
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import StorageUnavailable, get_blob_store
 from knowledge.ingest.blobs import delete_bytes, remove_unused_blobs
 from knowledge.ingest.graph import forget_document
-from knowledge.ingest.stages import remove_chunks
-from knowledge.models import Blob, DeletionReceipt, Document, Figure
+from knowledge.ingest.stages import remove_chunks, unindex
+from knowledge.models import Blob, Chunk, DeletionReceipt, Document, DocumentStatus, Figure
 from knowledge.models.documents import IN_WORK
+from knowledge.services.documents import changeable_document
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +47,42 @@ def erase_with(eraser: Eraser) -> None:
         _erasers.append(eraser)
 
 
-def stop_work(document: Document) -> None:
+def delete_document(*, principal: Principal, document_id: str) -> DeletionReceipt:
+    """Delete a document with all that is kept of it; bytes that nobody else uses go after the commit.
+
+    Raises NotFound, Forbidden, and Conflict while a legal hold is on it.
+    """
+    document = changeable_document(principal, document_id)
+    _check_hold(document)
+    _stop_work(document)
+    with transaction.atomic():
+        for sha256 in sorted(_content_hashes(document)):
+            lock_bytes(sha256)  # before the document, as an upload does
+        locked = Document.objects.select_for_update(of=["self"]).filter(pk=document.pk).first()
+        if locked is None:
+            raise NotFound(
+                _('There is no document "{document_id}".'), code="document_not_found", document_id=document_id
+            )
+        _check_hold(locked)
+        receipt = remove_document(principal, locked)
+        record_event(
+            principal=principal, action="DOCUMENT_DELETE", resource=f"document:{document_id}", counts=receipt.counts
+        )
+    bus.publish(f"document:{document_id}", {"document_id": document_id, "status": "deleted"})
+    return receipt
+
+
+def _check_hold(document: Document) -> None:
+    if document.legal_hold:
+        raise Conflict(
+            _("{path} is under a legal hold ({reason}) and can't be deleted. A curator may lift the hold first."),
+            code="legal_hold",
+            path=document.path,
+            reason=document.legal_hold,
+        )
+
+
+def _stop_work(document: Document) -> None:
     """Take the lease from whoever works on the document, and let nobody take it for half a minute.
 
     Workers lock rows in another order than deletion does; called before its transaction, neither waits for the other.
@@ -45,7 +90,7 @@ def stop_work(document: Document) -> None:
     document.versions.filter(status__in=IN_WORK).update(lease_token="", lease_expires_at=Now() + lease_duration())
 
 
-def content_hashes(document: Document) -> set[str]:
+def _content_hashes(document: Document) -> set[str]:
     """The names of all bytes that the document has: its files' and its figures'."""
     files = document.versions.values_list("blob_id", flat=True)
     figures = Figure.objects.filter(version__document=document).values_list("blob_id", flat=True)
@@ -54,7 +99,7 @@ def content_hashes(document: Document) -> set[str]:
 
 def remove_document(principal: Principal, document: Document) -> DeletionReceipt:
     """Remove a locked document inside the caller's transaction and write the receipt; unused bytes go after it."""
-    hashes = sorted(content_hashes(document))
+    hashes = sorted(_content_hashes(document))
     for sha256 in hashes:
         lock_bytes(sha256)
     counts: Counter[str] = Counter()
@@ -101,3 +146,17 @@ def remove_stray_bytes() -> int:
     """Remove stored bytes without a row, left where a process died between commit and removal; gives their number."""
     known = set(Blob.objects.values_list("pk", flat=True).iterator())
     return sum(delete_bytes(sha256) for sha256 in get_blob_store().iter_names() if sha256 not in known)
+
+
+def retire_document(document: Document) -> None:
+    """Take a document whose file is gone out of search; its versions stay until deletion or retention."""
+    with transaction.atomic():
+        Document.objects.filter(pk=document.pk).update(retired_at=timezone.now())
+        # whoever works on it now loses the lease here, and could otherwise index it again
+        document.versions.filter(status__in=IN_WORK).update(
+            status=DocumentStatus.RETIRED, lease_token="", lease_expires_at=None
+        )
+        chunks = Chunk.objects.filter(version__document=document, vectors__isnull=False)
+        unindex(list(chunks.values_list("pk", flat=True).distinct()))
+        forget_document(document)
+    bus.publish(f"document:{document.public_id}", {"document_id": document.public_id, "status": "retired"})

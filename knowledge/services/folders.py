@@ -24,18 +24,12 @@ from knowledge.backends.sources.folder import FolderReader, walk
 from knowledge.models import Document, DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from knowledge.services.collections import get_collection
-from knowledge.services.documents import (
-    Upload,
-    UploadOutcome,
-    clean_path,
-    create_document,
-    hash_file,
-    recut_document,
-    retire_document,
-)
+from knowledge.services.deletion import retire_document
 from knowledge.services.known_files import KnownFile, load_known_files, load_taken_paths
 from knowledge.services.policies import chunk_policy
+from knowledge.services.reindexing import recut_document
 from knowledge.services.scan_reports import FolderReport, Problem
+from knowledge.services.uploads import Upload, UploadOutcome, clean_path, create_document, hash_file
 from knowledge.services.workers import work_through
 from knowledge.types.chunks import ChunkOptions
 

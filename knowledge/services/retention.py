@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce, Now
 from hub.access.principals import Principal, Scope, system_principal
 from hub.core.errors import Conflict, NotFound
 from knowledge.models import Collection, Document
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from hub.access.principals import Principal
 from hub.core.errors import HubError
 from knowledge.models import DocumentStatus
 from knowledge.services.collections import get_collection
-from knowledge.services.documents import reindex_document
 from knowledge.services.reading import list_documents
+from knowledge.services.reindexing import reindex_document
 
 MOST_AT_ONCE = 200
 

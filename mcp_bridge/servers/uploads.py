@@ -18,8 +18,9 @@ from hub.core.errors import InvalidInput, LimitExceeded
 from hub.rest.uploads import temp_dir
 from knowledge.models import DocumentStatus
 from knowledge.schemas import upload_out
-from knowledge.services import documents
 from knowledge.services.collections import read_classification
+from knowledge.services.documents import get_document
+from knowledge.services.uploads import Upload, UploadOutcome, create_document, hash_file
 from knowledge.services.workers import work_through, worker_is_alive
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 from mcp_bridge import uris
@@ -51,13 +52,13 @@ class AskedUpload:
     replace: bool
 
 
-def store(principal: Principal, asked: AskedUpload) -> documents.UploadOutcome:
+def store(principal: Principal, asked: AskedUpload) -> UploadOutcome:
     """Store the content and start the work on it. Raises InvalidInput, LimitExceeded and what create_document does."""
     content = _bytes_of(asked)
     have_queue()
     with _on_disk(content) as file:
-        sha256, size_bytes = documents.hash_file(file)
-        upload = documents.Upload(
+        sha256, size_bytes = hash_file(file)
+        upload = Upload(
             file=file,
             filename=asked.filename,
             sha256=sha256,
@@ -71,7 +72,7 @@ def store(principal: Principal, asked: AskedUpload) -> documents.UploadOutcome:
             chunk_options=_chunk_options(asked.chunking),
             replace=asked.replace,
         )
-        return documents.create_document(principal=principal, upload=upload)
+        return create_document(principal=principal, upload=upload)
 
 
 def _bytes_of(asked: AskedUpload) -> bytes:
@@ -134,13 +135,13 @@ def work_on(version_id: int, seconds: float) -> bool:
 
 def progress(principal: Principal, document_id: str) -> tuple[int, str]:
     """Percent and state of a document's latest version."""
-    version = documents.get_document(principal, document_id, scope=Scope.UPLOAD).latest_version
+    version = get_document(principal, document_id, scope=Scope.UPLOAD).latest_version
     return (version.progress, version.status) if version else (0, DocumentStatus.STORED)
 
 
-def show(principal: Principal, outcome: documents.UploadOutcome) -> UploadResult:
+def show(principal: Principal, outcome: UploadOutcome) -> UploadResult:
     """What stands in the database now, in the shape that callers get."""
-    document = documents.get_document(principal, outcome.document.public_id, scope=Scope.UPLOAD)
+    document = get_document(principal, outcome.document.public_id, scope=Scope.UPLOAD)
     facts = upload_out(document, outcome=outcome.outcome, same_content_as=outcome.same_content_as)
     return UploadResult(
         **dict(facts),

@@ -16,7 +16,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, DeletionReceipt, Document
 from knowledge.services import retention
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.search.shelf import Library
 

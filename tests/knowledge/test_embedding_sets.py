@@ -33,7 +33,7 @@ from knowledge.models import (
 from knowledge.search.hybrid import search
 from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.consistency import check_consistency
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.services.reading import count_documents, list_chunks
 from knowledge.tasks import sweep

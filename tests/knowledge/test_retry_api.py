@@ -12,7 +12,7 @@ from django.test import Client
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from knowledge.models import Document, DocumentStatus
-from knowledge.services.documents import retire_document
+from knowledge.services.deletion import retire_document
 from tests.factories import CollectionFactory, upload_text, work_through
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]

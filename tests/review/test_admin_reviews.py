@@ -10,7 +10,7 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, Document, DocumentVersion
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from review import runs
 from review.models import Finding, Review, ReviewStatus
 from review.services import get_review, show_review, start_review

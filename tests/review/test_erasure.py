@@ -11,7 +11,7 @@ from django.core import serializers
 from hub.access.principals import local_operator
 from hub.core.lease import Lease
 from knowledge.models import DeletionReceipt, Document
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from review import runs, services
 from review.erasure import ERASED
 from review.models import CheckResult, Finding, Review, Suggestion

@@ -7,7 +7,7 @@ import pytest
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import CollectionGrant, DocumentVersion
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from review import runs, services
 from review.models import Finding
 from review.schemas import review_out

@@ -301,7 +301,7 @@ def test_a_token_without_the_triage_scope_is_told_so(review):
 
 
 def test_what_people_wrote_goes_with_the_document_and_who_decided_stays(review, document):
-    from knowledge.services.documents import delete_document
+    from knowledge.services.deletion import delete_document
 
     finding = Finding.objects.filter(result__review=review).first()
     decide(finding, triage="rejected", reason="秘密の理由", answer=services.Answer(text="秘密の回答"))

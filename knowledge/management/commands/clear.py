@@ -12,7 +12,7 @@ from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError, NotFound
 from knowledge.models import DeletionReceipt
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from knowledge.services.reading import list_documents
 
 

@@ -14,7 +14,8 @@ from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.llm.providers.registry import get_provider
 from knowledge.services.collections import DEFAULT_COLLECTION
-from knowledge.services.documents import Upload, create_document, get_document, hash_file
+from knowledge.services.documents import get_document
+from knowledge.services.uploads import Upload, create_document, hash_file
 from knowledge.services.workers import work_through
 from review import services
 from review.models import CheckList

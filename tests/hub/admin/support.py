@@ -9,7 +9,7 @@ from django.test import Client
 
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, CollectionGrant, Document
-from knowledge.services.documents import Upload, create_document, hash_file
+from knowledge.services.uploads import Upload, create_document, hash_file
 from knowledge.services.workers import work_through
 
 PASSWORD = "長いパスワード-2025"

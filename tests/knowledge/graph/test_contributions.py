@@ -22,7 +22,7 @@ from knowledge.models import (
     IdentifierPattern,
     VersionContent,
 )
-from knowledge.services.documents import delete_document, retire_document
+from knowledge.services.deletion import delete_document, retire_document
 from knowledge.services.editing import update_document
 from tests.factories import CollectionFactory, upload_text, work_through
 from tests.knowledge.graph.support import add, edges, everything, nodes, settle

@@ -28,7 +28,7 @@ from knowledge.graph.cypher.query import (
 from knowledge.graph.cypher.translate import translate
 from knowledge.graph.masters import sync_masters
 from knowledge.ingest import graph
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from knowledge.services.editing import update_document
 from tests.factories import CollectionFactory, principal_with
 from tests.knowledge.graph.queries import ANSWERS, REFUSED, SPIRITED

@@ -20,13 +20,10 @@ from knowledge.models import (
     LexicalPosting,
     LexicalStatistics,
 )
-from knowledge.services.documents import (
-    clean_path,
-    delete_document,
-    get_document,
-    reindex_document,
-    retire_document,
-)
+from knowledge.services.deletion import delete_document, retire_document
+from knowledge.services.documents import get_document
+from knowledge.services.reindexing import reindex_document
+from knowledge.services.uploads import clean_path
 from knowledge.types.chunks import ChunkOptions
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 

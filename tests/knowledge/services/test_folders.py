@@ -7,8 +7,8 @@ import pytest
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from knowledge.models import Document, DocumentVersion
-from knowledge.services.documents import hash_file
 from knowledge.services.folders import FolderReport, index_folder, walk
+from knowledge.services.uploads import hash_file
 from tests.factories import upload_text
 
 pytestmark = pytest.mark.django_db

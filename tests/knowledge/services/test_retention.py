@@ -28,10 +28,10 @@ from knowledge.models import (
 from knowledge.search.hybrid import search
 from knowledge.services import retention
 from knowledge.services.collections import update_collection
-from knowledge.services.deletion import remove_stray_bytes
-from knowledge.services.documents import delete_document, hash_file, retire_document
+from knowledge.services.deletion import delete_document, remove_stray_bytes, retire_document
 from knowledge.services.editing import set_legal_hold, update_document
 from knowledge.services.reading import count_documents
+from knowledge.services.uploads import hash_file
 from knowledge.types.search import SearchFilter, SearchQuery
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 

@@ -7,8 +7,8 @@ import pytest
 from hub.access.principals import local_operator
 from knowledge.models import Document, DocumentVersion
 from knowledge.services import sources
-from knowledge.services.documents import reindex_document
 from knowledge.services.reading import count_documents
+from knowledge.services.reindexing import reindex_document
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.services.source_support import run, watch, work_off
 

@@ -20,9 +20,9 @@ from knowledge.models import ChunkVector, Document, DocumentVersion, Source
 from knowledge.schemas.sources import scan_report_out
 from knowledge.search.hybrid import search
 from knowledge.services import folders, scans, sources
-from knowledge.services.documents import create_document
 from knowledge.services.folders import FolderReport, index_folder
 from knowledge.services.reading import count_documents
+from knowledge.services.uploads import create_document
 from knowledge.types.chunks import ChunkOptions
 from knowledge.types.search import SearchQuery
 from tests.factories import principal_with, upload_text

@@ -10,7 +10,7 @@ import pytest
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from review import services
 from review.models import CheckItemVersion, Review
 from tests.factories import upload_text, work_through

@@ -18,7 +18,7 @@ from hub.llm.providers.registry import close_provider
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason
 from knowledge.models import Document
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from knowledge.types.documents import Section
 from review import runs, services
 from review.judging.sampling import SamplingProvider

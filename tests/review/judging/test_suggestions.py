@@ -14,7 +14,7 @@ from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
 from hub.llm.tokens import estimate_request_tokens
 from hub.llm.types import Completion, FinishReason
-from knowledge.services.documents import delete_document
+from knowledge.services.deletion import delete_document
 from review import runs, services
 from review.judging.advice import (
     MAX_ADVISED,

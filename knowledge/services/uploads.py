@@ -1,0 +1,180 @@
+"""Taking documents in: a file becomes a document, a new version of one, or nothing new."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Classification, Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, InvalidInput
+from knowledge.backends.blob_locks import lock_bytes
+from knowledge.backends.storage import get_blob_store
+from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
+from knowledge.services.collections import DEFAULT_COLLECTION, get_collection
+from knowledge.services.documents import check_ceiling, check_document_type
+from knowledge.services.policies import chunk_policy
+from knowledge.services.reindexing import start_version, work_again
+from knowledge.types.chunks import ChunkOptions
+
+MAX_PATH = 1000
+COPY_BLOCK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that a caller hands in: ``file`` is a local path, the rest is what they say of it."""
+
+    file: Path
+    filename: str
+    sha256: str
+    size_bytes: int
+    path: str = ""
+    collection: str = DEFAULT_COLLECTION
+    document_type: str = ""
+    title: str = ""
+    classification: Classification | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    chunk_options: ChunkOptions | None = None
+    replace: bool = False
+    source_root: str = ""
+    source_stamp: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadOutcome:
+    """``outcome`` is created, new_version or unchanged; ``same_content_as`` a visible document with the same bytes."""
+
+    document: Document
+    outcome: str
+    same_content_as: str | None = None
+
+
+def hash_file(path: Path) -> tuple[str, int]:
+    """sha256 (hex) and size in bytes of a file, read in blocks."""
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as data:
+        while block := data.read(COPY_BLOCK):
+            digest.update(block)
+            size += len(block)
+    return digest.hexdigest(), size
+
+
+def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
+    """Store an upload and start the work on it once the transaction has committed.
+
+    A path that is new makes a document; known bytes change nothing; other bytes make a new version. Raises
+    InvalidInput, NotFound (collection), Conflict (the path belongs to another uploader), StorageUnavailable.
+    """
+    collection = get_collection(principal, upload.collection, scope=Scope.UPLOAD)
+    path = clean_path(upload.path or upload.filename)
+    check_document_type(upload.document_type)
+    classification = upload.classification or Classification(collection.classification)
+    check_ceiling(principal, classification)
+    policy = chunk_policy(upload.chunk_options)
+    with transaction.atomic():
+        lock_bytes(upload.sha256)
+        get_blob_store().put(upload.sha256, upload.file)
+        blob, _made = Blob.objects.get_or_create(sha256=upload.sha256, defaults={"size_bytes": upload.size_bytes})
+        document, is_new = Document.objects.get_or_create(
+            collection=collection,
+            path=path,
+            defaults={
+                "title": upload.title or upload.filename,
+                "document_type_id": upload.document_type or "other",
+                "classification": classification,
+                "owner_id": principal.user_id,
+                "metadata": upload.metadata,
+                "source_root": upload.source_root,
+                "source_stamp": upload.source_stamp,
+            },
+        )
+        document = Document.objects.select_for_update().get(pk=document.pk)
+        if not is_new:
+            _check_owner(principal, document, replace=upload.replace)
+        was_retired = document.retired_at is not None
+        _apply_changes(document, upload, policy)
+        outcome = _add_version(document, blob, upload, policy_id=policy.pk)
+        if outcome == "unchanged" and (was_retired or _has_failed(document)):
+            work_again(document)
+        record_event(
+            principal=principal,
+            action="DOCUMENT_UPLOAD",
+            resource=f"document:{document.public_id}",
+            outcome=outcome,
+            collection=collection.slug,
+        )
+    return UploadOutcome(
+        document=document, outcome=outcome, same_content_as=_twin(principal, document, blob) if is_new else None
+    )
+
+
+def clean_path(path: str) -> str:
+    """A document path: relative, ``/`` between parts, NFC. Raises InvalidInput saying what is wrong with it."""
+    cleaned = unicodedata.normalize("NFC", path.replace("\\", "/")).strip()
+    parts = PurePosixPath(cleaned).parts
+    bad = not parts or cleaned.startswith("/") or ".." in parts or len(cleaned) > MAX_PATH
+    if bad or any(unicodedata.category(char) in {"Cc", "Cs"} for char in cleaned):
+        raise InvalidInput(
+            _("The path {path!r} can't be used: give a relative path of at most {limit} characters without .. in it."),
+            code="invalid_path",
+            path=path[:100],
+            limit=MAX_PATH,
+        )
+    return str(PurePosixPath(*parts))
+
+
+def _check_owner(principal: Principal, document: Document, *, replace: bool) -> None:
+    may_see = document.classification <= principal.ceiling
+    if may_see and document.owner_id == principal.user_id:
+        return
+    may_replace = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
+    if not (may_see and replace and may_replace):
+        raise Conflict(
+            _("{path} belongs to another uploader. Choose another path, or let a curator upload it with replace."),
+            code="path_taken",
+            path=document.path,
+        )
+
+
+def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> None:
+    """Take over what the caller says now; what they leave out stays."""
+    if upload.document_type:
+        document.document_type_id = upload.document_type
+    if upload.title:
+        document.title = upload.title
+    if upload.metadata:
+        document.metadata = upload.metadata
+    if upload.classification is not None:
+        document.classification = upload.classification
+    if upload.source_root:
+        document.source_root, document.source_stamp = upload.source_root, upload.source_stamp
+    elif upload.chunk_options:
+        document.chosen_policy = policy
+    document.retired_at = None
+    document.save()
+
+
+def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: int) -> str:
+    latest = document.latest_version
+    if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
+        return "unchanged"
+    filename = PurePosixPath(upload.filename.replace("\\", "/")).name[:500]
+    start_version(document, blob, filename, policy_id=policy_id, has_own_policy=upload.chunk_options is not None)
+    return "new_version" if latest else "created"
+
+
+def _has_failed(document: Document) -> bool:
+    return document.latest_version is not None and document.latest_version.status == DocumentStatus.FAILED
+
+
+def _twin(principal: Principal, document: Document, blob: Blob) -> str | None:
+    """Another document with the same bytes that the caller may see."""
+    visible = Document.objects.visible_to(principal).live().filter(latest_version__blob=blob).exclude(pk=document.pk)
+    return visible.order_by("pk").values_list("public_id", flat=True).first()
