@@ -5,17 +5,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
-import zoneinfo
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Literal
-from urllib.parse import quote, urlsplit
+from typing import Literal
+from urllib.parse import quote
 
-from pydantic import Field, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hub.config_values import (
+    AlertUrls,
+    BoltUrl,
+    CommaList,
+    DatabaseUrl,
+    EncryptionKey,
+    Folder,
+    LlmProvider,
+    McpTransports,
+    RedisUrl,
+    TimeZone,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -25,7 +35,6 @@ SUPERSEDED = {
     "MINIO_URL": "use S3_ENDPOINT_URL and S3_BUCKET",
     "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
 }
-CommaList = Annotated[tuple[str, ...], NoDecode]
 
 
 class ConfigurationError(Exception):
@@ -44,7 +53,7 @@ class Configuration(BaseSettings):
     hub_env: Literal["local", "production"] = Field(
         "local", description="production refuses a generated SECRET_KEY and wide-open hosts"
     )
-    hub_data_dir: Path = Field(
+    hub_data_dir: Folder = Field(
         BASE_DIR / "var", description="where embedded servers, blobs and caches live; readable by its owner only"
     )
     hub_host: str = Field("127.0.0.1", description="the address that the web server listens on")
@@ -56,19 +65,21 @@ class Configuration(BaseSettings):
     )
     hub_ready_file: Path | None = Field(None, description="written as JSON when /readyz answers 200")
     hub_token: str = Field("", description="the access token of the stdio MCP servers")
-    database_url: str = Field("", description="postgresql://user:password@host:port/name; empty = embedded PostgreSQL")
+    database_url: DatabaseUrl = Field(
+        "", description="postgresql://user:password@host:port/name; empty = embedded PostgreSQL"
+    )
     postgres_host: str = Field("", description="accepted from the plain RAG server, when DATABASE_URL is empty")
     postgres_port: int = Field(5432, ge=1, le=65535, description="with POSTGRES_HOST")
     postgres_user: str = Field("postgres", description="with POSTGRES_HOST")
     postgres_password: str = Field("", description="with POSTGRES_HOST")
     postgres_db: str = Field("hub", description="with POSTGRES_HOST")
-    source_dir: Path = Field(Path("data/source"), description="the default folder of `manage.py index`")
-    redis_url: str = Field("", description="redis://host:port/0; empty = embedded Valkey")
+    source_dir: Folder = Field(Path("data/source"), description="the default folder of `manage.py index`")
+    redis_url: RedisUrl = Field("", description="redis://host:port/0; empty = embedded Valkey")
     secret_key: str = Field("", description="signs sessions and cursors; generated in HUB_DATA_DIR when absent")
     allowed_hosts: CommaList = Field(
         ("localhost", "127.0.0.1", "[::1]"), description="host names that the hub answers to, comma separated"
     )
-    time_zone: str = Field("Asia/Tokyo", description="the time zone of pages and schedules")
+    time_zone: TimeZone = Field("Asia/Tokyo", description="the time zone of pages and schedules")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="how much is logged")
     log_format: Literal["text", "json"] = Field("text", description="json: one object per line")
     embedding_backend: Literal["bundled", "bundled-fp32", "sentence-transformers", "openai", "bedrock"] = Field(
@@ -78,7 +89,7 @@ class Configuration(BaseSettings):
     embedding_base_url: str = Field("", description="with EMBEDDING_BACKEND=openai")
     embedding_api_key: str = Field("", description="with EMBEDDING_BACKEND=openai")
     reranker_model: str = Field("", description="folder of a cross-encoder (sentence-transformers); empty = none")
-    llm_provider: Literal["none", "openai", "bedrock"] = Field(
+    llm_provider: LlmProvider = Field(
         "none", description="who answers what rules can't: none, openai (any OpenAI-compatible endpoint), bedrock"
     )
     llm_base_url: str = Field(
@@ -136,15 +147,15 @@ class Configuration(BaseSettings):
     aws_profile: str = Field("", description="the AWS profile")
     bedrock_kb_id: str = Field("", description="the Amazon Bedrock knowledge base")
     bedrock_model_arn: str = Field("", description="the model for generated answers")
-    mcp_transports: CommaList = Field(("stdio", "http"), description="MCP transports that are switched on")
+    mcp_transports: McpTransports = Field(("stdio", "http"), description="MCP transports that are switched on")
     hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
     hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture to this machine")
-    encryption_key: str = Field("", description="encrypt stored documents")
+    encryption_key: EncryptionKey = Field("", description="encrypt stored documents")
     retention_days: int | None = Field(
         None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
     )
-    alert_urls: CommaList = Field((), description="where alerts go: Apprise URLs, comma separated")
-    neo4j_url: str = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")
+    alert_urls: AlertUrls = Field((), description="where alerts go: Apprise URLs, comma separated")
+    neo4j_url: BoltUrl = Field("", description="a bolt URL: Cypher queries of callers who see everything go there")
     neo4j_user: str = Field("", description="with NEO4J_URL")
     neo4j_password: str = Field("", description="with NEO4J_URL")
     hub_workers: int = Field(2, ge=1, le=64, description="Celery worker processes started by `manage.py up`")
@@ -194,80 +205,6 @@ class Configuration(BaseSettings):
     hub_two_person_approval: bool = Field(
         False, description="a version of a check master is approved by somebody else than its author"
     )
-
-    @field_validator("allowed_hosts", "mcp_transports", "alert_urls", mode="before")
-    @classmethod
-    def _split_commas(cls, value: object) -> object:
-        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
-
-    @field_validator("llm_provider", mode="before")
-    @classmethod
-    def _accept_long_name(cls, value: object) -> object:
-        return "openai" if value in {"openai-compatible", "openai_compatible"} else value
-
-    @field_validator("hub_data_dir", "source_dir")
-    @classmethod
-    def _make_absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
-
-    @field_validator("mcp_transports")
-    @classmethod
-    def _check_transports(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := set(value) - {"stdio", "http"}:
-            raise ValueError(f"unknown transports {sorted(unknown)}, expected stdio and http")
-        return value
-
-    @field_validator("database_url")
-    @classmethod
-    def _check_database_url(cls, value: str) -> str:
-        if value and urlsplit(value).scheme not in {"postgresql", "postgres"}:
-            raise ValueError("expected postgresql://user:password@host:port/name")
-        return value
-
-    @field_validator("neo4j_url")
-    @classmethod
-    def _check_neo4j_url(cls, value: str) -> str:
-        known = {"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"}
-        if value and urlsplit(value).scheme not in known:
-            raise ValueError("expected bolt://host:7687, neo4j://… or one of these with +s")
-        return value
-
-    @field_validator("redis_url")
-    @classmethod
-    def _check_redis_url(cls, value: str) -> str:
-        if value and urlsplit(value).scheme not in {"redis", "rediss"}:
-            raise ValueError("expected redis://host:port/0 or rediss://…")
-        return value
-
-    @field_validator("alert_urls")
-    @classmethod
-    def _check_alert_urls(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if not value:
-            return value
-        from apprise import Apprise  # a second and a half, for those who want alerts only
-
-        for number, url in enumerate(value, 1):
-            if not Apprise.instantiate(url, suppress_exceptions=True):
-                scheme = url.partition("://")[0] if "://" in url else ""  # the rest may hold a password
-                what = f"scheme {scheme[:20]}" if scheme else "no scheme"
-                raise ValueError(f"URL {number} ({what}) can't be used, expected Apprise URLs such as mailtos://…")
-        return value
-
-    @field_validator("time_zone")
-    @classmethod
-    def _check_time_zone(cls, value: str) -> str:
-        try:
-            zoneinfo.ZoneInfo(value)
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError) as error:
-            raise ValueError("expected an IANA name such as Asia/Tokyo") from error
-        return value
-
-    @field_validator("encryption_key")
-    @classmethod
-    def _refuse_encryption(cls, value: str) -> str:
-        if value:
-            raise ValueError("encryption at rest is not available in this release; remove the setting")
-        return value
 
     @model_validator(mode="after")
     def _check_together(self) -> Configuration:
@@ -340,26 +277,3 @@ def _problems(error: ValidationError) -> list[str]:
         given = "" if secret else f" (given: {item['input']!r})"
         lines.append(f"{name}: {message}{given}")
     return lines
-
-
-def secret_key(config: Configuration) -> str:
-    """SECRET_KEY, or a key generated once and kept in HUB_DATA_DIR (never in production)."""
-    if config.secret_key:
-        return config.secret_key
-    path = make_data_dir(config.hub_data_dir) / "secret_key"
-    if not path.exists():
-        draft = path.with_name(f"secret_key.{os.getpid()}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(48))
-        with contextlib.suppress(FileExistsError):  # another process was first: its key counts
-            os.link(draft, path)
-        draft.unlink()
-    return path.read_text().strip()
-
-
-def make_data_dir(path: Path) -> Path:
-    """Create HUB_DATA_DIR for its owner only; a folder that lets others pass through keeps that one bit."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.stat().st_mode & 0o066:
-        path.chmod(0o700)
-    return path

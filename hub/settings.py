@@ -9,9 +9,10 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import django_stubs_ext
 from django.utils.translation import gettext_lazy as _
 
-from hub.config import BASE_DIR, load_configuration, make_data_dir, secret_key
+from hub.config import BASE_DIR, load_configuration
 from hub.core.embedded.settings import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
+from hub.data_dir import make_data_dir, secret_key
 from hub.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
 django_stubs_ext.monkeypatch()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hub.config import SUPERSEDED, Configuration, ConfigurationError, load_configuration, make_data_dir, secret_key
+from hub.config import SUPERSEDED, Configuration, ConfigurationError, load_configuration
+from hub.data_dir import make_data_dir, secret_key
 
 ROOT = Path(__file__).resolve().parents[1]
 

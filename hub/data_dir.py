@@ -1,0 +1,33 @@
+"""HUB_DATA_DIR, the folder of the hub's own files, and the key that is kept there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+from hub.config import Configuration
+
+
+def make_data_dir(path: Path) -> Path:
+    """Create HUB_DATA_DIR for its owner only; a folder that lets others pass through keeps that one bit."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.stat().st_mode & 0o066:
+        path.chmod(0o700)
+    return path
+
+
+def secret_key(config: Configuration) -> str:
+    """SECRET_KEY, or a key generated once and kept in HUB_DATA_DIR (never in production)."""
+    if config.secret_key:
+        return config.secret_key
+    path = make_data_dir(config.hub_data_dir) / "secret_key"
+    if not path.exists():
+        draft = path.with_name(f"secret_key.{os.getpid()}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        with contextlib.suppress(FileExistsError):  # another process was first: its key counts
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text().strip()
