@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.models import Ontology
-from knowledge.ontology.rdf_mapping import graph_of
+from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shapes import ShapesError, validate
 from knowledge.ontology.store import load_facts
 

@@ -22,7 +22,8 @@ from knowledge.ontology.constructs import Construct, kept_only
 from knowledge.ontology.difference import OntologyDifference, difference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.rdf_files import read_graph, write_graph
-from knowledge.ontology.rdf_mapping import facts_of, graph_of
+from knowledge.ontology.rdf_reading import facts_of
+from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
 from knowledge.services.collections import may_curate

@@ -16,7 +16,7 @@ from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_to
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.hierarchy import hierarchy_issues
 from knowledge.ontology.queries import topics_for
-from knowledge.ontology.rdf_mapping import graph_of
+from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.reasoning import InferenceType, reason
 from knowledge.ontology.vocabulary import expand, prefixes_of
 from knowledge.search.within import nearest_within

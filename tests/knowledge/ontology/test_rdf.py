@@ -17,7 +17,8 @@ from knowledge.ontology.constructs import kept_only
 from knowledge.ontology.difference import difference
 from knowledge.ontology.facts import ClassKind
 from knowledge.ontology.rdf_files import format_of, read_graph, write_graph
-from knowledge.ontology.rdf_mapping import facts_of, graph_of
+from knowledge.ontology.rdf_reading import facts_of
+from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shipped_files import shipped_ontologies
 
 FILES = Path(__file__).resolve().parent / "files"
