@@ -25,9 +25,9 @@ from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sitting import task_of
 from review.models import CheckItemVersion
 from review.rules.criteria import rules_of
-from review.runs import entries_of
 from review.services.reviews import ReviewOptions, Subject, find_subject
 from review.types import RuleInput
+from review.work import entries_of
 
 NO_ADVICE = MostAdvice(requests=0, tokens_in=0, tokens_out=0)
 

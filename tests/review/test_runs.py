@@ -12,7 +12,7 @@ from django.utils import translation
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from review import runs, services
+from review import runs, services, work
 from review.models import CheckItemVersion, Finding, Review
 from review.report import build_report
 from review.schemas import review_out
@@ -104,7 +104,7 @@ def test_the_same_document_gives_the_same_fingerprints_and_verdicts(document):
 def test_killed_in_the_middle_a_review_goes_on_where_it_was_and_ends_the_same(document, monkeypatch):
     undisturbed = show(finish(start(document)))
     review = start(document)
-    real, calls = runs.judge, []
+    real, calls = work.judge, []
 
     def judge_two_then_die(*args, **kwargs):
         calls.append(1)
@@ -113,7 +113,7 @@ def test_killed_in_the_middle_a_review_goes_on_where_it_was_and_ends_the_same(do
         return real(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "judge", judge_two_then_die)
+        patch.setattr(work, "judge", judge_two_then_die)
         with pytest.raises(KeyboardInterrupt):
             runs.execute(review.pk)
     assert review.results.count() == 2

@@ -13,6 +13,7 @@ from review import runs, services
 from review.models import Review
 from review.services import ReviewOptions
 from review.sharing import lock_running
+from review.work import Work
 from tests.review.reports import reports_of
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +36,7 @@ def judge_some(review: Review, *, count: int, seed: int) -> None:
     """Judge ``count`` checks in an order of chance, as a helper."""
     mark_running(review)
     review.refresh_from_db()
-    work = runs.Work.on(review, fence=partial(lock_running, review.pk))
+    work = Work.on(review, fence=partial(lock_running, review.pk))
     for position, entry in random.Random(seed).sample(work.open_checks(), count):
         assert work.judge(position, entry)
 
@@ -79,7 +80,7 @@ def test_a_helper_writes_nothing_once_the_review_was_cancelled(review):
     other = start(review)
     mark_running(other)
     other.refresh_from_db()
-    work = runs.Work.on(other, fence=partial(lock_running, other.pk))
+    work = Work.on(other, fence=partial(lock_running, other.pk))
     services.cancel_review(principal=OPERATOR, review_id=other.public_id)
     by_rules = next(pair for pair in work.open_checks() if pair[1].item_version.criteria.get("rules"))
     with pytest.raises(LeaseLost):
@@ -100,7 +101,7 @@ def test_progress_only_grows_and_a_finished_check_forgives_earlier_interruptions
     Review.objects.filter(pk=other.pk).update(attempts=runs.MAX_ATTEMPTS - 1)
     mark_running(other)
     other.refresh_from_db()
-    work, seen = runs.Work.on(other, fence=partial(lock_running, other.pk)), []
+    work, seen = Work.on(other, fence=partial(lock_running, other.pk)), []
     for position, entry in reversed(work.open_checks()):
         work.judge(position, entry)
         seen.append(Review.objects.values_list("progress", "attempts").get(pk=other.pk))
