@@ -6,9 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from review.rules.lexemes import Occurrence
 from review.rules.outline import place
 from review.rules.registry import rule
-from review.rules.spellings import Kind, Occurrence, Spellings, terminology, variants
+from review.rules.shipped_terms import terminology
+from review.rules.spellings import Kind, Spellings, variants
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _KIND_NAMES = {
