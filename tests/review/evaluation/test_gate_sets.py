@@ -11,14 +11,15 @@ from hub.evaluation.models import EvaluationRun
 from knowledge.models import EmbeddingSet
 from knowledge.services import set_switching
 from review.services import evaluation, evaluation_gate, evaluation_imports
-from tests.knowledge.test_embedding_sets import QUESTION, build, corpus, make, switch  # noqa: F401 (fixture)
+from tests.knowledge.embedding_sets.sets import QUESTION, add_corpus, build, make, switch
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
 ME = local_operator()
 
 
 @pytest.fixture(autouse=True)
-def guarded(corpus, settings) -> None:  # noqa: F811
+def guarded(db, tmp_path, settings) -> None:
+    add_corpus(tmp_path)
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": "refuse"})
     evaluation.create_dataset(principal=ME, code="questions")
     rows = evaluation_imports.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
