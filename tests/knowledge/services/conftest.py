@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.models import Source
+from hub.access.principals import local_operator
+from knowledge.models import Document, Source
+from tests.factories import upload_text, work_through
+from tests.knowledge.services.contract import TEXT
 from tests.knowledge.services.source_support import watch
 
 
@@ -21,3 +24,8 @@ def folder(tmp_path) -> Path:
 @pytest.fixture
 def source(folder) -> Source:
     return watch(folder)
+
+
+@pytest.fixture
+def document(tmp_path) -> Document:
+    return work_through(upload_text(local_operator(), tmp_path, TEXT, name="契約書.md").document)
