@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from hub.access.principals import local_operator
+from knowledge.models import Document
 from review import runs, services
 from review.models import CheckItemVersion, Review
 from review.schemas import ReviewOut, review_out
@@ -16,6 +18,7 @@ from review.services import ReviewOptions
 from tests.factories import upload_text, work_through
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
 from tests.llm_server import prompt_of
+from tests.review.judging.long_text import long_text
 
 ITEM = "BD-C02"
 TEXT = """# 図書館システム基本設計書
@@ -114,3 +117,19 @@ def verdicts(facts: ReviewOut) -> str:
     results = [result.model_dump(exclude=left_out) for result in facts.results]
     findings = [finding.model_dump(exclude={"id"}) for finding in facts.findings]
     return json.dumps([facts.verdict, results, findings], ensure_ascii=False, sort_keys=True, default=str)
+
+
+@pytest.fixture(scope="module")
+def uploaded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The long document, read once for the tests of a module, in a transaction that is taken back at the end."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        folder = tmp_path_factory.mktemp("long")
+        outcome = upload_text(local_operator(), folder, long_text(), document_type="basic_design", name="長い.md")
+        yield work_through(outcome.document).pk
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def long(uploaded: int, db: None, item: CheckItemVersion, configure) -> Document:  # noqa: F811 (fixture)
+    configure(llm_context_tokens=1000, llm_light_model="light")
+    return Document.objects.get(pk=uploaded)

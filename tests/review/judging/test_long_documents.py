@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from hub.access.principals import local_operator
 from hub.llm import client
@@ -17,97 +14,15 @@ from hub.llm.models import RecordedAnswer
 from hub.llm.providers.registry import close_provider
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason
-from knowledge.models import Document
 from knowledge.services.deletion import delete_document
-from knowledge.types.documents import Section
 from review import runs, services
 from review.judging.sampling import SamplingProvider
-from review.judging.sections import PER_REQUEST, bodies_of, cut_requests, cut_stretches
 from review.models import CheckItemVersion, Review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
 from tests.review.judging.conftest import ITEM, codes, finish, judged, run, show, start, verdicts
-
-CHAPTERS = 8
-RECOVERY = "復旧は運用担当が30分以内に行う。"
-
-
-def long_text(*, edited: int = 0, planted: str = "") -> str:
-    """A design of eight chapters of 500 characters each; the recovery procedure is in the last but one."""
-    chapters = []
-    for n in range(1, CHAPTERS + 1):
-        lines = [f"業務{n}の手続{k}では、利用者の情報を登録し、変更し、削除し、履歴に残す。" for k in range(1, 13)]
-        own = [f"業務{n}の締切を{edited}日とする。"] if n == edited else []
-        own += [RECOVERY] if n == CHAPTERS - 1 else []
-        own += [planted] if planted and n == 2 else []
-        chapters.append("\n\n".join([f"## {n} 業務{n}", *lines, *own]))
-    return "# 窓口システム基本設計書\n\n" + "\n\n".join(chapters) + "\n"
-
-
-def kind_of(asked: dict[str, Any]) -> str:
-    told = prompt_of(asked)
-    kinds = {"You summarise": "summary", "You choose the": "choice", "You choose passages": "screen"}
-    return next((kind for words, kind in kinds.items() if words in told), "judge")
-
-
-def kinds(server) -> list[str]:
-    return [kind_of(asked) for asked in server.requests]
-
-
-def labels(asked: dict[str, Any], letter: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(rf'<passage-\w+ id="({letter}\d+)"', asked["messages"][-1]["content"])))
-
-
-def label_holding(asked: dict[str, Any], words: str) -> str:
-    """The id of the passage in which some words stand; the first one where they are nowhere."""
-    shown = re.findall(r'<passage-\w+ id="(\w+)">\n(.*?)\n</passage', asked["messages"][-1]["content"], re.S)
-    return next((label for label, text in shown if words in text), shown[0][0])
-
-
-def model(answer: Callable[[dict[str, Any]], str], **own: Callable[[dict[str, Any]], str]):
-    """A model that summarises by the section's heading, chooses the recovery's section and quotes it."""
-
-    def summarise(asked: dict[str, Any]) -> str:
-        told = asked["messages"][-1]["content"]
-        shown = re.findall(r'id="(p\d+)">\n\[(.*?)\]\n(.*?)\n</passage', told, re.S)
-        says = [
-            {"section": label, "summary": f"{path}。{'復旧' if RECOVERY in text else '登録'}。{text[:100]}"}
-            for label, path, text in shown
-        ]
-        return json.dumps({"summaries": says}, ensure_ascii=False)
-
-    def choose(asked: dict[str, Any]) -> str:
-        return json.dumps({"relevant": [label_holding(asked, "復旧")]})
-
-    def screen(asked: dict[str, Any]) -> str:
-        quotes = [{"passage": label_holding(asked, RECOVERY), "quote": RECOVERY}]
-        return json.dumps({"relevant": quotes}, ensure_ascii=False)
-
-    means = {"summary": summarise, "choice": choose, "screen": screen, "judge": answer, **own}
-    return lambda asked: means[kind_of(asked)](asked)
-
-
-def grounded(asked: dict[str, Any]) -> str:
-    """A pass on the recovery's own words, from the passage that has them."""
-    facts = json.loads(judged("pass", quotes=(RECOVERY,))(asked))
-    facts["grounds"][0]["passage"] = label_holding(asked, RECOVERY)
-    return json.dumps(facts, ensure_ascii=False)
-
-
-@pytest.fixture(scope="module")
-def uploaded(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The document, read once for all tests here, in a transaction that is taken back at the end."""
-    with django_db_blocker.unblock(), transaction.atomic():
-        folder = tmp_path_factory.mktemp("long")
-        outcome = upload_text(local_operator(), folder, long_text(), document_type="basic_design", name="長い.md")
-        yield work_through(outcome.document).pk
-        transaction.set_rollback(True)
-
-
-@pytest.fixture
-def long(uploaded: int, db: None, item: CheckItemVersion, configure: Callable[..., None]) -> Document:
-    configure(llm_context_tokens=1000, llm_light_model="light")
-    return Document.objects.get(pk=uploaded)
+from tests.review.judging.long_model import grounded, kind_of, kinds, labels, model
+from tests.review.judging.long_text import CHAPTERS, RECOVERY, long_text
 
 
 @pytest.mark.django_db
@@ -353,72 +268,3 @@ def test_a_callers_model_goes_the_same_way_in_rounds(long, configure):
 def _completed(answer: Callable[[dict[str, Any]], str], request) -> Completion:
     told = {"messages": [{"role": one.role.value, "content": one.text} for one in request.messages], "model": "client"}
     return Completion(text=answer(told), finish_reason=FinishReason.STOP, model="client")
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("light", ["light", ""])
-def test_an_estimate_counts_summaries_choices_and_screening(long, configured, configure, light):
-    configure(llm_light_model=light, llm_votes=2)
-    configured.answer = model(grounded)
-    facts = run(long)
-    RecordedAnswer.objects.all().delete()
-    told = estimate(long)
-    assert told.requests == len(configured.requests)
-    assert told.summary_requests == kinds(configured).count("summary")
-    assert abs(told.tokens_in - facts.usage.tokens_in) <= 0.2 * facts.usage.tokens_in
-    assert told.tokens_out >= facts.usage.tokens_out
-
-
-@pytest.mark.django_db
-def test_an_estimate_leaves_out_the_summaries_that_are_there(long, configured):
-    configured.answer = model(grounded)
-    before = estimate(long)
-    run(long)
-    after = estimate(long)
-    assert (before.summary_requests > 0, after.summary_requests) == (True, 0)
-    assert after.tokens_in < before.tokens_in
-
-
-@pytest.mark.django_db
-def test_an_estimate_knows_when_summaries_will_not_be_made(long, configured, configure):
-    configure(hub_llm_token_budget=8_000)
-    assert estimate(long).summary_requests == 0
-
-
-def estimate(document):
-    options = services.ReviewOptions(check_items=(ITEM,))
-    return services.estimate_review(principal=local_operator(), document_id=document.public_id, options=options)
-
-
-def section(number: int, start: int, end: int, *path: str) -> Section:
-    return Section(
-        id=f"s{number}",
-        title=path[-1],
-        number=None,
-        level=len(path),
-        path=path,
-        start=start,
-        body_start=start,
-        body_end=end,
-        end=end,
-    )
-
-
-def test_stretches_are_the_whole_text_in_order():
-    text = "".join(f"{n:03d}行目の本文である。\n" for n in range(900))
-    sections = [section(n, n * 100, (n + 1) * 100, "書名", f"{n} 章") for n in range(1, len(text) // 100)]
-    stretches = cut_stretches(text, bodies_of(text, sections), tokens=8000)
-    assert stretches[0].start == 0
-    assert all(one.end == other.start for one, other in pairwise(stretches))
-    assert stretches[-1].end >= len(text) - 100
-    assert stretches[1].section_path[0] == "書名"
-    assert " – " in stretches[1].section_path[-1]
-
-
-def test_no_request_has_more_than_it_can_hold():
-    text = "利用者の情報を登録し、変更し、削除する。\n" * 2000
-    stretches = cut_stretches(text, bodies_of(text, ()), tokens=3000)
-    assert all(one.end - one.start <= 3000 for one in stretches)
-    requests = cut_requests(text, stretches, tokens=3000)
-    assert [one for group in requests for one in group] == list(stretches)
-    assert max(len(group) for group in requests) <= PER_REQUEST
