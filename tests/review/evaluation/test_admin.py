@@ -16,7 +16,7 @@ from review.evaluation import execution
 from review.services import evaluation, evaluation_imports, evaluation_runs
 from tests.factories import upload_file, work_through
 from tests.hub.admin.support import client_of, make_user
-from tests.review.evaluation.test_evaluation import CASES, SAMPLE
+from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
 pytestmark = pytest.mark.django_db
 LIST = "admin:evaluation_evaluationdataset_changelist"

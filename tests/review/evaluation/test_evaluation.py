@@ -1,10 +1,9 @@
-"""Datasets, imports, runs, the gate: with real documents and the real rules."""
+"""Datasets, imports and runs: with real documents and the real rules."""
 
 from __future__ import annotations
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -19,36 +18,16 @@ from hub.evaluation.working import take_stuck
 from knowledge.models import Collection
 from review import runs, services
 from review.evaluation import execution
-from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
+from review.models import Finding
 from review.schemas.evaluation import evaluation_out
-from review.services import evaluation, evaluation_cases, evaluation_gate, evaluation_imports, evaluation_runs
+from review.services import evaluation, evaluation_cases, evaluation_imports, evaluation_runs
 from review.services.evaluation_runs import KNOWN_METRICS, get_run, start_run
-from review.services.master_versions import approve_checklist_version
 from tests.factories import CollectionFactory, principal_with, upload_file, work_through
+from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
 pytestmark = pytest.mark.django_db
 
-SAMPLE = Path(__file__).resolve().parents[3] / "knowledge" / "data" / "sample" / "基本設計書_図書予約システム.md"
 ME = local_operator()
-UNDEFINED = {
-    "path": SAMPLE.name,
-    "rule_id": "traceability.undefined_reference",
-    "item": "FR-006 の定義",
-    "expected_verdict": "fail",
-    "identifiers": ["FR-006"],
-}
-CASES = [
-    UNDEFINED,
-    UNDEFINED | {"item": "FR-001 の定義", "expected_verdict": "pass", "identifiers": ["FR-001"]},
-    {"path": SAMPLE.name, "rule_id": "document.version_mismatch", "item": "誤った期待", "expected_verdict": "pass"},
-    {"path": SAMPLE.name, "check_item_id": "BD-C01", "item": "項", "expected_verdict": "pass", "variants": ["あ"]},
-    {"path": "無い文書.md", "topic": "purpose", "item": "目的", "expected_verdict": "pass"},
-]  # fmt: skip
-
-
-@pytest.fixture
-def document():
-    return work_through(upload_file(ME, SAMPLE, document_type="basic_design").document)
 
 
 @pytest.fixture
@@ -191,69 +170,6 @@ def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> 
         evaluation_cases.case_from_finding(
             principal=other, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
-
-
-def weakened(code: str = "BD-B01") -> CheckListVersion:
-    """A draft of the shipped list in which one item looks for nothing any more."""
-    old = CheckListVersion.objects.get(checklist__code="basic-design", status="approved")
-    draft = CheckListVersion.objects.create(checklist=old.checklist, number=old.number + 1)
-    for entry in old.entries.select_related("item_version__item"):
-        item = entry.item_version
-        if item.item.code == code:
-            item = CheckItemVersion.objects.create(
-                item=item.item, number=item.number + 1, name_ja="弱", name_en="weak", check_type=item.check_type,
-                strategy=item.strategy, criteria={"prompt": "?"},
-            )  # fmt: skip
-        CheckListEntry.objects.create(checklist_version=draft, item_version=item, position=entry.position)
-    return draft
-
-
-@pytest.fixture
-def guarded(document) -> EvaluationDataset:
-    review = services.start_review(principal=ME, document_id=document.public_id)
-    runs.execute(review.pk)
-    made = evaluation.create_dataset(principal=ME, code="guard")
-    found = Finding.objects.filter(result__item_version__item__code="BD-B01")
-    assert found.exists()
-    for finding in found:
-        evaluation_cases.case_from_finding(
-            principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard"
-        )
-    change = evaluation.DatasetChange(guards=["checklist:basic-design"])
-    evaluation.change_dataset(principal=ME, code="guard", change=change)
-    return made
-
-
-@pytest.fixture
-def gate_mode(settings):
-    def choose(mode: str) -> None:
-        settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": mode})
-
-    return choose
-
-
-def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded, gate_mode) -> None:
-    gate_mode("refuse")
-    draft = weakened()
-    with pytest.raises(Conflict) as refused:
-        approve_checklist_version(principal=ME, version=draft)
-    draft.refresh_from_db()
-    assert draft.status == "draft"
-    assert refused.value.error_code == "evaluation_regression"
-    assert SAMPLE.name in str(refused.value) or "doc_" in str(refused.value)
-    assert "fail: fail -> undecided" in str(refused.value)
-
-
-def test_the_gate_lets_an_equal_version_through_warns_or_does_not_look(guarded, gate_mode) -> None:
-    gate_mode("refuse")
-    assert evaluation_gate.check_publish(weakened("BD-C02")).regressions == ()
-    CheckListVersion.objects.filter(status="draft").delete()
-    CheckItemVersion.objects.filter(name_en="weak").delete()
-    draft = weakened()
-    gate_mode("warn")
-    assert [run.dataset.code for run in evaluation_gate.check_publish(draft).regressions] == ["guard"]
-    gate_mode("off")
-    assert evaluation_gate.check_publish(draft).runs == ()
 
 
 def test_the_command_exits_with_one_on_a_regression_only(dataset, capsys) -> None:

@@ -45,14 +45,6 @@ def english():
         yield
 
 
-@pytest.fixture
-def gate_mode(settings):
-    def choose(mode: str, **more: Any) -> None:
-        settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": mode, **more})
-
-    return choose
-
-
 def guard(code: str, guards: list[str], cases: list[dict[str, Any]]) -> EvaluationDataset:
     made = evaluation.create_dataset(principal=ME, code=code, name=code)
     evaluation_imports.import_cases(principal=ME, dataset=code, rows=evaluation_imports.rows_of(cases))

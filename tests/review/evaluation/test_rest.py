@@ -14,7 +14,7 @@ from openpyxl import Workbook
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from tests.factories import upload_file, work_through
-from tests.review.evaluation.test_evaluation import CASES, SAMPLE
+from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
 pytestmark = pytest.mark.django_db
 

@@ -1,0 +1,72 @@
+"""The gate before a version of a check list is approved: real documents and real rules, no model."""
+
+from __future__ import annotations
+
+import pytest
+
+from hub.access.principals import local_operator
+from hub.core.errors import Conflict
+from hub.evaluation.models import EvaluationDataset
+from review import runs, services
+from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
+from review.services import evaluation, evaluation_cases, evaluation_gate
+from review.services.master_versions import approve_checklist_version
+from tests.review.evaluation.sample_cases import SAMPLE
+
+pytestmark = pytest.mark.django_db
+ME = local_operator()
+
+
+def weakened(code: str = "BD-B01") -> CheckListVersion:
+    """A draft of the shipped list in which one item looks for nothing any more."""
+    old = CheckListVersion.objects.get(checklist__code="basic-design", status="approved")
+    draft = CheckListVersion.objects.create(checklist=old.checklist, number=old.number + 1)
+    for entry in old.entries.select_related("item_version__item"):
+        item = entry.item_version
+        if item.item.code == code:
+            item = CheckItemVersion.objects.create(
+                item=item.item, number=item.number + 1, name_ja="弱", name_en="weak", check_type=item.check_type,
+                strategy=item.strategy, criteria={"prompt": "?"},
+            )  # fmt: skip
+        CheckListEntry.objects.create(checklist_version=draft, item_version=item, position=entry.position)
+    return draft
+
+
+@pytest.fixture
+def guarded(document) -> EvaluationDataset:
+    review = services.start_review(principal=ME, document_id=document.public_id)
+    runs.execute(review.pk)
+    made = evaluation.create_dataset(principal=ME, code="guard")
+    found = Finding.objects.filter(result__item_version__item__code="BD-B01")
+    assert found.exists()
+    for finding in found:
+        evaluation_cases.case_from_finding(
+            principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard"
+        )
+    change = evaluation.DatasetChange(guards=["checklist:basic-design"])
+    evaluation.change_dataset(principal=ME, code="guard", change=change)
+    return made
+
+
+def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded, gate_mode) -> None:
+    gate_mode("refuse")
+    draft = weakened()
+    with pytest.raises(Conflict) as refused:
+        approve_checklist_version(principal=ME, version=draft)
+    draft.refresh_from_db()
+    assert draft.status == "draft"
+    assert refused.value.error_code == "evaluation_regression"
+    assert SAMPLE.name in str(refused.value) or "doc_" in str(refused.value)
+    assert "fail: fail -> undecided" in str(refused.value)
+
+
+def test_the_gate_lets_an_equal_version_through_warns_or_does_not_look(guarded, gate_mode) -> None:
+    gate_mode("refuse")
+    assert evaluation_gate.check_publish(weakened("BD-C02")).regressions == ()
+    CheckListVersion.objects.filter(status="draft").delete()
+    CheckItemVersion.objects.filter(name_en="weak").delete()
+    draft = weakened()
+    gate_mode("warn")
+    assert [run.dataset.code for run in evaluation_gate.check_publish(draft).regressions] == ["guard"]
+    gate_mode("off")
+    assert evaluation_gate.check_publish(draft).runs == ()
