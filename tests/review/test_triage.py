@@ -1,55 +1,29 @@
-"""Triage, people's verdicts and signing off, through the services; REST says the same in test_triage_api.py."""
+"""Triage and people's verdicts, through the services; REST says the same in test_triage_api.py."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from hub.access.models import AuditEvent
-from hub.access.principals import Role, local_operator
+from hub.access.principals import Role, Scope
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.models import Document
+from knowledge.services.deletion import delete_document
 from review import services
-from review.models import CheckResult, Finding, FindingEvent, Review, Triage
+from review.models import Finding, FindingEvent, Review, Triage
 from tests.factories import CollectionFactory, principal_with
+from tests.review.deciding import OPERATOR, change, decide, failing_check
 
 pytestmark = pytest.mark.django_db
-OPERATOR = local_operator()
 
 
 @pytest.fixture
 def document(review) -> Document:
     return review.version.document
-
-
-def change(**fields) -> services.TriageChange:
-    return services.TriageChange(**fields)
-
-
-def decide(finding: Finding, principal=OPERATOR, **fields) -> Finding:
-    return services.triage_finding(principal=principal, finding_id=finding.public_id, change=change(**fields))
-
-
-def failing_check(review: Review) -> CheckResult:
-    return review.results.filter(verdict="fail").order_by("position").first()
-
-
-def settle_everything(review: Review) -> None:
-    """Decide all that stands in the way of signing off."""
-    for blocker in services.sign_off_state(OPERATOR, review.public_id).blocking:
-        if blocker.finding_id:
-            finding = Finding.objects.get(public_id=blocker.finding_id)
-            decide(finding, triage="accepted")
-        else:
-            services.decide_result(
-                principal=OPERATOR,
-                review_id=review.public_id,
-                check_item_id=blocker.check_item_id,
-                verdict="pass",
-                reason="現物を確認した",
-            )
 
 
 def test_a_rejected_finding_no_longer_counts_and_the_run_s_verdict_is_kept(review):
@@ -231,58 +205,6 @@ def test_a_verdict_on_an_old_state_is_a_conflict(review):
         services.decide_result(**asked, verdict="fail")
 
 
-def test_signing_off_is_refused_with_what_is_left_to_decide(review):
-    CheckResult.objects.filter(pk=review.results.first().pk).update(verdict="skipped")
-    critical = Finding.objects.filter(result__review=review).exclude(result=review.results.first()).first()
-    Finding.objects.filter(pk=critical.pk).update(severity="critical")
-    unverified = Finding.objects.filter(result__review=review).exclude(pk=critical.pk).last()
-    unverified.evidence = [{**(unverified.evidence or [{}])[0], "verified": False}]
-    unverified.save(update_fields=["evidence"])
-    state = services.sign_off_state(OPERATOR, review.public_id)
-    codes = {(one.code, one.finding_id) for one in state.blocking}
-    assert {("skipped", ""), ("critical", critical.public_id), ("unverified", unverified.public_id)} <= codes
-    with pytest.raises(Conflict, match=critical.public_id) as refused:
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
-    assert refused.value.error_code == "sign_off_blocked"
-
-
-def test_a_signed_review_can_not_be_changed(review):
-    settle_everything(review)
-    state = services.sign_off(principal=OPERATOR, review_id=review.public_id, comment="承認")
-    assert state.is_signed
-    finding = Finding.objects.filter(result__review=review).first()
-    with pytest.raises(Conflict, match=review.public_id):
-        decide(finding, triage="rejected")
-    with pytest.raises(Conflict):
-        services.decide_result(
-            principal=OPERATOR, review_id=review.public_id, check_item_id="BD-A01", verdict="pass", reason="x"
-        )
-    with pytest.raises(Conflict):
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
-    assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF").count() == 1
-
-
-def test_two_people_sign_where_the_deployment_asks_for_it(review, document, settings):
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
-    settle_everything(review)
-    second = principal_with(Role.REVIEWER, document.collection)
-    assert not services.sign_off(principal=OPERATOR, review_id=review.public_id).is_signed
-    with pytest.raises(Conflict) as again:
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
-    assert again.value.error_code == "second_person_needed"
-    state = services.sign_off(principal=second, review_id=review.public_id)
-    assert state.is_signed
-    assert [one.signer_name for one in state.signatures] == ["operator", second.name]
-
-
-def test_a_change_after_the_first_signature_takes_it_back(review, settings):
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
-    settle_everything(review)
-    services.sign_off(principal=OPERATOR, review_id=review.public_id)
-    decide(Finding.objects.filter(result__review=review).first(), comment="やはり確認する")
-    assert services.sign_off_state(OPERATOR, review.public_id).signatures == []
-
-
 def test_a_review_that_still_runs_is_not_triaged(review):
     Review.objects.filter(pk=review.pk).update(status="running")
     with pytest.raises(Conflict) as refused:
@@ -291,18 +213,12 @@ def test_a_review_that_still_runs_is_not_triaged(review):
 
 
 def test_a_token_without_the_triage_scope_is_told_so(review):
-    from dataclasses import replace
-
-    from hub.access.principals import Scope
-
     reader = replace(OPERATOR, scopes=frozenset({Scope.READ}))
     with pytest.raises(Forbidden, match="triage"):
         decide(Finding.objects.filter(result__review=review).first(), reader, triage=Triage.ACCEPTED)
 
 
 def test_what_people_wrote_goes_with_the_document_and_who_decided_stays(review, document):
-    from knowledge.services.deletion import delete_document
-
     finding = Finding.objects.filter(result__review=review).first()
     decide(finding, triage="rejected", reason="秘密の理由", answer=services.Answer(text="秘密の回答"))
     delete_document(principal=OPERATOR, document_id=document.public_id)
