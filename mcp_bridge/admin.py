@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -62,12 +62,13 @@ class PromptVersionAdmin(CuratedVersionAdmin):
         obj: PromptVersion | None = None,
         change: bool = False,
         **kwargs: Any,  # noqa: ANN401 - as Django has it
-    ) -> Any:  # noqa: ANN401
+    ) -> type[forms.ModelForm[PromptVersion]]:
         """Name the places beside the texts."""
         if obj is not None:
             hint = f"{_('Places that are filled in')}: {_places_of(obj)}"
             kwargs["help_texts"] = {"text_ja": hint, "text_en": hint}
-        return super().get_form(request, obj, change, **kwargs)
+        form: type[forms.ModelForm[PromptVersion]] = super().get_form(request, obj, change, **kwargs)
+        return form
 
     def get_urls(self) -> list[URLPattern]:
         """Add the bench, and what curators do with versions."""
@@ -93,7 +94,7 @@ def _places_of(version: PromptVersion) -> str:
     return " ".join(f"{{{name}}}" for name in sorted(PLACES[Template(version.template)].known))
 
 
-def _bench_form(template: Template, data: Any) -> forms.Form:  # noqa: ANN401 - a QueryDict, or None
+def _bench_form(template: Template, data: QueryDict | None) -> forms.Form:
     """One field for each argument of the prompt, filled with samples."""
     # It loads the MCP servers, and every process loads the admin: a second that commands and workers need not pay.
     from mcp_bridge.prompts.bench import arguments_of

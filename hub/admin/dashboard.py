@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from typing import Any
 
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
@@ -59,7 +59,7 @@ def dashboard_context(request: HttpRequest, context: dict[str, Any]) -> dict[str
     }
 
 
-def _visible_chunks(principal: Principal) -> Any:  # noqa: ANN401 (a queryset)
+def _visible_chunks(principal: Principal) -> QuerySet[Chunk]:
     return Chunk.objects.filter(version__document__in=Document.objects.visible_to(principal))
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -63,7 +66,7 @@ class CuratedVersionAdmin(HubModelAdmin):
         """Add the button that publishes."""
         return [self.button("publish", self.publish), *super().get_urls()]
 
-    def button(self, name: str, view: Any) -> URLPattern:  # noqa: ANN401 - a view
+    def button(self, name: str, view: Callable[..., HttpResponseBase]) -> URLPattern:
         """The address of what a button of one version does."""
         guarded = self.admin_site.admin_view(require_POST(view))
         address: URLPattern = path(f"<int:pk>/{name}/", guarded, name=self._name_of(name))
@@ -76,7 +79,9 @@ class CuratedVersionAdmin(HubModelAdmin):
     def _name_of(self, page: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
 
-    def save_model(self, request: HttpRequest, obj: CuratedVersion, form: Any, change: bool) -> None:  # noqa: ANN401
+    def save_model(
+        self, request: HttpRequest, obj: CuratedVersion, form: forms.ModelForm[CuratedVersion], change: bool
+    ) -> None:
         """Store the draft in the name of the person."""
         self.save_draft(principal_of(request), obj)
 

@@ -7,12 +7,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from django.db import connections
 from mcp.server.mcpserver import Context
 
-from hub.core.context import call_context, current_call
+from hub.core.context import CallContext, call_context, current_call
 from knowledge.services.workers import POLL_S, worker_is_alive
 from mcp_bridge.caller import current_caller
 from mcp_bridge.threads import in_thread
@@ -96,9 +97,9 @@ def finish_in_background(name: str, work: Callable[[], object]) -> None:
     threading.Thread(target=_finish, args=(name, work, current_call()), name=name, daemon=True).start()
 
 
-def _finish(name: str, work: Callable[[], object], call: Any) -> None:  # noqa: ANN401
+def _finish(name: str, work: Callable[[], object], call: CallContext | None) -> None:
     try:
-        with call_context(call):
+        with call_context(call) if call else nullcontext():
             work()
     except Exception:
         logger.exception("%s failed; a worker will take it up", name)
