@@ -18,6 +18,7 @@ from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import is_staff, principal_of
+from knowledge.admin.curated import CuratedAdmin
 from knowledge.models import Collection, CollectionGrant, DocumentType
 from knowledge.services.collections import create_collection, delete_collection, may_curate, update_collection
 
@@ -134,20 +135,11 @@ class CollectionAdmin(HubModelAdmin):
 
 
 @admin.register(DocumentType)
-class DocumentTypeAdmin(HubModelAdmin):
+class DocumentTypeAdmin(CuratedAdmin):
     """Curators may add kinds; a code stays as it is once documents may carry it."""
 
     list_display = ("code", "name_ja", "name_en")
     search_fields = ("code", "name_ja", "name_en")
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
-
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return self.may_add(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.db.models.deletion import ProtectedError
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -16,27 +16,19 @@ from unfold.admin import TabularInline
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import is_staff, principal_of
 from hub.core.errors import Conflict
+from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
 from knowledge.models import EdgeEnds, EdgeType, IdentifierPattern, NodeType
-from knowledge.services.graph_curation import may_curate, save_pattern
+from knowledge.services.collections import may_curate
+from knowledge.services.graph_curation import save_pattern
 
 
-class GraphTypeAdmin(HubModelAdmin):
+class GraphTypeAdmin(CuratedAdmin):
     """Everybody may look; curators write. The code is a name in queries: it never changes."""
 
     search_fields: tuple[str, ...] = ("code", "name_ja", "name_en")
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal, None)
-
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal, None)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         """Keep the code once it is used."""
@@ -55,7 +47,7 @@ class GraphTypeAdmin(HubModelAdmin):
             raise Conflict(_("Nodes or edges of this type are in the graph; they have to go first.")) from error
         self._record(request, obj, deleted=True)
 
-    def _record(self, request: HttpRequest, obj: Any, **facts: object) -> None:  # noqa: ANN401
+    def _record(self, request: HttpRequest, obj: Model, **facts: object) -> None:
         kind = obj._meta.model_name
         record_event(
             principal=principal_of(request), action="CONFIG_CHANGE", resource=f"{kind}:{obj.pk or obj}", **facts
@@ -94,7 +86,7 @@ class EdgeEndsInline(TabularInline):  # type: ignore[misc]  # Unfold has no type
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Let curators write."""
-        return is_staff(request) and may_curate(principal_of(request), None)
+        return is_staff(request) and may_curate(principal_of(request))
 
     has_delete_permission = has_change_permission
 
@@ -109,7 +101,7 @@ class EdgeTypeAdmin(GraphTypeAdmin):
     fields = ("code", "name_ja", "name_en")
     inlines = (EdgeEndsInline,)
 
-    def get_queryset(self, request: HttpRequest) -> Any:  # noqa: ANN401
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EdgeType]:
         """Load what each type joins with it."""
         return EdgeType.objects.prefetch_related("ends").order_by("code")
 
@@ -130,7 +122,7 @@ class IdentifierPatternAdmin(GraphTypeAdmin):
         return ()
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal, None)
+        return may_curate(principal)
 
     def save_model(
         self, request: HttpRequest, obj: IdentifierPattern, form: forms.ModelForm[IdentifierPattern], change: bool

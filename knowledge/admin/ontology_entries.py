@@ -11,32 +11,26 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
 from hub.core.publication import PublicationStatus
+from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.services import ontology_editing
-from knowledge.services.collections import may_curate
 
 SYNONYMS_SHOWN = 6
+Entry = OntologyClass | OntologyProperty
 
 
-class EntryAdmin(HubModelAdmin):
+class EntryAdmin(CuratedAdmin):
     """What classes and properties have in common: only curators change them, and only in drafts."""
 
     list_select_related = ("ontology",)
     search_fields = ("code", "label_ja", "label_en", "iri")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
-
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        is_fixed = isinstance(obj, OntologyClass | OntologyProperty) and not obj.ontology.is_draft
-        return not is_fixed and may_curate(principal)
+        is_fixed = isinstance(obj, Entry) and not obj.ontology.is_draft
+        return not is_fixed and super().may_change(principal, obj)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return self.may_change(principal, obj)
@@ -68,11 +62,11 @@ class EntryAdmin(HubModelAdmin):
             wanted = row or 0
         return model._default_manager.filter(ontology_id=wanted)
 
-    def save_model(self, request: HttpRequest, obj: Any, form: forms.ModelForm[Any], change: bool) -> None:  # noqa: ANN401
+    def save_model(self, request: HttpRequest, obj: Entry, form: forms.ModelForm[Entry], change: bool) -> None:
         """Let the service save, and write down which fields changed."""
         ontology_editing.save_entry(principal=principal_of(request), row=obj, changed=form.changed_data)
 
-    def delete_model(self, request: HttpRequest, obj: Any) -> None:  # noqa: ANN401
+    def delete_model(self, request: HttpRequest, obj: Entry) -> None:
         """Let the service delete."""
         ontology_editing.delete_entry(principal=principal_of(request), row=obj)
 

@@ -28,6 +28,7 @@ from knowledge.models import (
     IdentifierPattern,
     NodeType,
 )
+from knowledge.services.collections import may_curate
 
 CURATED_RANK = 9
 LONGEST_NAME = 500
@@ -46,10 +47,11 @@ class NodeDraft:
     collection: Collection | None = None
 
 
-def may_curate(principal: Principal, collection_id: int | None) -> bool:
+def may_curate_in(principal: Principal, collection_id: int | None) -> bool:
     """Whether the caller may write here: a curator of the collection; for everybody's nodes, of any."""
-    curated = Collection.objects.visible_to(principal, Scope.CURATE)
-    return curated.filter(pk=collection_id).exists() if collection_id else curated.exists()
+    if collection_id is None:
+        return may_curate(principal)
+    return Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=collection_id).exists()
 
 
 def write_node(*, principal: Principal, draft: NodeDraft, node_id: str = "") -> GraphNode:
@@ -89,7 +91,7 @@ def _curator(space: int, thing: str) -> Contributor:
 
 def _check_right(principal: Principal, space: int) -> None:
     principal.require(Scope.CURATE)
-    if not may_curate(principal, space or None):
+    if not may_curate_in(principal, space or None):
         raise Forbidden(_("Only a curator of the collection may change its graph."))
 
 

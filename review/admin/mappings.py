@@ -13,28 +13,20 @@ from hub.access.principals import Principal
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
+from knowledge.admin.curated import CuratedAdmin
 from knowledge.services.collections import may_curate
 from review.models import GuidelineMapping, SuspectMark
 from review.services import mappings
 
 
 @admin.register(GuidelineMapping)
-class GuidelineMappingAdmin(HubModelAdmin):
+class GuidelineMappingAdmin(CuratedAdmin):
     list_display = ("article_code", "check_item", "relation", "rationale_text", "state")
     list_filter = ("relation",)
     list_select_related = ("check_item",)
     search_fields = ("article_code", "check_item__code", "rationale_ja")
     autocomplete_fields = ("check_item",)
     fields = ("article_code", "check_item", "relation", "rationale_ja", "rationale_en")
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
-
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return may_curate(principal)

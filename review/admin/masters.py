@@ -13,24 +13,15 @@ from unfold.admin import TabularInline
 
 from hub.access.principals import Principal
 from hub.admin_site.badges import badge
-from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import is_staff, principal_of
+from knowledge.admin.curated import CuratedAdmin
 from knowledge.services.collections import may_curate
 from review.models import CheckItemVersion, CheckListVersion, MasterStatus
 from review.services.master_versions import save_draft
 
 
-class MasterAdmin(HubModelAdmin):
+class MasterAdmin(CuratedAdmin):
     """Everyone reads masters, curators change them; nothing is deleted, since reviews point at it."""
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
-
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False
