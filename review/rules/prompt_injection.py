@@ -47,6 +47,10 @@ HOW = {
     ),
 }
 MOST_NAMED = 5
+_RATIONALE = Text(
+    ja="文書を言語モデルで処理する利用者の結果をゆがめるおそれがあります。",
+    en="It may distort what others get who process the document with a model.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,10 +216,7 @@ def _finding(target: RuleInput, found: list[Planted]) -> FindingDraft:
                 ja=f"「{where}」の記述が意図したものかを作成者に確かめ、不要なら削除します。",
                 en=f"Ask the author whether the passage in “{where}” is meant, and remove it if not.",
             ),
-            rationale=Text(
-                ja="文書を言語モデルで処理する利用者の結果をゆがめるおそれがあります。",
-                en="It may distort what others get who process the document with a model.",
-            ),
+            rationale=_RATIONALE,
         ),
     )
 
@@ -223,18 +224,24 @@ def _finding(target: RuleInput, found: list[Planted]) -> FindingDraft:
 def _finding_of_file(found: tuple[Concealed, ...]) -> FindingDraft:
     """What the original file says out of sight of the text's readers; the text has no place to point to."""
     said = [one for one in found if one.how in HOW]
-    if not said:
-        return FindingDraft(
-            rule_id="security.prompt_injection",
-            severity=Severity.INFO,
-            message=Text(
-                ja="元のファイルを調べられなかったため、コメントや非表示の部分に言語モデルへの指示がないかは分かりません。",
-                en="The original file could not be looked through: whether its comments or hidden parts hold "
-                "instructions to a language model is not known.",
-            ),
-            key="file|unread",
-            data={"hidden": [], "count": 0},
-        )
+    return _concealed_finding(said) if said else _unread_finding()
+
+
+def _unread_finding() -> FindingDraft:
+    return FindingDraft(
+        rule_id="security.prompt_injection",
+        severity=Severity.INFO,
+        message=Text(
+            ja="元のファイルを調べられなかったため、コメントや非表示の部分に言語モデルへの指示がないかは分かりません。",
+            en="The original file could not be looked through: whether its comments or hidden parts hold "
+            "instructions to a language model is not known.",
+        ),
+        key="file|unread",
+        data={"hidden": [], "count": 0},
+    )
+
+
+def _concealed_finding(said: list[Concealed]) -> FindingDraft:
     hows = list(dict.fromkeys(one.how for one in said))
     quoted = [f"「{one.text[:60]}」" for one in said[:MOST_NAMED]]
     return FindingDraft(
@@ -261,10 +268,7 @@ def _finding_of_file(found: tuple[Concealed, ...]) -> FindingDraft:
                 en="Look through the file's comments, properties and hidden parts, and have the author remove what is "
                 "not meant.",
             ),
-            rationale=Text(
-                ja="文書を言語モデルで処理する利用者の結果をゆがめるおそれがあります。",
-                en="It may distort what others get who process the document with a model.",
-            ),
+            rationale=_RATIONALE,
         ),
     )
 
