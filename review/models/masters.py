@@ -66,6 +66,9 @@ class MasterVersion(models.Model):
 
     ``author`` changed the draft last; ``reason`` says why there is a new version. ``shipped_edition`` names the
     edition that came with the hub, see review.shipped_editions; it is empty for what people made.
+
+    It is no CuratedVersion: of those one is in force, while approved versions of a check list stand beside each other,
+    each for its days. They are approved with the items that they hold, by a second person where the deployment asks.
     """
 
     number = models.PositiveIntegerField(_("version"), default=1)
