@@ -169,14 +169,17 @@ def test_edges_join_only_what_their_type_joins_and_only_for_curators(project):
         write_node(principal=reader, draft=NodeDraft(type="Concept", name="概念"))
 
 
-def test_a_name_that_a_curator_gives_to_everybodys_node_is_what_documents_mean(project):
+def test_a_document_means_everybodys_node_by_a_name_that_a_curator_gave_it(tmp_path):
     draft = NodeDraft(type="Requirement", name="共通要件", code="C-COMMON", aliases=("FR-003",))
     node = write_node(principal=local_operator(), draft=draft)
+    document = add(tmp_path, REQUIREMENTS, name="要件定義書.md", document_type="requirements")
     settle()
-    assert node.contributions.filter(document=project[0]).exists() or GraphNode.objects.filter(key="fr-003").exists()
+    own = GraphNode.objects.filter(code="FR-003", collection__slug="default")
+    assert node.contributions.filter(document=document).exists()
+    assert not own.exists()
     delete_node(principal=local_operator(), node=node)
     settle()
-    assert GraphNode.objects.filter(code="FR-003", collection__slug="default").exists()
+    assert own.exists()
 
 
 @pytest.mark.parametrize("pattern", ["[", "", "a*", "(a+)+b", "(?:[0-9]*)*x"])

@@ -11,7 +11,6 @@ from review import runs, services
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
 from review.services import evaluation, evaluation_cases, evaluation_gate
 from review.services.master_versions import approve_checklist_version
-from tests.review.evaluation.sample_cases import SAMPLE
 
 pytestmark = pytest.mark.django_db
 ME = local_operator()
@@ -48,7 +47,7 @@ def guarded(document) -> EvaluationDataset:
     return made
 
 
-def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded, gate_mode) -> None:
+def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded, document, gate_mode) -> None:
     gate_mode("refuse")
     draft = weakened()
     with pytest.raises(Conflict) as refused:
@@ -56,7 +55,7 @@ def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded,
     draft.refresh_from_db()
     assert draft.status == "draft"
     assert refused.value.error_code == "evaluation_regression"
-    assert SAMPLE.name in str(refused.value) or "doc_" in str(refused.value)
+    assert document.public_id in str(refused.value)
     assert "fail: fail -> undecided" in str(refused.value)
 
 
