@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from knowledge.structure import line_range, section_at
+from knowledge.text.structure import line_range, section_at
 from knowledge.types.documents import Block, Section
 from review.types import Span
 

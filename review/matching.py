@@ -12,8 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.numbering import heading_number
-from knowledge.structure import section_at
+from knowledge.text.numbering import heading_number
+from knowledge.text.structure import section_at
 from knowledge.types.documents import Section
 
 ALIKE_SECTIONS = 0.5

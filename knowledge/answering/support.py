@@ -10,7 +10,7 @@ from sudachipy import SplitMode
 from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_passage
 from knowledge.backends.analysis import analyse_passage, fold
 from knowledge.backends.dates import find_dates
-from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.types.search import Hit
 
 # Half of what a sentence says must be in the words of the passages: a paraphrase keeps its nouns, an invention

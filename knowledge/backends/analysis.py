@@ -23,7 +23,7 @@ from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
-from knowledge.morphology import MAX_INPUT_CHARACTERS, dictionary, tokenizer
+from knowledge.text.morphology import MAX_INPUT_CHARACTERS, dictionary, tokenizer
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
 ANALYSIS_EDITION = 3

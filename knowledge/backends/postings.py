@@ -21,7 +21,7 @@ from knowledge.backends.segments import (
     write_segment,
 )
 from knowledge.models import Chunk, LexicalEntry, LexicalField
-from knowledge.structure import is_contents_passage
+from knowledge.text.structure import is_contents_passage
 
 TermIds = dict[int, dict[str, int]]  # by field and text
 Totals = Counter[tuple[int, int | None, str]]  # (field, policy, "chunks" or "length")

@@ -11,10 +11,10 @@ from knowledge.graph.identifiers import identifier_facts
 from knowledge.graph.names import name_key
 from knowledge.graph.reading import SourceText, plain
 from knowledge.graph.references import count_by_edge, reference_facts
-from knowledge.identifiers import names_of_document
 from knowledge.ontology.titles import bare_title, headings_about
-from knowledge.structure import section_at
-from knowledge.tables import read_tables
+from knowledge.text.identifiers import names_of_document
+from knowledge.text.structure import section_at
+from knowledge.text.tables import read_tables
 from knowledge.types.documents import Section
 
 # Bumped when the extraction changes, so that documents are read again.

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import name_key
 from knowledge.graph.reading import SourceText, plain
-from knowledge.identifier_families import Mention, rows_with
-from knowledge.identifier_shapes import prefix_of
-from knowledge.identifiers import read_families, read_matches
-from knowledge.structure import section_at
-from knowledge.tables import Row, read_tables
+from knowledge.text.identifier_families import Mention, rows_with
+from knowledge.text.identifier_shapes import prefix_of
+from knowledge.text.identifiers import read_families, read_matches
+from knowledge.text.structure import section_at
+from knowledge.text.tables import Row, read_tables
 from knowledge.types.documents import BlockKind
 
 DEFINED, MENTIONED = 2, 1

@@ -12,8 +12,8 @@ from functools import cached_property
 
 from knowledge.facts import NodeRef
 from knowledge.graph.names import KnownName, name_key
-from knowledge.outline import apparatus, inside
-from knowledge.structure import section_at
+from knowledge.text.outline import apparatus, inside
+from knowledge.text.structure import section_at
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 

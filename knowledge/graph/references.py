@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import NamePlace, find_names, name_key
 from knowledge.graph.reading import SourceText, plain
-from knowledge.numbering import heading_number
+from knowledge.text.numbering import heading_number
 from knowledge.types.documents import BlockKind
 
 _LABEL = re.compile(

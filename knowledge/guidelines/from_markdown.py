@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.guidelines.drafts import ArticleDraft, ImportProblem, ParsedGuideline
 from knowledge.guidelines.fields import article_from, field_named
-from knowledge.structure import build_sections, is_table_of_contents
+from knowledge.text.structure import build_sections, is_table_of_contents
 from knowledge.types.documents import Section
 
 _LABELLED = re.compile(r"^[ \t]{0,3}(?:[-*+][ \t]+)?(?P<label>[^:：\n]{1,30})[:：](?P<value>[^\n]*)$")

@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from knowledge.models import DocumentVersion, VersionContent
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.documents import Block, BlockKind, ParsedDocument, Section
 
 

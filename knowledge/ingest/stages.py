@@ -42,7 +42,7 @@ from knowledge.models import (
     EmbeddingSetStatus,
     VersionContent,
 )
-from knowledge.structure import figures_without_picture
+from knowledge.text.structure import figures_without_picture
 from knowledge.types.chunks import ChunkSpan
 from knowledge.types.documents import BlockKind, ParsedDocument
 

@@ -22,8 +22,8 @@ from knowledge.ontology.passages import (
     row_cells,
 )
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
-from knowledge.outline import is_history, names_history
-from knowledge.structure import is_table_of_contents, section_at
+from knowledge.text.outline import is_history, names_history
+from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 

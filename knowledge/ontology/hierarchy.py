@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knowledge.structure import is_table_of_contents
+from knowledge.text.structure import is_table_of_contents
 from knowledge.types.documents import Section
 
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+)*")

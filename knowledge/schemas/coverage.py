@@ -8,7 +8,7 @@ from hub.core.languages import in_language
 from knowledge.ontology.answers import CheckType, CoverageAnswer
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement
 from knowledge.ontology.hierarchy import HierarchyIssue
-from knowledge.structure import line_range, section_at
+from knowledge.text.structure import line_range, section_at
 from knowledge.types.documents import Block, Section
 
 MAX_QUOTE = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from knowledge.models import Document, DocumentVersion, Figure
-from knowledge.structure import figures_without_picture
+from knowledge.text.structure import figures_without_picture
 from knowledge.types.documents import Block, BlockKind, Section
 
 

@@ -13,7 +13,7 @@ from knowledge.backends.analysis import analyse_query, fold, surfaces
 from knowledge.backends.dates import find_dates, spellings
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
-from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 MAX_WORDS = 80
 MAX_SPANS = 200

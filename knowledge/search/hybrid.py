@@ -28,7 +28,7 @@ from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_code
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import one_snapshot
-from knowledge.structure import names_contents
+from knowledge.text.structure import names_contents
 from knowledge.types.notices import Notice
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult
 

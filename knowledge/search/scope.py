@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.backends.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
-from knowledge.numbering import heading_number
 from knowledge.search.columns import INTEGER, read_columns
+from knowledge.text.numbering import heading_number
 from knowledge.types.search import SearchFilter
 
 _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")

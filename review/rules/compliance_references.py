@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from knowledge.numbering import heading_number
+from knowledge.text.numbering import heading_number
 from knowledge.types.requirements import Article
 from review.rules.outline import place
 from review.rules.prose import read_prose

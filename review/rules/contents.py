@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knowledge.numbering import heading_number
-from knowledge.structure import heading_text, is_contents_title, is_table_of_contents
+from knowledge.text.numbering import heading_number
+from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
 from knowledge.types.documents import BlockKind, Section
 from review.rules.headings import heading_span
 from review.rules.identifier_places import listed

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from knowledge.structure import section_at
+from knowledge.text.structure import section_at
 from knowledge.types.documents import BlockKind, Section
 from review.rules.identifier_places import listed
 from review.rules.identifiers import Role, read_families

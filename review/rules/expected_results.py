@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from knowledge.structure import section_at
+from knowledge.text.structure import section_at
 from knowledge.types.documents import BlockKind
 from review.rules.outline import place
 from review.rules.tables import Cell, Row, read_tables

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from knowledge.numbering import heading_number
-from knowledge.structure import heading_text
+from knowledge.text.numbering import heading_number
+from knowledge.text.structure import heading_text
 from knowledge.types.documents import Block, BlockKind, Section
 from review.types import Span
 

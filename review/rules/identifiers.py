@@ -1,10 +1,10 @@
-"""Requirement-like identifiers of a document: :mod:`knowledge.identifiers`, by the name that the rules use."""
+"""Requirement-like identifiers of a document: :mod:`knowledge.text.identifiers`, by the name that the rules use."""
 
 from __future__ import annotations
 
-from knowledge.identifier_families import Family, Mention, Role, rows_with
-from knowledge.identifier_shapes import conventions, number_of, prefix_of, renumbered
-from knowledge.identifiers import read_families
+from knowledge.text.identifier_families import Family, Mention, Role, rows_with
+from knowledge.text.identifier_shapes import conventions, number_of, prefix_of, renumbered
+from knowledge.text.identifiers import read_families
 
 __all__ = [
     "Family",

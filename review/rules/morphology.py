@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sudachipy import Morpheme, SplitMode
 
-from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.types.documents import Block
 from review.rules.prose import read_prose
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from knowledge.structure import section_at
+from knowledge.text.structure import section_at
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.outline import apparatus, bare_title, fold, inside
 from review.rules.prose import read_prose

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from knowledge.structure import section_at
+from knowledge.text.structure import section_at
 from knowledge.types.documents import Section
 from review.rules.headings import heading_span
 from review.rules.identifier_places import listed, mention_spans

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from knowledge.structure import section_at
+from knowledge.text.structure import section_at
 from review.rules.across import (
     defined_elsewhere,
     families_in,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from knowledge.structure import section_at
+from knowledge.text.structure import section_at
 from review.rules.identifiers import read_families
 from review.rules.morphology import Word, read_words
 from review.rules.outline import apparatus, inside, place

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from knowledge.structure import line_range, section_at
+from knowledge.text.structure import line_range, section_at
 from review.types import LintFinding, LintResult, RuleFacts, Span, Text
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, LimitExceeded
 from knowledge.backends.parsers.markdown import markdown_blocks
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.documents import Block, BlockKind
 from knowledge.types.notices import Notice
 from review.rules import RuleCrash, run_rules

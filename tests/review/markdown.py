@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from knowledge.backends.parsers.markdown import markdown_blocks
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.requirements import Topic
 from review.types import RuleInput
 

@@ -11,9 +11,9 @@ from knowledge.backends.chunkers.fixed import fixed_spans
 from knowledge.backends.chunkers.pieces import BlockIndex, Piece, cell_range
 from knowledge.backends.chunkers.section import Draft, section_drafts
 from knowledge.backends.chunkers.semantic import Embed, semantic_drafts
-from knowledge.diagrams import is_diagram
-from knowledge.numbering import is_figure_caption
-from knowledge.structure import section_at
+from knowledge.text.diagrams import is_diagram
+from knowledge.text.numbering import is_figure_caption
+from knowledge.text.structure import section_at
 from knowledge.types.chunks import ChunkOptions, ChunkSpan, ChunkStrategy
 from knowledge.types.documents import Block, BlockKind, Section
 

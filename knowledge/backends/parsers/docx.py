@@ -28,7 +28,7 @@ from knowledge.backends.parsers.ooxml_beside import embedded_notices
 from knowledge.backends.parsers.ooxml_drawings import drawing_text
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
-from knowledge.numbering import heading_number, is_caption
+from knowledge.text.numbering import heading_number, is_caption
 from knowledge.types.documents import BlockKind, ParsedDocument
 
 _MAX_HEADING = 200

@@ -11,7 +11,7 @@ from knowledge.backends.parsers.docx_text import read_paragraph
 from knowledge.backends.parsers.ooxml import Element
 from knowledge.backends.parsers.pdf_headings import DATE_LINE
 from knowledge.backends.parsers.text import has_strong_number, is_title_like
-from knowledge.numbering import is_caption, numbered_level
+from knowledge.text.numbering import is_caption, numbered_level
 
 _LARGER = 1.15
 _MAX_BOLD_SHARE = 0.4

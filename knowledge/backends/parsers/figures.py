@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from knowledge.numbering import is_figure_caption
+from knowledge.text.numbering import is_figure_caption
 from knowledge.types.documents import Block, BlockKind, ParsedFigure
 
 

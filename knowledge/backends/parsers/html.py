@@ -16,7 +16,7 @@ from knowledge.backends.parsers.html_table import table_rows
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
 from knowledge.backends.parsers.render import MarkdownBuilder, fence, render_table, single_line
-from knowledge.numbering import is_caption
+from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, ParsedDocument
 
 _DECLARED = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_\-]+)""", re.I)

@@ -17,8 +17,8 @@ from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.figures import Picture, placed_figures
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
-from knowledge.numbering import is_caption
-from knowledge.structure import heading_text
+from knowledge.text.numbering import is_caption
+from knowledge.text.structure import heading_text
 from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<body>.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)

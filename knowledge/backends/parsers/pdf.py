@@ -25,7 +25,7 @@ from knowledge.backends.parsers.pdf_tables import PdfTable, find_tables
 from knowledge.backends.parsers.pdf_written import with_written_text
 from knowledge.backends.parsers.pictures import PictureIntake
 from knowledge.backends.parsers.render import MarkdownBuilder, single_line
-from knowledge.numbering import heading_number
+from knowledge.text.numbering import heading_number
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
 from knowledge.types.notices import Notice
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from hub.core.folding import fold
 from knowledge.backends.parsers.pdf_page import Line, Page
-from knowledge.numbering import is_caption, numbered_level
+from knowledge.text.numbering import is_caption, numbered_level
 
 _MARGIN_SHARE = 0.1
 _REPEATED_SHARE = 0.6

@@ -15,7 +15,7 @@ from knowledge.backends.parsers.pdf_grids import grids
 from knowledge.backends.parsers.pdf_headings import HeadingJudge
 from knowledge.backends.parsers.pdf_page import Line
 from knowledge.backends.parsers.render import render_table
-from knowledge.numbering import heading_number, is_caption
+from knowledge.text.numbering import heading_number, is_caption
 from knowledge.types.documents import BlockKind
 
 _WIDE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")

@@ -25,7 +25,7 @@ from knowledge.backends.parsers.pptx_order import PptxObject, apparent_title, ch
 from knowledge.backends.parsers.pptx_text import numbered_paragraphs, paragraph_text
 from knowledge.backends.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.backends.parsers.table_head import column_names
-from knowledge.numbering import is_caption
+from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
 from knowledge.types.notices import Notice
 

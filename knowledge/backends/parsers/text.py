@@ -9,7 +9,7 @@ from pathlib import Path
 
 from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.numbering import is_caption, numbered_level
+from knowledge.text.numbering import is_caption, numbered_level
 from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
 _MAX_HEADING = 60

@@ -19,8 +19,8 @@ from knowledge.backends.parsers.xlsx_drawings import Shape
 from knowledge.backends.parsers.xlsx_layout import regions
 from knowledge.backends.parsers.xlsx_reader import Sheet, WorkbookReader
 from knowledge.backends.parsers.xlsx_region import Region, Row
-from knowledge.numbering import heading_number, is_caption
-from knowledge.structure import is_contents_title
+from knowledge.text.numbering import heading_number, is_caption
+from knowledge.text.structure import is_contents_title
 from knowledge.types.documents import BlockKind, ParsedDocument
 from knowledge.types.notices import Notice
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from sudachipy import SplitMode
 
-from knowledge.morphology import tokenizer
+from knowledge.text.morphology import tokenizer
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Token, Unit

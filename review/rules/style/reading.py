@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 
 from sudachipy import SplitMode
 
-from knowledge.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.types.documents import Block, BlockKind
 from review.rules.style.markup import ADDRESS, HARD_BREAK, PLACEHOLDER, Visible, images, read_inline
 from review.rules.tables import read_table

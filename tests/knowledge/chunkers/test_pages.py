@@ -13,7 +13,7 @@ from pdfminer.layout import LTTextContainer
 from knowledge.backends.chunkers import chunk_document
 from knowledge.backends.parsers import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.chunkers.conftest import count_tokens
 

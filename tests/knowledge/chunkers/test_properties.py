@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from knowledge.backends.chunkers import chunk_document
 from knowledge.backends.parsers.markdown import markdown_blocks
-from knowledge.structure import build_sections, section_at
+from knowledge.text.structure import build_sections, section_at
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens
 

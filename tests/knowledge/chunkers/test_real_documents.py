@@ -10,7 +10,7 @@ import pytest
 from knowledge.backends.chunkers import chunk_document
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens
 

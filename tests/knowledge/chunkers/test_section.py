@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.backends.chunkers import chunk_document
 from knowledge.backends.parsers.markdown import markdown_blocks
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions, ChunkSpan, SizeUnit
 from knowledge.types.documents import Block, BlockKind
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens

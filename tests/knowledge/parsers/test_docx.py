@@ -12,7 +12,7 @@ from docx.oxml.ns import nsdecls, qn
 
 from knowledge.backends.parsers.docx_number_formats import format_number
 from knowledge.backends.parsers.errors import ParseError
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 
 CONTAINER = (
     '<?xml version="1.0"?><container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'

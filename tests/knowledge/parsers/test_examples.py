@@ -8,8 +8,8 @@ from importlib import import_module
 import pytest
 
 MODULES = (
-    "knowledge.numbering",
-    "knowledge.structure",
+    "knowledge.text.numbering",
+    "knowledge.text.structure",
     "knowledge.backends.chunkers.pieces",
     "knowledge.backends.chunkers.registry",
     "knowledge.backends.chunkers.sentences",

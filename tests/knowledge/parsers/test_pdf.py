@@ -6,7 +6,7 @@ import pytest
 
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.backends.parsers.pages import is_garbled
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf

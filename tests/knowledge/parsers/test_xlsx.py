@@ -12,7 +12,7 @@ from openpyxl.styles import Border, Side
 from openpyxl.workbook import Workbook
 
 from knowledge.backends.parsers.errors import ParseError
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 

@@ -18,7 +18,7 @@ from knowledge.backends.analysis import (
     fold,
     surfaces,
 )
-from knowledge.morphology import tokenizer
+from knowledge.text.morphology import tokenizer
 
 
 def words(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from knowledge.backends.postings import outdated_entries
 from knowledge.ingest.lexical_upkeep import keep_lexical_index
 from knowledge.models import LexicalEntry
 from knowledge.search.hybrid import search
-from knowledge.structure import is_contents_passage
+from knowledge.text.structure import is_contents_passage
 from knowledge.types.search import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library, Passage
 

@@ -13,7 +13,7 @@ from hub.access.principals import local_operator
 from hub.evaluation.review_cases import review_case
 from knowledge.backends.parsers import ParseLimits
 from knowledge.backends.parsers.registry import parse_file
-from knowledge.structure import build_sections
+from knowledge.text.structure import build_sections
 from review.evaluation.gold_list import to_cases
 from review.evaluation.matching import Defect, Said, answer
 from review.rules import run_rules

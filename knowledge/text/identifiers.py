@@ -8,11 +8,19 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
-from knowledge.identifier_families import Family, Mention, Role
-from knowledge.identifier_shapes import COMMON, conventions, number_of, prefix_of, range_end, renumbered, shape_with
-from knowledge.outline import apparatus, inside
-from knowledge.structure import section_at
-from knowledge.tables import Table, read_tables
+from knowledge.text.identifier_families import Family, Mention, Role
+from knowledge.text.identifier_shapes import (
+    COMMON,
+    conventions,
+    number_of,
+    prefix_of,
+    range_end,
+    renumbered,
+    shape_with,
+)
+from knowledge.text.outline import apparatus, inside
+from knowledge.text.structure import section_at
+from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 
 _FULL_WIDTH = [character for character in map(chr, range(0xFF01, 0xFF5F)) if character.isalnum()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from knowledge.tables import Row, Table
+from knowledge.text.tables import Row, Table
 
 
 class Role(StrEnum):

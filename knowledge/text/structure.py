@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 
-from knowledge.numbering import heading_number, is_figure_caption
+from knowledge.text.numbering import heading_number, is_figure_caption
 from knowledge.types.documents import Block, BlockKind, Section
 
 _ATX = re.compile(r"\s*#{1,6}(?:[ \t]+|$)(?P<title>.*?)(?:[ \t]+#+)?[ \t]*$", re.S)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from knowledge.structure import is_table_of_contents, section_at
+from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Section
 
 _CONTENTS_TITLE = re.compile(r"(目次|もくじ|table of contents|contents|図表一覧|図一覧|表一覧)", re.IGNORECASE)

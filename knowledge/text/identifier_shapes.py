@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-_DATA_FILE = Path(__file__).resolve().parent / "data" / "identifiers.json"
+_DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "identifiers.json"
 COMMON = re.compile(r"(?<![A-Za-z0-9_./#\-])[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2}-\d{2,5}(?![A-Za-z0-9_]|-\d|\.\d)")
 # What a document may use for identifiers of its own: REQ_01, FR-1, NFR.1.2, UC01, 要件-3, 機1-2.
 _OWN = re.compile(
