@@ -129,15 +129,7 @@ def _check(change: TriageChange, *, now: datetime) -> None:
             value=change.triage,
             allowed=", ".join(Triage.values),
         )
-    if change.triage == Triage.WAIVED:
-        if not change.reason.strip():
-            raise _field("reason", _("reason: a waiver needs a reason."))
-        if change.expires_at is None:
-            raise _field("expires_at", _("expires_at: a waiver needs the day when it ends."))
-        if change.expires_at <= now:
-            raise _field("expires_at", _("expires_at: a waiver must end in the future."))
-    elif change.expires_at is not None:
-        raise _field("expires_at", _("expires_at: only waivers end; leave it out, or set triage to waived."))
+    _check_waiver(change, now=now)
     for name in ("reason", "comment"):
         if len(getattr(change, name)) > MAX_TEXT:
             raise InvalidInput(_("{field}: at most {limit} characters."), field=name, limit=MAX_TEXT)
@@ -145,6 +137,20 @@ def _check(change: TriageChange, *, now: datetime) -> None:
         raise _field("reason", _("reason: it belongs to a triage state; for a remark use comment."))
     if change.triage is None and change.assignee is None and change.answer is None and not change.comment.strip():
         raise InvalidInput(_("Nothing to change: give triage, comment or assignee."))
+
+
+def _check_waiver(change: TriageChange, *, now: datetime) -> None:
+    """A waiver has a reason and a day to come when it ends; nothing else ends."""
+    if change.triage != Triage.WAIVED:
+        if change.expires_at is not None:
+            raise _field("expires_at", _("expires_at: only waivers end; leave it out, or set triage to waived."))
+        return
+    if not change.reason.strip():
+        raise _field("reason", _("reason: a waiver needs a reason."))
+    if change.expires_at is None:
+        raise _field("expires_at", _("expires_at: a waiver needs the day when it ends."))
+    if change.expires_at <= now:
+        raise _field("expires_at", _("expires_at: a waiver must end in the future."))
 
 
 def _field(name: str, message: str | Promise) -> InvalidInput:
