@@ -72,6 +72,7 @@ def test_overlap_repeats_whole_sentences_within_its_size() -> None:
 
     chunks = chunk(text, size=100, overlap=30)
 
+    assert len(chunks) > 3
     for left, right in pairwise(chunks):
         repeated = text[right.start : left.end]
         assert repeated.startswith("文その")

@@ -53,6 +53,7 @@ def test_summaries_lead_to_passages_and_the_strong_model_judges_from_these(long,
 def test_all_of_a_request_fits_the_context(long, configured, settings):
     configured.answer = model(grounded)
     run(long)
+    assert set(kinds(configured)) == {"summary", "choice", "screen", "judge"}
     for asked in configured.requests:
         assert estimate_text_tokens(asked["messages"][-1]["content"]) <= 1.25 * settings.CONFIG.llm_context_tokens
 
