@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import warnings
@@ -10,10 +11,10 @@ from typing import cast
 import django
 from asgiref.sync import ThreadSensitiveContext
 
-from hub.core.collecting import REQUESTS, collect_seldom
+from hub.core.collecting import REQUESTS, WORK, collect_seldom
 
 if threading.current_thread() is threading.main_thread():  # else the process is somebody else's
-    collect_seldom()
+    gc.set_threshold(*WORK)  # frozen is what is loaded, once it is all there: others may import this, too
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 django.setup(set_prefix=False)
 # WhiteNoise sends static files, a few hundred kilobytes at most, from a synchronous iterator.
