@@ -10,14 +10,14 @@ from sudachipy import SplitMode
 
 from knowledge.backends.analysis import (
     MAX_QUERY_TERMS,
-    MAX_TERM_LENGTH,
     SYNONYM_WEIGHT,
-    _terms,
     analyse_passage,
     analyse_query,
     fold,
     surfaces,
 )
+from knowledge.backends.codes import MAX_TERM_LENGTH
+from knowledge.backends.morphemes import _terms
 from knowledge.text.morphology import tokenizer
 
 
