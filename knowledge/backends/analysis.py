@@ -14,7 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from operator import add
+from types import MappingProxyType
 
 from knowledge.backends.codes import ARTICLE, CODE, MAX_TERM_LENGTH, articles_in, codes_in, identifiers_in
 from knowledge.backends.dates import DateMention, find_dates
@@ -26,7 +28,9 @@ from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
 ANALYSIS_EDITION = 3
 MAX_QUERY_TERMS = 256
-SYNONYM_WEIGHT = 0.3
+# Of the month and the year that a day lies in.
+WIDER_WEIGHT = 0.3
+NO_SYNONYMS: Mapping[str, str] = MappingProxyType({})
 # Of how a day or a month is written, for it is asked for in any spelling; it helps where only a part is told: 4月1日.
 SPELLING_WEIGHT = 0.1
 _DASH = re.compile(r"(?<=[a-z0-9])[\u2010-\u2015\u2212\u30fc](?=[a-z0-9])")
@@ -45,19 +49,33 @@ class PassageTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherName:
+    """Terms of one field that together may stand in a passage instead of some that the caller asks for.
+
+    Instead of all of them where ``instead_of`` is empty: the question has no word of its own in this field.
+    """
+
+    name: str
+    terms: tuple[str, ...]
+    instead_of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTerms:
-    """What to ask for, by field: term → weight (1 for the caller's own words, less for synonyms).
+    """What to ask for, by field: term → weight (1 for the caller's own words), and what may stand there instead.
 
     ``codes`` are those of ``words`` that name one thing each: FR-001, GL-3.2.1, 第3条.
     """
 
     words: Mapping[str, float]
     bigrams: Mapping[str, float]
+    other_words: tuple[OtherName, ...] = ()
+    other_bigrams: tuple[OtherName, ...] = ()
     codes: tuple[str, ...] = ()
     is_cut: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.bigrams)
+        return bool(self.words or self.bigrams or self.other_words or self.other_bigrams)
 
     @property
     def own_words(self) -> int:
@@ -77,21 +95,21 @@ def analyse_passage(heading: str, text: str) -> PassageTerms:
     return PassageTerms(words=words, bigrams=Counter([*_bigrams(folded), *dates]))
 
 
-def analyse_query(text: str, *, synonyms: Sequence[str] = ()) -> QueryTerms:
+def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> QueryTerms:
     """Tell what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
-    ``synonyms`` are other names for what the text mentions; their terms count ``SYNONYM_WEIGHT``, and so do the month
-    and the year that a day or a month lies in. How those are written counts ``SPELLING_WEIGHT``. Beyond
-    ``MAX_QUERY_TERMS`` distinct terms of a field the later ones are left out; ``is_cut`` when they are the text's own.
+    ``synonyms`` are other names, each with the name of the same thing that stands in the text. The month and the year
+    that a day or a month lies in count ``WIDER_WEIGHT``; how those are written counts ``SPELLING_WEIGHT``. Beyond
+    ``MAX_QUERY_TERMS`` distinct terms of a field the later ones are left out; ``is_cut`` tells of it.
     """
-    words, bigrams = _query_fields(text)
-    is_cut = max(len(words), len(bigrams)) > MAX_QUERY_TERMS
-    for alternative in synonyms:
-        for terms, extra in zip((words, bigrams), _query_fields(alternative), strict=True):
-            terms.update({term: SYNONYM_WEIGHT for term in extra if term not in terms})
-    words, bigrams = _first(words), _first(bigrams)
+    fields = _query_fields(text)
+    is_cut = max(map(len, fields)) > MAX_QUERY_TERMS
+    words, bigrams = map(_first, fields)
     codes = tuple(code for code in dict.fromkeys(identifiers_in(fold(text))) if words.get(code) == 1.0)
-    return QueryTerms(words=words, bigrams=bigrams, codes=codes, is_cut=is_cut)
+    others = _other_names(synonyms, (words, bigrams))
+    return QueryTerms(
+        words=words, bigrams=bigrams, other_words=others[0], other_bigrams=others[1], codes=codes, is_cut=is_cut
+    )
 
 
 def fingerprint(text: str) -> int:
@@ -152,7 +170,7 @@ def _query_fields(text: str) -> tuple[dict[str, float], dict[str, float]]:
 def _weighed(own: Sequence[str], wider: Sequence[str], written: Sequence[str]) -> dict[str, float]:
     """Give terms their weights, the caller's own first; of several weights a term has the largest."""
     weights = dict.fromkeys(own, 1.0)
-    for terms, weight in ((wider, SYNONYM_WEIGHT), (written, SPELLING_WEIGHT)):
+    for terms, weight in ((wider, WIDER_WEIGHT), (written, SPELLING_WEIGHT)):
         weights |= {term: weight for term in terms if term not in weights}
     return weights
 
@@ -160,6 +178,33 @@ def _weighed(own: Sequence[str], wider: Sequence[str], written: Sequence[str]) -
 def _fields_of(folded: str) -> tuple[list[str], list[str]]:
     words = [*codes_in(folded), *articles_in(folded), *question_words(folded)]
     return words, [term for term in _bigrams(folded) if term not in ENGLISH_STOP_WORDS]
+
+
+def _other_names(
+    synonyms: Mapping[str, str], asked: tuple[Mapping[str, float], Mapping[str, float]]
+) -> tuple[tuple[OtherName, ...], tuple[OtherName, ...]]:
+    """Tell of each field what may stand instead of the names that the question's own terms make up.
+
+    A name that is only a part of the question's words, as ログ of ログイン, is none of it.
+    """
+    found: tuple[list[OtherName], list[OtherName]] = ([], [])
+    own = [{term for term, weight in terms.items() if weight == 1.0} for terms in asked]
+    for other, name in synonyms.items():
+        named = _terms_of_name(name)
+        if named[0] and own[0] and own[0].isdisjoint(named[0]):
+            continue
+        for field, mine, of, terms in zip(found, own, named, _terms_of_name(other), strict=True):
+            instead_of = tuple(term for term in of if term in mine)
+            if not mine.issuperset(terms) and (instead_of or not mine):
+                field.append(OtherName(name=other, terms=terms, instead_of=instead_of))
+    return tuple(found[0]), tuple(found[1])
+
+
+@lru_cache(maxsize=4096)
+def _terms_of_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the terms of a name in each field, each once; the names of a concept come with every question about it."""
+    words, bigrams = _fields_of(fold(name))
+    return tuple(dict.fromkeys(words)), tuple(dict.fromkeys(bigrams))
 
 
 def _without(text: str, mentions: Sequence[DateMention]) -> str:

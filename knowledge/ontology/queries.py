@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import islice
 
 from django.db import connection
 
@@ -63,8 +64,10 @@ def _topic(row: OntologyClass) -> Topic:
     )
 
 
-def expand(text: str) -> tuple[str, ...]:
-    """Other names of the concepts that ``text`` names, longest concept first, at most 20. One or two queries.
+def expand(text: str) -> dict[str, str]:
+    """Other names of the concepts that ``text`` names, each with the longest name of its concept that stands there.
+
+    Longest concept first, at most 20. One or two queries.
 
     A concept is named when one of its labels or synonyms of two or more characters stands in the text (NFKC, case
     folded), in Latin letters as a word of its own: "output" does not name UT. The names are kept in this process for
@@ -72,18 +75,20 @@ def expand(text: str) -> tuple[str, ...]:
     """
     folded = _fold(text)
     concepts, places = _named_concepts(_stamp())
-    named: list[tuple[int, tuple[str, ...]]] = []
+    named: list[tuple[str, tuple[str, ...]]] = []
     # Of hundreds of names nearly none stands in the text, so that is asked first, of all of them at once.
     for place in dict.fromkeys(place for own, place in places if own in folded):
         words = concepts[place]
-        found = [
-            word for word, own in words if len(word) >= SHORTEST_LABEL and own in folded and _is_whole(folded, own)
-        ]
+        found = [own for word, own in words if len(word) >= SHORTEST_LABEL and own in folded and _is_whole(folded, own)]
         if found:
             others = tuple(word for word, own in words if own not in folded)
-            named.append((max(map(len, found)), others))
-    named.sort(key=lambda pair: -pair[0])
-    return tuple(dict.fromkeys(word for _length, words in named for word in words))[:MAX_ALTERNATIVES]
+            named.append((max(found, key=len), others))
+    named.sort(key=lambda pair: -len(pair[0]))
+    expanded: dict[str, str] = {}
+    for name, others in named:
+        for other in others:
+            expanded.setdefault(other, name)
+    return dict(islice(expanded.items(), MAX_ALTERNATIVES))
 
 
 def _is_whole(text: str, name: str) -> bool:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from knowledge.models import LexicalField
 from knowledge.search.postings import Piece, PieceKey
+from knowledge.search.stand_ins import Gain, gains
 from knowledge.search.weighing import FieldTerm
 
 # Chunk numbers that lie closer than this are summed by place in an array, others by sorting.
@@ -85,21 +86,26 @@ class _List:
 
     @property
     def most(self) -> float:
-        return max((_brought(self.term, piece.peak_tf, piece.least_length) for piece in self.pieces), default=0.0)
+        return max((self.term.brings(piece.peak_tf, piece.least_length) for piece in self.pieces), default=0.0)
 
 
 class _Sums:
-    """The sums so far, by place: of every chunk number in the span, or of those that occur."""
+    """The sums so far, by place: of every chunk number in the span, or of those that occur. They begin with what other
+    names bring.
+    """
 
-    def __init__(self, lists: Sequence[_List]) -> None:
-        pieces = [piece for one in lists for piece in one.pieces]
-        self._low = min((int(piece.ordinals[0]) for piece in pieces), default=0)
-        size = max((int(piece.ordinals[-1]) for piece in pieces), default=-1) - self._low + 1
+    def __init__(self, lists: Sequence[_List], gained: Sequence[Gain]) -> None:
+        columns = [piece.ordinals for one in lists for piece in one.pieces]
+        columns += [gain.ordinals for gain in gained if gain.ordinals.size]
+        self._low = min((int(column[0]) for column in columns), default=0)
+        size = max((int(column[-1]) for column in columns), default=-1) - self._low + 1
         self._numbers: NDArray[np.int64] | None = None
-        if size > max(DENSE_SPAN, sum(one.postings for one in lists)):
-            self._numbers = np.unique(np.concatenate([piece.ordinals for piece in pieces])).astype(np.int64)
+        if size > max(DENSE_SPAN, sum(column.size for column in columns)):
+            self._numbers = np.unique(np.concatenate(columns)).astype(np.int64)
             size = self._numbers.size
         self._by_field = {name: np.zeros(size) for name in LexicalField.values}
+        for gain in gained:
+            self._by_field[gain.field][self.places(gain.ordinals)] += gain.brought
 
     @property
     def size(self) -> int:
@@ -113,7 +119,7 @@ class _Sums:
     def add(self, one: _List) -> None:
         sums = self._by_field[one.term.field]
         for piece in one.pieces:
-            sums[self.places(piece.ordinals)] += _brought(one.term, piece.tfs.astype(np.float64), piece.lengths)
+            sums[self.places(piece.ordinals)] += one.term.brings(piece.tfs.astype(np.float64), piece.lengths)
 
     def add_all(self, lists: Sequence[_List]) -> None:
         """Add what all terms bring, in one go; every sum grows in the order of the lists, as by `add`."""
@@ -130,7 +136,7 @@ class _Sums:
             places = self.places(piece.ordinals)
             chosen = np.flatnonzero(wanted[places])
             tfs = piece.tfs[chosen].astype(np.float64)
-            sums[places[chosen]] += _brought(one.term, tfs, piece.lengths[chosen])
+            sums[places[chosen]] += one.term.brings(tfs, piece.lengths[chosen])
 
     def places(self, ordinals: NDArray[Any]) -> NDArray[Any]:
         """Give the place of each number; the numbers must occur."""
@@ -156,9 +162,9 @@ class _Sums:
 
 def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> Scores:
     """Score every chunk that has any of the terms."""
-    lists = _lists(terms, pieces)
-    sums = _Sums(lists)
-    if sum(one.postings for one in lists) <= AT_ONCE:
+    lists, gained = _lists(terms, pieces), gains(terms, pieces)
+    sums = _Sums(lists, gained)
+    if not gained and sum(one.postings for one in lists) <= AT_ONCE:
         sums.add_all(lists)
     else:
         for one in lists:
@@ -171,7 +177,7 @@ def best_scores(
 ) -> Scores:
     """Score the best ``limit`` chunks at least, and those of ``also`` that have any of the terms."""
     lists = _lists(terms, pieces)
-    sums = _Sums(lists)
+    sums = _Sums(lists, gains(terms, pieces))
     most_left = np.append(np.cumsum([one.most for one in lists][::-1])[::-1], 0.0)
     read, look = 0, max(FIRST_LOOK, sums.size // PLACES_PER_POSTING)
     for place, one in enumerate(lists):
@@ -186,9 +192,11 @@ def best_scores(
 
 
 def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[_List]:
-    """Put the terms in the order of summing; within a field it is the same whatever is left out."""
+    """Put the terms that stand for themselves in the order of summing; within a field it is the same whatever is left
+    out.
+    """
     lists = []
-    for term in terms:
+    for term in (one for one in terms if one.stand_in is None):
         own = [pieces[key] for key in term.pieces if key in pieces]
         lists.append(_List(term=term, pieces=own, postings=sum(piece.ordinals.size for piece in own)))
     return sorted(lists, key=lambda one: one.postings)
@@ -219,7 +227,3 @@ def _brought_by_all(parts: Sequence[tuple[FieldTerm, Piece]]) -> NDArray[np.floa
     length = np.concatenate([piece.lengths for _term, piece in parts])
     brought: NDArray[np.float64] = share * tf / (tf + base + slope * length)
     return brought
-
-
-def _brought(term: FieldTerm, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them
-    return term.share * tf / (tf + term.base + term.slope * length)

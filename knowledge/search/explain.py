@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import date
 from typing import Any
 
 import numpy as np
 
-from knowledge.backends.analysis import QueryTerms
+from knowledge.backends.analysis import OtherName, QueryTerms
 from knowledge.models import EmbeddingSet
 from knowledge.search.legs import Findings
 from knowledge.search.scope import SMALL, PermittedChunks
+from knowledge.search.weighing import SYNONYM_WEIGHT
 from knowledge.types.search import Explanation, SearchFilter, SearchQuery
 
 
@@ -37,8 +39,8 @@ def explain(
             "vector": _vector_plan(permitted),
             "lexical": "all permitted passages" if is_small else "best passages first, then permissions",
         },
-        words=terms.words,
-        bigrams=terms.bigrams,
+        words=_with_others(terms.words, terms.other_words),
+        bigrams=_with_others(terms.bigrams, terms.other_bigrams),
         codes=terms.codes,
         phrases=phrases,
         filters=_given(query.filter),
@@ -47,6 +49,12 @@ def explain(
             "lexical": int(np.count_nonzero(findings.lexical_ranks)),
         },
     )
+
+
+def _with_others(asked: Mapping[str, float], others: Sequence[OtherName]) -> dict[str, float]:
+    """Add the terms of synonyms, with what all terms of one bring together of what they stand for."""
+    terms = dict.fromkeys((term for other in others for term in other.terms), SYNONYM_WEIGHT)
+    return {**asked, **{term: weight for term, weight in terms.items() if term not in asked}}
 
 
 def _vector_plan(permitted: PermittedChunks) -> str:

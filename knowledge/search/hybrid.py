@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from django.db.models import Q
 from hub.access.principals import Principal, Scope
 from hub.core.shared_measures import SEARCH_SECONDS, Point, count
 from knowledge.backends.active_embedder import find_active_set
-from knowledge.backends.analysis import analyse_query
+from knowledge.backends.analysis import NO_SYNONYMS, analyse_query
 from knowledge.backends.rerankers import configured_reranker
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
@@ -32,7 +32,7 @@ from knowledge.text.structure import names_contents
 from knowledge.types.notices import Notice
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult
 
-Expand = Callable[[str], tuple[str, ...]]
+Expand = Callable[[str], Mapping[str, str]]
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
 
 
@@ -46,8 +46,9 @@ def search(
 ) -> SearchResult:
     """Find the passages that answer, among those the caller may search.
 
-    ``expand`` gives synonyms of what a text mentions, by default those of the published ontologies. Hits come as
-    asked for: by relevance (equals by chunk id) or by document path and place; neighbours stand around their hit.
+    ``expand`` gives other names of what a text names, each with the name that stands there, by default those of the
+    published ontologies. Hits come as asked for: by relevance (equals by chunk id) or by document path and place;
+    neighbours stand around their hit.
     With ``full_document``, ``limit``, ``offset`` and ``total_found`` count documents. The number of queries does
     not depend on how much is found. Chunks, vectors and calibration are those of one embedding set, by default of
     the one that is active when the search begins. ``reranker`` orders the first candidates, by default that of
@@ -81,7 +82,7 @@ def _search(
     reranker: Reranker | None,
 ) -> SearchResult:
     phrases = find_phrases(query.text)
-    synonyms = () if query.mode is SearchMode.VECTOR else expand(query.text)
+    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else expand(query.text)
     terms = analyse_query(query.text, synonyms=synonyms)
     within = Q(pk__lte=query.after.newest) if query.after else Q()
     remarks: list[Notice] = []

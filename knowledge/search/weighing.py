@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
 from django.db import connection
 
-from knowledge.backends.analysis import QueryTerms
+from knowledge.backends.analysis import OtherName, QueryTerms
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.postings import PieceKey
 
 # Of each field so many terms are asked, the rarest; commoner ones cost the most and say the least.
 MAX_TERMS: Mapping[int, int] = {LexicalField.WORD: 16, LexicalField.BIGRAM: 24}
+# What another name of something asked for brings, of what the asked name would. Nearly as much, so that the whole other
+# name outweighs parts of the asked one; less, so that where both are as often said, the asked one comes first.
+SYNONYM_WEIGHT = 0.85
+# Of another name so many terms are asked, the rarest: what has these hardly lacks the others.
+MOST_OF_NAME = 4
 # A field's terms are asked while they have together no more postings than this.
 POSTINGS_BUDGET = 500_000
 
@@ -33,10 +38,19 @@ CONSTANTS: Mapping[int, Bm25] = {LexicalField.WORD: Bm25(k1=0.4, b=0.6), Lexical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StandIn:
+    """Which other name a term is of, and which of the caller's own terms in the same field that name stands for."""
+
+    name: str
+    instead_of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldTerm:
     """A term to ask for: ``share`` is the part of the best possible score that it can bring.
 
-    A posting brings ``share * tf / (tf + base + slope * length)``: BM25 with its constants multiplied out.
+    A posting brings ``share * tf / (tf + base + slope * length)``: BM25 with its constants multiplied out. What terms
+    with a ``stand_in`` bring is not added to what they stand for: of both, the larger counts.
     """
 
     term_id: int
@@ -46,6 +60,11 @@ class FieldTerm:
     base: float
     slope: float
     pieces: tuple[PieceKey, ...]
+    stand_in: StandIn | None = None
+
+    def brings(self, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them
+        """Tell what postings bring that have the term so often in passages of so many terms."""
+        return self.share * tf / (tf + self.base + self.slope * length)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,18 +112,25 @@ def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTer
     """
     if not terms:
         return []
-    fields = {LexicalField.WORD.value: terms.words, LexicalField.BIGRAM.value: terms.bigrams}
-    known = known_terms(fields, embedding_set.policy_id)
+    fields = {
+        LexicalField.WORD.value: (terms.words, terms.other_words),
+        LexicalField.BIGRAM.value: (terms.bigrams, terms.other_bigrams),
+    }
+    texts = {
+        name: dict.fromkeys([*weights, *(text for other in others for text in other.terms)])
+        for name, (weights, others) in fields.items()
+    }
+    known = known_terms(texts, embedding_set.policy_id)
     weighed: list[FieldTerm] = []
-    for name, weights in fields.items():
+    for name, (weights, others) in fields.items():
         if known[name].terms and known[name].chunks:
-            weighed += _weigh_field(name, weights, known[name], terms.codes)
+            weighed += _weigh_field(name, weights, others, known[name], terms.codes)
     return weighed
 
 
-def known_terms(fields: Mapping[int, Mapping[str, float]], policy_id: int) -> dict[int, KnownField]:
+def known_terms(fields: Mapping[int, Collection[str]], policy_id: int) -> dict[int, KnownField]:
     """Look up what a set of this policy has of the terms of each field. One query."""
-    pairs = [(name, text) for name, weights in fields.items() for text in weights]
+    pairs = [(name, text) for name, texts in fields.items() for text in texts]
     known: dict[int, KnownField] = {name: KnownField() for name in fields}
     given: dict[str, Any] = {
         "fields": [name for name, _text in pairs],
@@ -124,34 +150,81 @@ def known_terms(fields: Mapping[int, Mapping[str, float]], policy_id: int) -> di
     return known
 
 
-def _weigh_field(name: int, weights: Mapping[str, float], known: KnownField, codes: Collection[str]) -> list[FieldTerm]:
-    bm25, chunks, average_length = CONSTANTS[name], known.chunks, known.total_length / known.chunks
-    asked = _chosen(known.terms, weights, codes, limit=MAX_TERMS[name])
-    rarity = {term.text: _idf(term.chunks, chunks) for term in asked}
-    found = {term.text for term in known.terms}
-    missing = sum(weight for text, weight in weights.items() if weight == 1.0 and text not in found)
-    best = sum(rarity[text] for text in rarity if weights[text] == 1.0) + missing * _idf(1, chunks)
-    # A query of nothing but synonyms' terms still has a best score: all of those.
-    best = best or sum(weights[text] * idf for text, idf in rarity.items())
-    return [
-        FieldTerm(
-            term_id=term.term_id,
-            text=term.text,
-            field=name,
-            share=weights[term.text] * rarity[term.text] / best,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    """Makes the terms of one field, of a set with so many chunks of that average length."""
+
+    field: int
+    chunks: int
+    average_length: float
+
+    def rarity(self, term: KnownTerm | None) -> float:
+        """Rate a term's rarity; one that no chunk has is as rare as one that a single chunk has."""
+        return _idf(1 if term is None else term.chunks, self.chunks)
+
+    def term(self, known: KnownTerm, share: float, stand_in: StandIn | None = None) -> FieldTerm:
+        bm25 = CONSTANTS[self.field]
+        return FieldTerm(
+            term_id=known.term_id,
+            text=known.text,
+            field=self.field,
+            share=share,
             base=bm25.k1 * (1 - bm25.b),
-            slope=bm25.k1 * bm25.b / average_length,
-            pieces=term.pieces,
+            slope=bm25.k1 * bm25.b / self.average_length,
+            pieces=known.pieces,
+            stand_in=stand_in,
         )
-        for term in asked
-    ]
+
+
+def _weigh_field(
+    name: int, weights: Mapping[str, float], others: Sequence[OtherName], known: KnownField, codes: Collection[str]
+) -> list[FieldTerm]:
+    scale = _Scale(field=name, chunks=known.chunks, average_length=known.total_length / known.chunks)
+    found = {term.text: term for term in known.terms}
+    asked = _chosen([term for term in known.terms if term.text in weights], weights, codes, limit=MAX_TERMS[name])
+    rarity = {term.text: scale.rarity(term) for term in asked}
+    missing = [text for text, weight in weights.items() if weight == 1.0 and text not in found]
+    best = sum(rarity[text] for text in rarity if weights[text] == 1.0) + len(missing) * scale.rarity(None)
+    # A query of nothing but the years of dates still has a best score: all of those.
+    best = best or sum(weights[text] * idf for text, idf in rarity.items())
+    worth = {text: idf / best for text, idf in (rarity | dict.fromkeys(missing, scale.rarity(None))).items()}
+    own = [scale.term(term, weights[term.text] * rarity[term.text] / best) for term in asked]
+    budget = POSTINGS_BUDGET - sum(term.chunks for term in asked)
+    return [*own, *_stand_ins(others, worth, found, scale, budget)]
+
+
+def _stand_ins(
+    others: Sequence[OtherName],
+    worth: Mapping[str, float],
+    found: Mapping[str, KnownTerm],
+    scale: _Scale,
+    budget: int,
+) -> Iterator[FieldTerm]:
+    """Make terms of what may stand instead of the caller's own, of which each is worth a part of the best score.
+
+    Whole names, as long as there is room: as much as for the caller's own, of which they take none.
+    """
+    room = MAX_TERMS[scale.field]
+    for other in others:
+        rarity = {text: scale.rarity(found.get(text)) for text in other.terms}
+        rarest = sorted(rarity, key=lambda text: (-rarity[text], text))[:MOST_OF_NAME]
+        terms = [found[text] for text in rarest if text in found]
+        whole = SYNONYM_WEIGHT * (sum(worth.get(text, 0.0) for text in other.instead_of) if other.instead_of else 1.0)
+        postings = sum(term.chunks for term in terms)
+        if not terms or not whole or len(terms) > room or postings > budget:
+            continue
+        room, budget = room - len(terms), budget - postings
+        total = sum(rarity[text] for text in rarest)
+        stand_in = StandIn(name=other.name, instead_of=other.instead_of)
+        for term in terms:
+            yield scale.term(term, whole * rarity[term.text] / total, stand_in)
 
 
 def _chosen(
     known: list[KnownTerm], weights: Mapping[str, float], codes: Collection[str], *, limit: int
 ) -> list[KnownTerm]:
     """Take the terms to ask while the budget lasts, one at least: codes, which decide the order, the caller's own, and
-    synonyms in what room is left; of each the rarest first.
+    what dates lie in, in what room is left; of each the rarest first.
     """
     taken: list[KnownTerm] = []
     budget = POSTINGS_BUDGET

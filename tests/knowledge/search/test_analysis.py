@@ -10,7 +10,6 @@ from sudachipy import SplitMode
 
 from knowledge.backends.analysis import (
     MAX_QUERY_TERMS,
-    SYNONYM_WEIGHT,
     analyse_passage,
     analyse_query,
     fold,
@@ -124,12 +123,6 @@ def test_passages_keep_every_word() -> None:
 
 def test_lone_surrogates_and_nul_do_not_hide_the_rest() -> None:
     assert {"性能", "要件"} <= words("性能\ud800\0 要件\udfff")
-
-
-def test_synonyms_weigh_less_than_the_words_asked_for() -> None:
-    terms = analyse_query("可用性", synonyms=("稼働率", "可用性"))
-    assert terms.words["可用"] == 1.0
-    assert terms.words["稼働"] == SYNONYM_WEIGHT
 
 
 def test_a_question_of_ten_thousand_characters_is_cut_and_says_so() -> None:

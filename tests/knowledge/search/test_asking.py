@@ -95,7 +95,7 @@ def test_synonyms_take_no_room_from_the_words_of_the_caller() -> None:
     own = "氏名の項目名は平仮名で書く"
     Library().add("指針.md", [own, *(f"{word}を設計する。" for word in RARE_WORDS)])
     query = SearchQuery(text="氏名の項目名", mode=SearchMode.LEXICAL, detail=SearchDetail.EXPLAIN)
-    result = search(local_operator(), query, expand=lambda text: RARE_WORDS)
+    result = search(local_operator(), query, expand=lambda text: dict.fromkeys(RARE_WORDS, "氏名"))
     assert result.hits[0].content == own
     assert {"氏名", "項目", "名"} <= set(result.hits[0].terms or ())
     assert "query_cut" not in {notice.code for notice in result.notices}
@@ -303,7 +303,7 @@ def test_highlights_are_spans_of_the_text_as_it_stands(text: str, question: str,
 def test_synonyms_by_which_a_passage_was_found_are_marked() -> None:
     Library().add("設計.md", ["障害時の復旧は四時間以内とする。", "認証は多要素とする。"])
     query = SearchQuery(text="リカバリの目標", mode=SearchMode.LEXICAL, detail=SearchDetail.HIGHLIGHTS)
-    hit = search(local_operator(), query, expand=lambda text: ("復旧",)).hits[0]
+    hit = search(local_operator(), query, expand=lambda text: {"復旧": "リカバリ"}).hits[0]
     assert [hit.content[start:end] for start, end in hit.highlights or ()] == ["復旧"]
 
 

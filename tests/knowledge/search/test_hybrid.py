@@ -80,8 +80,8 @@ def test_full_width_questions_find_half_width_text_and_the_other_way_round() -> 
 
 def test_synonyms_find_passages_that_use_another_word(library: Library) -> None:
     query = SearchQuery(text="レスポンスタイム", mode=SearchMode.LEXICAL)
-    assert search(local_operator(), query, expand=lambda text: ()).hits == ()
-    expanded = search(local_operator(), query, expand=lambda text: ("応答時間",))
+    assert search(local_operator(), query, expand=lambda text: {}).hits == ()
+    expanded = search(local_operator(), query, expand=lambda text: {"応答時間": "レスポンスタイム"})
     assert expanded.hits[0].content == PASSAGES[1]
 
 
