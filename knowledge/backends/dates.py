@@ -6,138 +6,94 @@ Pure. For text folded by `knowledge.backends.analysis.fold`: NFKC, lower case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import date
 from typing import NamedTuple
 
-# The year before an era's first one, and the era's last year.
-_ERAS = {"明治": (1867, 45), "大正": (1911, 15), "昭和": (1925, 64), "平成": (1988, 31), "令和": (2018, 99)}
-_ERA_OF = {
-    **{name: name for name in _ERAS},
-    **{name[0]: name for name in _ERAS},
-    **dict(zip("mtshr", _ERAS, strict=True)),
-}
-_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")}
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMES = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    "|nov(?:ember)?|dec(?:ember)?"
+from knowledge.backends.date_forms import Reading, is_in_calendar, spellings_in
+
+# 令和8年4月1日から6月30日まで, 令和8年4月1日、10月1日: what such a word joins has the year of the first.
+_JOINED = re.compile(
+    r"\s*(?:\([^()\n]{1,12}\))?\s*(?:から|より|から同年|及び|又は|並びに|[~〜\-–—、,・と])\s*(?:同年)?\s*"
 )
-_SMALL = "[0-9]{1,2}|[一二三四五六七八九十]{1,3}"
-_IN_ERA = f"元|{_SMALL}"
-_WESTERN = "[12][0-9]{3}"
-# 令和8年(2026年)4月1日: what stands in brackets behind the year says it once more.
-_WRITTEN_OUT = (
-    rf"(?:(?P<era>明治|大正|昭和|平成|令和|(?<![a-z0-9])[mtshr])\s*(?P<in_era>{_IN_ERA})"
-    rf"|(?<![0-9])(?P<year>{_WESTERN})|(?P<kanji>[一二][〇一二三四五六七八九]{{3}}))\s*年"
-    rf"(?:(?:\s*\([^()\n]{{1,12}}\))?\s*(?P<month>{_SMALL})\s*月(?:\s*(?P<day>{_SMALL})\s*日)?)?"
-)
-# Neither inside of a code or a number, nor at the beginning of a longer one.
-_BEFORE, _BEHIND = r"(?<![a-z0-9])(?<![a-z0-9][-_./])", r"(?![0-9])(?![-_./][0-9])"
-# S1.2.3 is a number of a section; only of the present era a letter and a single digit are read as a year.
-_WITH_SIGNS = (
-    rf"{_BEFORE}(?:(?P<era>明治|大正|昭和|平成|令和|[明大昭平令]|r\.?|[mtsh]\.?(?=\s?[0-9]{{2}}))"
-    rf"\s?(?P<in_era>元|[0-9]{{1,2}})|(?P<year>{_WESTERN}))\s?(?P<sign>[-/.])\s?(?P<month>[0-9]{{1,2}})\s?(?P=sign)\s?(?P<day>[0-9]{{1,2}}){_BEHIND}"
-)
-_MONTH_WITH_SIGN = rf"{_BEFORE}(?P<year>{_WESTERN})(?:/(?P<month>[0-9]{{1,2}})|-(?P<two>[0-9]{{2}})){_BEHIND}(?!:)"
-_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
-_ENGLISH = (
-    rf"(?<![a-z0-9])(?P<name>{_NAMES})\.?(?:\s+{_DAY})?,?\s+(?P<year>{_WESTERN})(?![0-9a-z])",
-    rf"(?<![a-z0-9]){_DAY}\s+(?:of\s+)?(?P<name>{_NAMES})\.?,?\s+(?P<year>{_WESTERN})(?![0-9a-z])",
-)
-_FORMS = tuple(map(re.compile, (_WRITTEN_OUT, _WITH_SIGNS, *_ENGLISH, _MONTH_WITH_SIGN)))
+_SAME_YEAR, _NEXT_YEAR = "同年", "翌年"
+# The longest span that short years of an era are read in: 令和7年4月1日から12年3月31日まで.
+_MOST_YEARS = 20
 
 
 class DateMention(NamedTuple):
-    """A day, a month or a year that a text names at ``[start, end)``; what it doesn't tell is None."""
+    """A day, a month or a year that a text names at ``[start, end)``; what it doesn't tell is None.
+
+    A day may be told without its year.
+    """
 
     start: int
     end: int
-    year: int
+    year: int | None
     month: int | None = None
     day: int | None = None
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms that stand for it, the narrowest first.
+        """The terms that a passage gets for it. A question for it asks for the first one.
 
         >>> DateMention(0, 0, 2026, 4, 1).terms
-        ('date:2026-04-01', 'date:2026-04', 'date:2026')
+        ('date:2026-04-01', 'date:2026-04', 'date:2026', 'date:--04-01')
+        >>> DateMention(0, 0, None, 4, 1).terms
+        ('date:--04-01', 'date:?-04-01')
         """
+        any_year = () if self.day is None else (f"date:--{self.month:02}-{self.day:02}",)
+        return (*any_year, self.without_year) if self.year is None else (*self.wider, *any_year)
+
+    @property
+    def wider(self) -> tuple[str, ...]:
+        """The terms of it, of its month and its year, the narrowest first; none without a year."""
+        if self.year is None:
+            return ()
         parts = [f"{self.year:04}", *(f"{part:02}" for part in (self.month, self.day) if part is not None)]
         return tuple("date:" + "-".join(parts[:length]) for length in range(len(parts), 0, -1))
+
+    @property
+    def without_year(self) -> str:
+        """The term that only passages have which tell this day and no year."""
+        return f"date:?-{self.month:02}-{self.day:02}"
 
 
 def find_dates(folded: str) -> list[DateMention]:
     """Find the dates of a folded text, in its order, without overlap. What no calendar has is none.
 
-    >>> [mention.terms[0] for mention in find_dates("令和8年4月1日から r9.3.31、2026-13-01、平成元年度")]
-    ['date:2026-04-01', 'date:2027-03-31', 'date:1989']
+    >>> [mention.terms[0] for mention in find_dates("令和8年4月1日から6月30日、r9.3.31、2026-13-01、平成元年度、4/1")]
+    ['date:2026-04-01', 'date:2026-06-30', 'date:2027-03-31', 'date:1989', 'date:--04-01']
     """
     found: list[DateMention] = []
-    for mention in sorted(_read(folded), key=lambda one: (one.start, -one.end)):
-        if not found or mention.start >= found[-1].end:
-            found.append(mention)
+    dated: tuple[DateMention, Reading] | None = None
+    for match, told in sorted(spellings_in(folded), key=lambda one: (one[0].start(), -one[0].end())):
+        if found and match.start() < found[-1].end:
+            continue
+        reading = _with_year(told, dated, folded, match.start())
+        if reading:
+            found.append(DateMention(match.start(), match.end(), reading.year, reading.month, reading.day))
+            dated = (found[-1], reading) if reading.year is not None else dated
     return found
 
 
-def spellings(mention: DateMention) -> str:
-    """Make a pattern of how a day or a month may be written, for text folded by case and width alone."""
-    eras = [
-        f"(?:{name}|{letter}\\.?)\\s*(?:{'元|' if mention.year == before + 1 else ''}0?{mention.year - before})"
-        for (name, (before, last)), letter in zip(_ERAS.items(), "mtshr", strict=True)
-        if 0 < mention.year - before <= last
-    ]
-    year = f"(?<![a-z0-9])(?:{'|'.join([str(mention.year), *eras])})"
-    between = r"\s*[-/.年]\s*(?:[(（][^()（）\n]{1,12}[)）]\s*)?"
-    month = f"0?{mention.month}"
-    if mention.day is None:
-        return rf"{year}{between}{month}(?![0-9])月?"
-    return rf"{year}{between}{month}\s*[-/.月]\s*0?{mention.day}(?![0-9])日?"
+def _with_year(told: Reading, dated: tuple[DateMention, Reading] | None, folded: str, start: int) -> Reading | None:
+    """Complete a day by the year that the text tells before it; None for one of an era that it does not tell."""
+    if told.year is not None or dated is None:
+        return None if told.short else told
+    before, reading = dated
+    is_joined = before.month is not None and _JOINED.fullmatch(folded, before.end, start) is not None
+    if told.short:
+        year = (reading.era or 0) + told.short
+        is_meant = is_joined and reading.era is not None and 0 <= year - (before.year or 0) <= _MOST_YEARS
+        return _in_year(told, year, reading.era) if is_meant else None
+    year = before.year or 0
+    if folded.endswith(_NEXT_YEAR, 0, start):
+        return _in_year(told, year + 1, reading.era)
+    is_later = (told.month or 0, told.day or 0) >= (before.month or 0, before.day or 0)
+    if folded.endswith(_SAME_YEAR, 0, start) or (is_joined and is_later):
+        return _in_year(told, year, reading.era)
+    return told
 
 
-def _read(folded: str) -> Iterator[DateMention]:
-    for form in _FORMS:
-        for found in form.finditer(folded):
-            mention = _mention(found)
-            if mention is not None:
-                yield mention
-
-
-def _mention(found: re.Match[str]) -> DateMention | None:
-    parts = found.groupdict()
-    year, month, day = _year(parts), _month(parts), _number(parts.get("day"))
-    try:
-        date(year, 1 if month is None else month, 1 if day is None else day)
-    except ValueError:
-        return None
-    return DateMention(start=found.start(), end=found.end(), year=year, month=month, day=day)
-
-
-def _year(parts: dict[str, str | None]) -> int:
-    """Read the year, 0 when its era had no such year."""
-    if era := parts.get("era"):
-        before, last = _ERAS[_ERA_OF[era.rstrip(".")]]
-        number = 1 if parts["in_era"] == "元" else _number(parts["in_era"]) or 0
-        return before + number if 1 <= number <= last else 0
-    if kanji := parts.get("kanji"):
-        return int("".join(str(_DIGITS[digit]) for digit in kanji))
-    return int(parts["year"] or 0)
-
-
-def _month(parts: dict[str, str | None]) -> int | None:
-    if name := parts.get("name"):
-        return _MONTHS.index(name[:3]) + 1
-    return _number(parts.get("month") or parts.get("two"))
-
-
-def _number(written: str | None) -> int | None:
-    """Read a number below a hundred: 8, 08, 八, 十八, 三十一; None where none is written."""
-    if not written:
-        return None
-    if written.isdecimal():
-        return int(written)
-    tens, ten, ones = written.rpartition("十")
-    if ten:
-        return 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)
-    return _DIGITS[written] if len(written) == 1 else 0
+def _in_year(told: Reading, year: int, era: int | None) -> Reading | None:
+    reading = Reading(year, told.month, told.day, era=era)
+    return reading if is_in_calendar(reading) else None

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sudachipy import SplitMode
 
-from knowledge.backends.analysis import analyse_query, fold, surfaces
-from knowledge.backends.dates import find_dates, spellings
+from knowledge.backends.analysis import analyse_query, fold, join_codes, surfaces
+from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
@@ -25,27 +25,29 @@ _ENGLISH = re.compile("[a-z]{3,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What to mark for a question: a pattern for texts folded by `fold_characters`, and words by their normal form."""
+    """What to mark for a question: a pattern for texts folded by `fold_characters`, words by normal form, dates by
+    their terms.
+    """
 
     pattern: re.Pattern[str] | None
     forms: frozenset[str]
+    dates: frozenset[str]
 
 
 def query_marks(text: str, *, also: Iterable[str] = ()) -> Marks:
     """Tell what to mark for a question.
 
     Its words in any form of English, in Japanese in any spelling that the dictionary knows (問い合せ, 問合わせ), its
-    days and months in digits of any calendar, and the texts of ``also`` (phrases, synonyms) as they are.
+    dates in any calendar and spelling, and the texts of ``also`` (phrases, synonyms) as they are.
     """
     words = [*also, *surfaces(text)]
     folded = dict.fromkeys(fold_characters(word) for word in words if word.strip())
-    days = [mention for mention in find_dates(fold(text)) if mention.month is not None]
-    patterns = [spellings(day) for day in days[:MAX_WORDS]]
-    patterns += [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
+    patterns = [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
     asked = analyse_query(text).words.items()
     return Marks(
         pattern=re.compile("|".join(patterns)) if patterns else None,
         forms=frozenset(term for term, weight in asked if weight == 1.0 and _JAPANESE.search(term)),
+        dates=frozenset(term for mention in find_dates(fold(text)) for term in _found_by(mention)),
     )
 
 
@@ -54,7 +56,7 @@ def highlight_spans(content: str, marks: Marks) -> tuple[tuple[int, int], ...]:
     folded = fold_characters(content)
     found = [match.span() for match in marks.pattern.finditer(folded)] if marks.pattern else []
     spans: list[tuple[int, int]] = []
-    for start, end in sorted([*found, *_spans_of_forms(folded, marks.forms)]):
+    for start, end in sorted([*found, *_spans_of_forms(folded, marks.forms), *_spans_of_dates(folded, marks.dates)]):
         if spans and start <= spans[-1][1]:
             first, last = spans.pop()
             spans.append((first, max(last, end)))
@@ -73,6 +75,20 @@ def _spans_of_forms(folded: str, forms: Collection[str]) -> Iterator[tuple[int, 
         for word in tokenizer().tokenize(folded[start : start + MAX_INPUT_CHARACTERS], SplitMode.A):
             if word.normalized_form() in forms and word.surface() not in ENGLISH_STOP_WORDS:
                 yield start + word.begin(), start + word.end()
+
+
+def _found_by(mention: DateMention) -> Iterator[str]:
+    yield mention.terms[0]
+    if mention.year is not None and mention.day is not None:
+        yield mention.without_year
+
+
+def _spans_of_dates(folded: str, dates: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Find the dates that have any of some terms, however they are written."""
+    if dates:
+        for mention in find_dates(join_codes(folded)):
+            if not dates.isdisjoint(mention.terms):
+                yield mention.start, mention.end
 
 
 def fold_characters(text: str) -> str:

@@ -16,6 +16,7 @@ from tests.knowledge.search.shelf import Library
 SPELLINGS = (
     *("令和8年4月1日", "Ｒ８．４．１", "2026年4月1日", "2026-04-01", "２０２６/4/1", "令和八年四月一日"),
     *("令和8年（2026年）4月1日", "R08/04/01", "令8.4.1", "April 1, 2026", "1st of April 2026"),
+    *("㋿8年４月１日", "20260401", "R080401", "R8.04.01", "令和8・4・1"),
 )
 OTHER_DAYS = ("令和8年4月10日", "2026-05-01", "R7.4.1", "2026/4/2", "平成8年4月1日")
 
@@ -24,7 +25,8 @@ OTHER_DAYS = ("令和8年4月10日", "2026-05-01", "R7.4.1", "2026/4/2", "平成
 def test_every_spelling_of_a_day_is_one_term_of_both_fields(written: str) -> None:
     terms = analyse_passage("", f"この規程は{written}から施行する。")
     for field in (terms.words, terms.bigrams):
-        assert [term for term in field if term.startswith("date:")] == ["date:2026-04-01", "date:2026-04", "date:2026"]
+        dates = [term for term in field if term.startswith("date:")]
+        assert dates == ["date:2026-04-01", "date:2026-04", "date:2026", "date:--04-01"]
 
 
 @pytest.mark.parametrize(
@@ -37,15 +39,45 @@ def test_every_spelling_of_a_day_is_one_term_of_both_fields(written: str) -> Non
         ("2026-04-01T09:00:00+09:00", ["date:2026-04-01"]),
         ("2026年2月30日、昭和65年1月1日、2026/13/1", []),
         ("S1.2.3、版2026.4.1.3、FR-2026-04-01、192.168.1.10、1.2.3", []),
+        (
+            "4月1日、四月一日、毎年４月１日、4/1、9/30付、Apr. 1",
+            ["date:--04-01"] * 4 + ["date:--09-30", "date:--04-01"],
+        ),
+        ("1/4(日)、3/31時点、12/25の窓口、May 5th", ["date:--01-04", "date:--03-31", "date:--12-25", "date:--05-05"]),
+        ("1/2、全体の2/3、約3/20、3/20名、5/5ページ、1/4に減少、24/7、4/1,000、80/443、01/12", []),
+        ("4.1、3.2.1、第4条、v4.1、10.1.2、4-1、IPv4/6、3か月10日、2月30日、版1 may be、you may 1", []),
+        ("20260401_議事録.docx、議事録20260401、20260401T0900", ["date:2026-04-01"] * 3),
+        ("20261301、12345678、202604010、20,260,401円、20260401円、受付番号20260401、第20260401号、ID:20260401", []),
+        ("R080401、令和080401、H310430、R081301、AR080401", ["date:2026-04-01", "date:2026-04-01", "date:2019-04-30"]),
+        ("4/15/2026、15.4.2026、4/4/2026", ["date:2026-04-15", "date:2026-04-15", "date:2026-04-04"]),
+        ("4/1/2026、13/13/2026", ["date:2026"]),
+        ("㍻元年、R8 年度、FY2026、FY26、令和８年", ["date:1989"] + ["date:2026"] * 4),
+        ("R8.4月、令和8/4、平成8/9年度、令和8.5%", ["date:2026-04", "date:2026-04"]),
+        ("令和7年4月1日から8年3月31日まで、施行後8年4月1日", ["date:2025-04-01", "date:2026-03-31"]),
+        (
+            "令和8年4月1日から6月30日まで。同年10月1日、翌年3月31日",
+            ["date:2026-04-01", "date:2026-06-30", "date:2026-10-01", "date:2027-03-31"],
+        ),
+        (
+            "2026年4月1日〜3月31日、2026年4月1日の会議では5月1日",
+            ["date:2026-04-01", "date:--03-31", "date:2026-04-01", "date:--05-01"],
+        ),
     ],
 )
 def test_what_no_calendar_has_and_numbers_of_other_things_are_no_dates(text: str, terms: list[str]) -> None:
     assert [mention.terms[0] for mention in find_dates(fold(text))] == terms
 
 
-def test_a_year_of_a_question_counts_as_little_as_a_synonym_and_its_words_as_before() -> None:
-    asked = analyse_query("令和8年度の予算")
-    assert asked.words == {"令和": 1.0, "8": 1.0, "年度": 1.0, "予算": 1.0, "date:2026": 0.3}
+def test_a_date_of_a_question_is_asked_in_any_spelling_and_its_own_helps() -> None:
+    assert analyse_query("令和8年度の予算").words == {"date:2026": 1.0, "予算": 1.0, "令和": 0.3, "8": 0.3, "年度": 0.3}
+    day = analyse_query("2026年4月1日の予算").words
+    assert {term: weight for term, weight in day.items() if term.startswith("date:")} == {
+        "date:2026-04-01": 1.0,
+        "date:?-04-01": 0.7,
+        "date:2026-04": 0.3,
+        "date:2026": 0.3,
+    }
+    assert day["4"] == day["日"] == 0.1
 
 
 def test_a_day_is_no_code_that_must_be_met_as_it_is_written() -> None:
@@ -55,7 +87,10 @@ def test_a_day_is_no_code_that_must_be_met_as_it_is_written() -> None:
 @pytest.fixture
 def same_day() -> set[str]:
     """Passages that differ in a day alone, among others; gives those of the day in question."""
-    passages = [f"この規程は、{day}から施行する。" for day in (*OTHER_DAYS, *SPELLINGS)]
+    # Spellings that differ in signs and width alone would be one text.
+    marks = "いろはにほへとちりぬるをわかよたれそつねならむ"
+    days = (*OTHER_DAYS, *SPELLINGS)
+    passages = [f"この規程は、{day}から施行する（{mark}）。" for day, mark in zip(days, marks, strict=False)]
     Library().add("附則.md", [*passages, *(f"第{number}条 規程の別表{number}を定める。" for number in range(30))])
     return set(passages[len(OTHER_DAYS) :])
 
@@ -75,8 +110,65 @@ def test_another_spelling_is_good_evidence_and_the_day_comes_first(same_day: set
         assert same_day <= {hit.content for hit in hits if (hit.score or 0) >= GOOD_EVIDENCE}, asked
 
 
+NO_YEAR = ("4月1日", "4/1", "四月一日", "４／１（水）", "4月1日")
+
+
+@pytest.mark.django_db
+def test_a_day_without_a_year_finds_that_day_of_any_year_and_no_other_day() -> None:
+    same = [f"{day}に窓口を開設する。" for day in (*NO_YEAR[:4], "令和8年4月1日", "2025-04-01", "H31.4.1", "20240401")]
+    others = [
+        f"{day}に窓口を開設する。"
+        for day in ("4月10日", "令和8年1月4日", "1/4の割合", "5/1", "2026年4月", "第4条1日目")
+    ]
+    Library().add("窓口.md", [*others, *same, *(f"第{number}条 様式{number}を定める。" for number in range(30))])
+    for asked in NO_YEAR:
+        query = SearchQuery(text=f"{asked}に窓口を開設", mode=SearchMode.LEXICAL, limit=len(same))
+        assert {hit.content for hit in search(local_operator(), query).hits} == set(same), asked
+
+
+@pytest.mark.django_db
+def test_a_full_day_finds_one_without_a_year_behind_exact_ones_and_before_other_days() -> None:
+    exact = [f"{day}に窓口を開設する。" for day in ("令和8年4月1日", "2026/4/1")]
+    no_year = ["4月1日に窓口を開設する。", "4/1に窓口を開設する。"]
+    others = [
+        f"{day}に窓口を開設する。" for day in ("令和7年4月1日", "2026年4月10日", "2025-04-01", "令和8年度", "9月1日")
+    ]
+    Library().add(
+        "窓口.md", [*others, *no_year, *exact, *(f"第{number}条 様式{number}を定める。" for number in range(30))]
+    )
+    for asked in ("2026年4月1日", "R8.4.1", "20260401"):
+        hits = search(local_operator(), SearchQuery(text=f"{asked}に窓口を開設", mode=SearchMode.LEXICAL)).hits
+        found = [hit.content for hit in hits]
+        assert set(found[:2]) == set(exact), asked
+        assert set(found[2:4]) == set(no_year), asked
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("asked", ["令和8年度", "2026年度", "R8年度", "FY2026", "㋿８年度"])
+def test_a_year_finds_its_other_calendar_before_other_years(asked: str) -> None:
+    same = [f"{year}の予算を執行する。" for year in ("令和8年度", "2026年度", "R8 年度")]
+    others = [f"{year}の予算を執行する。" for year in ("令和7年度", "2025年度", "平成8年度", "2028年度", "令和元年度")]
+    Library().add("予算.md", [*others, *same, *(f"第{number}条 様式{number}を定める。" for number in range(30))])
+    hits = search(local_operator(), SearchQuery(text=f"{asked}の予算", mode=SearchMode.LEXICAL)).hits
+    assert {hit.content for hit in hits[:3]} == set(same)
+
+
 @pytest.mark.parametrize("asked", ["令和8年4月1日の再起動", "2026-04-01 再起動"])
 def test_a_day_is_marked_however_it_is_written_and_its_digits_alone_are_not(asked: str) -> None:
     text = "２０２６年４月１日（R8.4.1）と2026/4/10に、4時間ごとに再起動する。"
     marked = [text[start:end] for start, end in highlight_spans(text, query_marks(asked))]
     assert marked == ["２０２６年４月１日", "R8.4.1", "再起動"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "marked"),
+    [
+        ("4/1の窓口", ["令和8年4月1日", "四月一日", "4/1(水)", "20250401", "㋿８年四月一日"]),
+        ("R080401", ["令和8年4月1日", "四月一日", "4/1(水)", "㋿８年四月一日"]),
+        ("2026年度", ["令和8年4月1日", "㋿８年四月一日"]),
+    ],
+)
+def test_marks_are_where_a_reader_finds_the_date(asked: str, marked: list[str]) -> None:
+    text = "令和8年4月1日、1/4、四月一日。4/1(水)と4.1節、20250401と㋿８年四月一日、第4条。"
+    found = [text[start:end] for start, end in highlight_spans(text, query_marks(asked))]
+    assert [one for one in found if one != "年"] == marked

@@ -1,0 +1,204 @@
+"""The spellings of dates that Japanese documents use, as patterns for folded text, and how to read what they find.
+
+Pure. A pattern tells parts of a date by the names of its groups; `read` makes numbers of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import NamedTuple
+
+# The year before an era's first one, and the era's last year.
+_ERAS = {"明治": (1867, 45), "大正": (1911, 15), "昭和": (1925, 64), "平成": (1988, 31), "令和": (2018, 99)}
+# One character each, which highlighting does not fold.
+_LIGATURES = dict(zip("㍾㍽㍼㍻㋿", _ERAS, strict=True))
+_ERA_OF = {
+    **{name: name for name in _ERAS},
+    **{name[0]: name for name in _ERAS},
+    **dict(zip("mtshr", _ERAS, strict=True)),
+    **_LIGATURES,
+}
+_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")}
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMES = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+_ERA_NAMES = "|".join([*_ERAS, *_LIGATURES])
+_SMALL = "[0-9]{1,2}|[一二三四五六七八九十]{1,3}"
+_IN_ERA = f"元|{_SMALL}"
+_WESTERN = "[12][0-9]{3}"
+# Neither inside of a code or a number, nor at the beginning of a longer one.
+_BEFORE, _BEHIND = r"(?<![a-z0-9])(?<![a-z0-9][-_./])", r"(?![0-9])(?![-_./][0-9])"
+_MONTH_DAY = rf"(?P<month>{_SMALL})\s*月\s*(?P<day>{_SMALL})\s*日(?!間)"
+# 令和8年(2026年)4月1日: what stands in brackets behind the year says it once more.
+_WRITTEN_OUT = (
+    rf"(?:(?P<era>{_ERA_NAMES}|(?<![a-z0-9])[mtshr])\s*(?P<in_era>{_IN_ERA})"
+    rf"|(?<![0-9])(?P<year>{_WESTERN})|(?P<kanji>[一二][〇一二三四五六七八九]{{3}}))\s*年度?"
+    rf"(?:(?:\s*\([^()\n]{{1,12}}\))?\s*(?P<month>{_SMALL})\s*月(?:\s*(?P<day>{_SMALL})\s*日)?)?"
+)
+# Not behind the number of a year, which then is none of the calendar, or of an era that is not told.
+_NUMBER_OF_YEAR = "[0-9〇一二三四五六七八九十元]年"
+_WITHOUT_YEAR = rf"(?<!{_NUMBER_OF_YEAR})(?<!{_NUMBER_OF_YEAR}\s)(?<![0-9一二三四五六七八九十])(?<!年\)){_MONTH_DAY}"
+_SHORT_YEAR = rf"(?<![0-9a-z一二三四五六七八九十])(?P<short>{_IN_ERA})\s*年\s*{_MONTH_DAY}"
+# S1.2.3 is a number of a section; only of the present era a letter and a single digit are read as a year.
+_WITH_SIGNS = (
+    rf"{_BEFORE}(?:(?P<era>{_ERA_NAMES}|[明大昭平令]|r\.?|[mtsh]\.?(?=\s?[0-9]{{2}}))"
+    rf"\s?(?P<in_era>元|[0-9]{{1,2}})|(?P<year>{_WESTERN}))\s?(?P<sign>[-/.・])\s?(?P<month>[0-9]{{1,2}})"
+    rf"\s?(?P=sign)\s?(?P<day>[0-9]{{1,2}}){_BEHIND}"
+)
+_MONTH_WITH_SIGN = (
+    rf"{_BEFORE}(?P<year>{_WESTERN})(?:/(?P<month>[0-9]{{1,2}})|-(?P<two>[0-9]{{2}})){_BEHIND}(?!:)(?!\s?年)",
+    rf"{_BEFORE}(?P<era>{_ERA_NAMES})\s?(?P<in_era>元|[0-9]{{1,2}})\s?[/.]\s?(?P<month>[0-9]{{1,2}}){_BEHIND}(?!%|\s?年)",
+    rf"{_BEFORE}(?P<era>[令平]|[rh]\.?)\s?(?P<in_era>元|[0-9]{{1,2}})\s?[/.]\s?(?P<month>[0-9]{{1,2}})\s?月(?!間)",
+)
+_FISCAL_YEAR = r"(?<![a-z0-9])fy\s?'?(?:(?P<year>(?:19|20)[0-9]{2})|(?P<century>[0-9]{2}))(?![0-9a-z])"
+# What follows a number that counts, pays or names something.
+_COUNTED = (
+    r"(?!\s?(?:[千万億]?円|[件人名個台枚点号番回社校票頁問項対%倍割拍]|ページ|サイズ|程度|以上|以下|未満|弱|強"
+    r"|[kmg]?b(?:yte|ps)?\b))"
+)
+# Alone, or the name of a file: 20260401_議事録. What is called a number is one.
+_COMPACT = (
+    rf"{_BEFORE}(?<![第#¥\\$])(?<!番号)(?<!番号[:\s])(?<!id[:\s])(?<!no)(?<!no[.:\s])"
+    rf"(?:(?P<year>(?:19|20)[0-9]{{2}})|(?P<era>{_ERA_NAMES}|[昭平令]|[shr])(?P<in_era>[0-9]{{2}}))(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})"
+    rf"(?:(?=t[0-9]{{4}})|(?![0-9a-z]))(?![-_./:,][0-9a-z]){_COUNTED}"
+)
+_YEAR_LAST = (
+    rf"{_BEFORE}(?P<first>[0-9]{{1,2}})(?P<sign>[-/.])(?P<second>[0-9]{{1,2}})(?P=sign)(?P<year>(?:19|20)[0-9]{{2}})"
+    rf"{_BEHIND}(?![a-z])"
+)
+# 4/1 is a day and 1/4 a fraction, unless a weekday or such a word follows.
+_SLASH = (
+    rf"{_BEFORE}(?<![0-9],)(?<!約)(?<!約\s)(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}}){_BEHIND}(?![a-z])(?![-_.:,][a-z])"
+    rf"(?!,[0-9]{{3}})(?!系){_COUNTED}"
+    r"(?P<surely>\s?\([月火水木金土日](?:曜日?)?[・祝休]*\)|(?=\s?(?:付|時点|現在|締|〆|必着|期限|消印)))?"
+)
+_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_ENGLISH = (
+    rf"(?<![a-z0-9])(?P<name>{_NAMES})\.?(?:\s+{_DAY})?,?\s+(?P<year>{_WESTERN})(?![0-9a-z])",
+    rf"(?<![a-z0-9]){_DAY}\s+(?:of\s+)?(?P<name>{_NAMES})\.?,?\s+(?P<year>{_WESTERN})(?![0-9a-z])",
+)
+# "You may 1" is no day of May, and "1 march" hardly one: there the ordinal must be written.
+_ORDINAL = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)"
+_VERBS = "(?!may|mar)"
+_ENGLISH_WITHOUT_YEAR = (
+    rf"(?<![a-z0-9])(?P<name>{_NAMES})\.?\s+{_ORDINAL}(?![0-9a-z])",
+    rf"(?<![a-z0-9]){_VERBS}(?P<name>{_NAMES})\.?\s+(?P<day>[0-9]{{1,2}})(?![0-9a-z%])(?![-_.:/,][0-9a-z])",
+    rf"(?<![a-z0-9])(?<![-_./:,]){_ORDINAL}\s+(?:of\s+)?(?P<name>{_NAMES})(?![0-9a-z])",
+    rf"(?<![a-z0-9])(?<![-_./:,])(?P<day>[0-9]{{1,2}})\s+{_VERBS}(?P<name>{_NAMES})(?![0-9a-z])",
+)
+# What a text must have for the forms behind it to be looked for, since most texts have little of it.
+_FORMS = (
+    ("年", (_WRITTEN_OUT, _SHORT_YEAR)),
+    ("月", (_WITHOUT_YEAR, _MONTH_WITH_SIGN[2])),
+    (r"[0-9元]\s?[-/.・]\s?[0-9]", (_WITH_SIGNS, *_MONTH_WITH_SIGN[:2], _YEAR_LAST)),
+    (r"[0-9]/[0-9]", (_SLASH,)),
+    ("[0-9]{6}", (_COMPACT,)),
+    (r"fy\s?'?[0-9]", (_FISCAL_YEAR,)),
+    (rf"(?<![a-z])(?:{_NAMES})(?![a-z])", (*_ENGLISH, *_ENGLISH_WITHOUT_YEAR)),
+)
+_COMPILED = tuple((re.compile(sign), tuple(map(re.compile, forms))) for sign, forms in _FORMS)
+# A year with 29 days in February, in which every day without a year is one of the calendar.
+_ANY_YEAR = 2000
+
+
+class Reading(NamedTuple):
+    """What a spelling tells of a date; of what it does not tell, None.
+
+    ``era`` is the year before the era's first one, ``short`` a year of an era that the text named before.
+    """
+
+    year: int | None
+    month: int | None
+    day: int | None
+    era: int | None = None
+    short: int | None = None
+
+
+def spellings_in(folded: str) -> Iterator[tuple[re.Match[str], Reading]]:
+    """Yield what may be a date, form by form, overlapping. What no calendar has is none."""
+    for sign, forms in _COMPILED:
+        if sign.search(folded):
+            for form in forms:
+                for found in form.finditer(folded):
+                    reading = _read(found.groupdict())
+                    if reading and is_in_calendar(reading):
+                        yield found, reading
+
+
+def is_in_calendar(reading: Reading) -> bool:
+    """Tell whether there is such a day; one without a year is told to be if any year has it."""
+    year, month, day = reading[:3]
+    try:
+        date(_ANY_YEAR if year is None else year, 1 if month is None else month, 1 if day is None else day)
+    except ValueError:
+        return False
+    return True
+
+
+def _read(parts: Mapping[str, str | None]) -> Reading | None:
+    if parts.get("first"):
+        return _read_year_last(parts)
+    month, day = _month(parts), _number(parts.get("day"))
+    if parts.get("short"):
+        return Reading(None, month, day, short=_in_era(parts["short"]))
+    if "surely" in parts and not parts["surely"] and _may_be_fraction(month or 0, day or 0):
+        return None
+    year = _year(parts)
+    return Reading(year, month, day, era=_era_of(parts)[0] if parts.get("era") else None)
+
+
+def _read_year_last(parts: Mapping[str, str | None]) -> Reading | None:
+    """Read 4/15/2026 and 15/4/2026; of 4/1/2026, which is a day in January elsewhere, only the year."""
+    year, first, second = int(parts["year"] or 0), _number(parts["first"]), _number(parts["second"])
+    days = {Reading(year, month, day) for month, day in ((first, second), (second, first))}
+    possible = [day for day in days if is_in_calendar(day)]
+    if len(possible) > 1:
+        return Reading(year, None, None)
+    return possible[0] if possible else None
+
+
+def _may_be_fraction(month: int, day: int) -> bool:
+    return month <= day and (month == 1 or day <= 12)
+
+
+def _year(parts: Mapping[str, str | None]) -> int | None:
+    """Read the year, 0 when its era had no such year."""
+    if parts.get("era"):
+        before, last = _era_of(parts)
+        number = _in_era(parts["in_era"])
+        return before + number if 1 <= number <= last else 0
+    if kanji := parts.get("kanji"):
+        return int("".join(str(_DIGITS[digit]) for digit in kanji))
+    if century := parts.get("century"):
+        return 2000 + int(century)
+    return int(parts["year"] or 0) if parts.get("year") else None
+
+
+def _era_of(parts: Mapping[str, str | None]) -> tuple[int, int]:
+    return _ERAS[_ERA_OF[(parts["era"] or "").rstrip(".")]]
+
+
+def _in_era(written: str | None) -> int:
+    return 1 if written == "元" else _number(written) or 0
+
+
+def _month(parts: Mapping[str, str | None]) -> int | None:
+    if name := parts.get("name"):
+        return _MONTHS.index(name[:3]) + 1
+    return _number(parts.get("month") or parts.get("two"))
+
+
+def _number(written: str | None) -> int | None:
+    """Read a number below a hundred: 8, 08, 八, 十八, 三十一; None where none is written."""
+    if not written:
+        return None
+    if written.isdecimal():
+        return int(written)
+    tens, ten, ones = written.rpartition("十")
+    if ten:
+        return 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)
+    return _DIGITS[written] if len(written) == 1 else 0
