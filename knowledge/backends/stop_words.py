@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 # Source: Snowball's list of English stop words, snowballstem.org/algorithms/english/stop.txt, without short forms.
 _SNOWBALL = """
 i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
@@ -15,3 +17,18 @@ own same so than too very
 _ALSO_ASKING = "can done how into long many may much must often shall whose will"
 
 ENGLISH_STOP_WORDS = frozenset(f"{_SNOWBALL} {_ALSO_ASKING}".split())
+
+# Of a question in English; two words may be a name or an entry of a menu (Sign in).
+LEAST_WORDS = 3
+_WORD = re.compile(r"(?<!\S)[a-z']+(?=[?!.,:;]*(?:\s|$))")
+_JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+
+
+def is_english(question: str) -> bool:
+    """Tell whether a question is put in English: without a Japanese letter, and with words that only English asks with.
+
+    >>> is_english("How often is it backed up?"), is_english("AWS Lambda VPC"), is_english("NFR-004 の on-premise 要件")
+    (True, False, False)
+    """
+    words = _WORD.findall(question.casefold())
+    return len(words) >= LEAST_WORDS and not ENGLISH_STOP_WORDS.isdisjoint(words) and not _JAPANESE.search(question)

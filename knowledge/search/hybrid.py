@@ -19,6 +19,7 @@ from knowledge.ports import Reranker
 from knowledge.search import notices
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
 from knowledge.search.explain import explain
+from knowledge.search.fusion import weights_for
 from knowledge.search.highlights import query_marks
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.pages import load_page
@@ -113,6 +114,7 @@ def _search(
         ranking = rank_candidates(
             findings,
             calibration,
+            weights=weights_for(query.text),
             ceiling=ceiling_for(terms, missing, phrases),
             wants_contents=names_contents(query.text),
         )

@@ -15,7 +15,7 @@ from knowledge.backends.analysis import QueryTerms, fold
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidates
-from knowledge.search.fusion import fuse
+from knowledge.search.fusion import WEIGHTS, Weights, fuse
 from knowledge.search.legs import Findings
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery
 
@@ -69,13 +69,19 @@ def ceiling_for(terms: QueryTerms, missing: Collection[str], phrases: Sequence[s
 
 
 def rank_candidates(
-    findings: Findings, calibration: Calibration, *, ceiling: float = 1.0, wants_contents: bool = False
+    findings: Findings,
+    calibration: Calibration,
+    *,
+    weights: Weights = WEIGHTS,
+    ceiling: float = 1.0,
+    wants_contents: bool = False,
 ) -> Ranking:
     """Fuse what the legs said, and calibrate it to scores between 0 and ``ceiling``, of six digits."""
     fused = fuse(
         findings.evidence,
         mode=findings.mode,
         cosine_range=calibration.cosine_range,
+        weights=weights,
         wants_contents=wants_contents,
     )
     scores = calibration.scores(fused.values, findings.mode)

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.search.calibration import calibration_for
-from knowledge.search.fusion import CosineRange, Evidence, Fused, Weights, fuse
+from knowledge.search.fusion import (
+    ENGLISH_WEIGHTS,
+    WEIGHTS,
+    CosineRange,
+    Evidence,
+    Fused,
+    Weights,
+    fuse,
+    weights_for,
+)
 from knowledge.types.search import SearchMode
 
 RANGE = CosineRange(low=0.7, high=1.0)
@@ -86,6 +95,28 @@ def test_other_weights_prefer_the_other_evidence_in_hybrid_alone() -> None:
         (SearchMode.VECTOR, by_words, near),
     ):
         assert ids([near, worded], mode, weights)[0] == first.key
+
+
+@pytest.mark.parametrize(
+    ("question", "is_put_in_english"),
+    [
+        ("How often is it backed up?", True),
+        ("data center must be located in Japan", True),
+        ("AWS Lambda VPC", False),
+        ("Sign in", False),
+        ("on-premise cloud service", False),
+        ("What is RAG の定義は？", False),
+        ("可用性", False),
+        ("", False),
+    ],
+)
+def test_meaning_counts_more_where_a_question_is_put_in_english(question: str, is_put_in_english: bool) -> None:
+    assert (weights_for(question) == ENGLISH_WEIGHTS) is is_put_in_english
+
+
+def test_weights_share_one() -> None:
+    for weights in (WEIGHTS, ENGLISH_WEIGHTS):
+        assert weights.words + weights.bigrams + weights.cosine == pytest.approx(1)
 
 
 def test_a_missing_cosine_counts_as_nothing_in_common() -> None:

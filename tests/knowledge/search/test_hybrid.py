@@ -66,6 +66,14 @@ def test_a_good_answer_scores_high_and_a_stranger_gets_none(library: Library) ->
     assert "no_good_evidence" in codes(stranger)
 
 
+def test_a_question_in_english_finds_the_japanese_answer_before_a_sample_that_shares_a_word() -> None:
+    answer = "文書1件あたりの処理時間は5分以内とする。"
+    sample = "```python\ndef process_document(path):\n    document = load(path)\n    process(document)\n```"
+    Library().add("基本設計書.md", [sample, answer, *PASSAGES])
+    assert contents(ask("How long may it take to process one document?"))[0] == answer
+    assert contents(ask("process document"))[0] == sample
+
+
 def test_a_code_is_found_exactly_and_before_its_neighbours() -> None:
     Library().add("要件定義書.md", [f"要件 FR-0{n:02} 画面{n}の表示を定める。" for n in (1, 10, 11, 12)] + ["FR-0011"])
     assert contents(ask("FR-001"))[0].startswith("要件 FR-001 ")
