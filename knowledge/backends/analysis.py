@@ -2,8 +2,8 @@
 
 Two fields complement each other: ``words`` are Sudachi's normalised forms (mode A), so that サーバ, サーバー and
 Server are one term; ``bigrams`` are neighbouring CJK characters, which find what no dictionary knows. Codes such as
-FR-001 stay whole in both, next to their parts, and so do articles (第3条). English words are stemmed in both.
-Dates get terms of their own in both, which all spellings of a day, a month or a year share.
+FR-001 stay whole in both, next to their parts, and so do articles (第3条) and captions (表4.2-1). English words
+are stemmed in both. Dates get terms of their own in both, which all spellings of a day, a month or a year share.
 Pure functions: no database, no framework.
 """
 
@@ -18,15 +18,25 @@ from functools import lru_cache
 from operator import add
 from types import MappingProxyType
 
-from knowledge.backends.codes import ARTICLE, CODE, MAX_TERM_LENGTH, articles_in, codes_in, identifiers_in
+from knowledge.backends.codes import (
+    ARTICLE,
+    CAPTION,
+    CODE,
+    LETTERS_WITH_DIGITS,
+    MAX_TERM_LENGTH,
+    articles_in,
+    codes_in,
+    identifiers_in,
+)
 from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.morphemes import ENGLISH, HIRAGANA, passage_words, question_surfaces, question_words
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
+from knowledge.backends.variants import WITHOUT_WIDTH, one_variant
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
-ANALYSIS_EDITION = 4
+ANALYSIS_EDITION = 5
 MAX_QUERY_TERMS = 256
 # Of the month and the year that a day lies in, and of the day without a year: this alone is nearer than both of those.
 WIDER_WEIGHT = 0.3
@@ -144,18 +154,24 @@ def surfaces(text: str) -> list[str]:
     """
     folded = fold(text)
     folded = _without(folded, find_dates(folded))
-    found = [code[0] for code in CODE.finditer(folded)] + [one[0] for one in ARTICLE.finditer(folded)]
-    found += question_surfaces(CODE.sub(" ", folded))
+    found = [one[0] for one in CAPTION.finditer(folded)]
+    folded = CAPTION.sub(" ", folded)
+    found += [one[0] for names in (CODE, ARTICLE) for one in names.finditer(folded)]
+    folded = CODE.sub(" ", folded)
+    found += [one[0] for one in LETTERS_WITH_DIGITS.finditer(folded)]
+    found += question_surfaces(LETTERS_WITH_DIGITS.sub(" ", folded))
     return list(dict.fromkeys(found))
 
 
 def fold(text: str) -> str:
-    """Bring text to the one form in which terms are compared: NFKC, case folded, no NUL, one kind of dash in codes.
+    """Bring text to the one form in which terms are compared.
 
-    >>> fold("ＧＬ‐３．２ Straße")
-    'gl-3.2 strasse'
+    NFKC, case folded, variants of a character as one (髙橋), nothing without width, one kind of dash in codes.
+
+    >>> fold("ＧＬ‐３．２ Straße"), fold("髙\ufe00橋の補塡")
+    ('gl-3.2 strasse', '高橋の補填')
     """
-    return join_codes(normalise(text.replace("\0", "")).casefold())
+    return join_codes(one_variant(normalise(WITHOUT_WIDTH.sub("", text)).casefold()))
 
 
 def join_codes(folded: str) -> str:

@@ -13,12 +13,15 @@ from knowledge.backends.analysis import analyse_query, fold, join_codes, surface
 from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
+from knowledge.backends.variants import one_variant
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 MAX_WORDS = 80
 MAX_SPANS = 200
 _VOICE_MARKS = ("\u3099", "\u309a")
 _JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+_KANJI = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
+_SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]?"
 _KATAKANA = re.compile("[\u30a1-\u30fa][\u30a1-\u30fa\u30fc]{2,}")
 _ENGLISH = re.compile("[a-z]{3,}")
 
@@ -92,12 +95,12 @@ def _spans_of_dates(folded: str, dates: frozenset[str]) -> Iterator[tuple[int, i
 
 
 def fold_characters(text: str) -> str:
-    """Fold case and width character by character, so that offsets stay those of the original.
+    """Fold case, width and variants character by character, so that offsets stay those of the original.
 
-    >>> fold_characters("ＦＲ－００１")
-    'fr-001'
+    >>> fold_characters("ＦＲ－００１の髙橋")
+    'fr-001の高橋'
     """
-    return "".join(map(_fold_character, text))
+    return one_variant("".join(map(_fold_character, text)))
 
 
 def _fold_character(character: str) -> str:
@@ -114,15 +117,17 @@ def _pattern(word: str) -> str:
         return rf"(?<![a-z0-9]){re.escape(root)}[a-z]*" if word.startswith(root) else rf"(?<![a-z0-9]){word}"
     if _KATAKANA.fullmatch(word):
         return _as_written(word.rstrip("ー")) + "ー?"
-    edge = "(?![a-z0-9])" if word.isascii() and word[-1].isalnum() else ""
+    edge = "(?![a-z0-9])" if word[-1].isascii() and word[-1].isalnum() else ""
     return ("(?<![a-z0-9])" if word.isascii() and word[0].isalnum() else "") + _as_written(word) + edge
 
 
 def _as_written(word: str) -> str:
-    """Match a word also where a kana's voice mark is a character of its own, as in half width: ﾊﾞ."""
+    """Match a word also where a kana's voice mark is a character of its own (ﾊﾞ), or a kanji's variation selector."""
     return "".join(map(_as_one_or_two, word))
 
 
 def _as_one_or_two(character: str) -> str:
+    if _KANJI.match(character):
+        return character + _SELECTOR
     apart = unicodedata.normalize("NFD", character)
     return f"(?:{character}|{apart})" if apart[1:] in _VOICE_MARKS else re.escape(character)

@@ -1,7 +1,7 @@
 """Exact phrases: what stands in 「」, 『』 or quotes must occur in a passage.
 
 Compared after NFKC, whatever the case of letters, and however lines are broken: white space counts only between two
-letters or digits of ASCII, as between English words.
+letters or digits of ASCII, as between English words. What has no width (soft hyphens, variation selectors) does not.
 
 The index tells which passages may have a phrase; their texts are read to be sure. Where those are very many, or the
 index can tell nothing (a single sign), the texts of the passages that answer the question best are read first, and no
@@ -57,7 +57,7 @@ _QUOTED = re.compile(
 
 _SQUEEZED = (
     r"regexp_replace(regexp_replace(lower(normalize({}, NFKC)), '\s+', ' ', 'g'), "
-    r"'(?<![a-z0-9]) | (?![a-z0-9])', '', 'g')"
+    r"'(?<![a-z0-9]) | (?![a-z0-9])|[\u00AD\u200B-\u200F\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g')"
 )
 # Neighbours are told by the text around their border; those that share a phrase are read whole, for the other phrases.
 _NEIGHBOURS = """
