@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from knowledge.answering.asked import Asked, read_question
 from knowledge.answering.instructions import speaks_to_a_model
 from knowledge.answering.sentences import PlacedSentence, sentences_of
-from knowledge.answering.support import numbers_of, shared_words
+from knowledge.answering.support import share_of, terms_of
 from knowledge.answering.types import AnswerSentence
-from knowledge.backends.active_embedder import EmbedderMismatch, get_embedder
+from knowledge.backends.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of
 from knowledge.backends.analysis import fold
 from knowledge.backends.embedders.base import EmbeddingError
+from knowledge.search.calibration import calibration_for
 from knowledge.types.search import Hit
 
 MAX_SENTENCES = 3
@@ -22,42 +24,40 @@ MAX_EMBEDDED = 32
 # A sentence that fits the question much worse than the best one is not part of the answer.
 LEAST_OF_BEST = 0.75
 _WORDS, _MEANING, _PASSAGE = 0.4, 0.4, 0.2
-# Who asks when or how many is answered by a number, which no word of the question tells.
-_NUMBER = 0.2
-_ASKS_FOR_NUMBER = re.compile(
-    r"何\s*(?:[秒分時日週月年件人名個回台円割点度桁%]|か[所月]|文字|ページ|パーセント)|いつ(?!も)|いく[つら]"
-    r"|ど[のれ](?:[くぐ]らい|ほど|程度)|\b(?:when|how (?:many|much|long|often|large|fast|old))\b"
-)
+# One under a heading that the question names may fit the whole question less.
+LEAST_OF_BEST_NAMED = 0.5
+# Half of the words count wherever they stand: in the sentence, its headings or the header of its table.
+_OWN = 0.5
+# Who asks when or how many is answered by a number, which no word of the question tells; who asks for a thing by its
+# code, by its heading, or for what a word means, by what names it.
+_NUMBER, _CODE, _NAMED, _EXPLAINS = 0.2, 0.2, 0.2, 0.3
 
 
-def best_sentences(question: str, hits: Sequence[Hit]) -> tuple[AnswerSentence, ...]:
-    """Choose up to ``MAX_SENTENCES`` sentences, best first, each with its verbatim citation.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rated:
+    """A sentence, the share of the question's words that it has, the heading over it that the question names."""
 
-    Ranked by the words of the question that they have, by their similarity in meaning, by their passage's score, and
-    for a question that asks when or how many by whether they tell a number. Without the embedding model similarity
-    does not count.
+    one: PlacedSentence
+    own: float
+    heading: str
+    score: float
+
+
+def best_sentences(question: str, hits: Sequence[Hit], *, limit: int) -> tuple[AnswerSentence, ...]:
+    """Choose up to ``MAX_SENTENCES`` sentences of up to ``limit`` passages, best first, with verbatim citations.
+
+    Ranked by the words of the question that they, and what stands above them, have, by their similarity in meaning,
+    by their passage's score, and by whether they give what is asked for: a number, a thing's code, a meaning. What is
+    about another thing of the kind whose code is asked for is left out. Without the embedding model similarity does
+    not count.
     """
-    candidates = _different([one for hit in hits for one in sentences_of(hit) if not speaks_to_a_model(one.text)])
-    if not candidates:
-        return ()
-    words = [shared_words(question, one.text) for one in candidates]
-    order = sorted(range(len(candidates)), key=lambda n: -words[n])[:MAX_EMBEDDED]
-    candidates, words = [candidates[n] for n in order], [words[n] for n in order]
-    meaning = _similarities(question, [one.text for one in candidates])
-    number = _NUMBER if _ASKS_FOR_NUMBER.search(fold(question)) else 0.0
-    scores = [
-        _WORDS * words[n]
-        + _MEANING * meaning[n]
-        + _PASSAGE * (one.hit.score or 0.0)
-        + (number if number and numbers_of(one.text) else 0.0)
-        for n, one in enumerate(candidates)
-    ]
-    ranked = sorted(range(len(candidates)), key=lambda n: -scores[n])[:MAX_SENTENCES]
-    return tuple(
-        AnswerSentence(text=candidates[n].text, citations=(candidates[n].cite(),))
-        for n in ranked
-        if scores[n] >= LEAST_OF_BEST * scores[ranked[0]]
-    )
+    asked = read_question(question)
+    candidates = _about(asked, _different([one for hit in hits for one in sentences_of(hit)]))
+    chosen: list[_Rated] = []
+    rated = _rate(question, asked, candidates)
+    while len(chosen) < MAX_SENTENCES and (following := _next(rated, chosen, limit)):
+        chosen.append(following)
+    return tuple(AnswerSentence(text=rated.one.text, citations=(rated.one.cite(),)) for rated in chosen)
 
 
 def _different(candidates: Sequence[PlacedSentence]) -> list[PlacedSentence]:
@@ -65,15 +65,76 @@ def _different(candidates: Sequence[PlacedSentence]) -> list[PlacedSentence]:
     seen: dict[str, PlacedSentence] = {}
     for one in candidates:
         seen.setdefault(fold(one.text), one)
-    return list(seen.values())
+    return [one for one in seen.values() if not speaks_to_a_model(one.text)]
+
+
+def _about(asked: Asked, candidates: Sequence[PlacedSentence]) -> list[PlacedSentence]:
+    """Leave out what is about other things than those whose codes are asked for, where something is about these."""
+    if not any(asked.has_code(one) for one in candidates):
+        return list(candidates)
+    return [one for one in candidates if not asked.is_beside(one) and not (one.is_label and asked.has_code(one))]
+
+
+def _rate(question: str, asked: Asked, candidates: Sequence[PlacedSentence]) -> list[_Rated]:
+    """Rate the candidates that have the most of what can be told without the model, best first."""
+    rated = sorted((_without_meaning(asked, one) for one in candidates), key=lambda rated: -rated.score)[:MAX_EMBEDDED]
+    meaning = _similarities(question, [f"{rated.one.header}\n{rated.one.text}".strip() for rated in rated])
+    rated = [replace(one, score=one.score + _MEANING * share) for one, share in zip(rated, meaning, strict=True)]
+    return sorted(rated, key=lambda one: -one.score)
+
+
+def _without_meaning(asked: Asked, one: PlacedSentence) -> _Rated:
+    own, around = terms_of(one.text), terms_of(one.around)
+    share, heading = share_of(asked.terms, own), asked.heading_named(one)
+    words = _OWN * share + (1 - _OWN) * share_of(asked.terms, own, around)
+    given = _NUMBER * asked.has_number(one) + _CODE * asked.has_code(one) + _NAMED * bool(heading)
+    return _Rated(
+        one=one,
+        own=share,
+        heading=heading,
+        score=_WORDS * words + _PASSAGE * (one.hit.score or 0.0) + given + _EXPLAINS * asked.is_explained_by(one),
+    )
+
+
+def _next(rated: Sequence[_Rated], chosen: Sequence[_Rated], limit: int) -> _Rated | None:
+    """Give what belongs to the answer next: first what stands under headings that the question names, each in turn."""
+    if not chosen:
+        return next(iter(rated), None)
+    passages = {one.one.hit.chunk_id for one in chosen}
+    told = [one.heading for one in chosen]
+    left = [
+        one
+        for one in rated
+        if one not in chosen
+        and (len(passages) < limit or one.one.hit.chunk_id in passages)
+        and not any(_is_another_row(one, row) for row in chosen)
+    ]
+    best = chosen[0].score
+    named = [one for one in left if one.heading and one.score >= LEAST_OF_BEST_NAMED * best]
+    if named:
+        return min(named, key=lambda one: told.count(one.heading))
+    return next((one for one in left if one.score >= LEAST_OF_BEST * best), None)
+
+
+def _is_another_row(one: _Rated, row: _Rated) -> bool:
+    """Tell whether a row of the same table has less of the question: it is about something else."""
+    is_same = (one.one.hit.document_id, one.one.header) == (row.one.hit.document_id, row.one.header)
+    return is_same and bool(one.one.header) and one.own < row.own
 
 
 def _similarities(question: str, texts: Sequence[str]) -> list[float]:
-    """Similarity in meaning, from 0 for the least similar text to 1 for the most similar one."""
+    """Similarity in meaning: 1 for the most similar text, for others a share, 0 for those that have nothing in common.
+
+    Where the model's cosines begin is known for models that were measured.
+    """
+    active = active_embedding_set()
     try:
-        embedder = get_embedder()
-        cosines = embedder.embed_passages(texts) @ embedder.embed_query(question)
+        embedder = embedder_of(active)
+        cosines = embedder.embed_passages(texts) @ embedder.embed_query(question) if texts else np.empty(0)
     except (EmbeddingError, EmbedderMismatch):
         return [0.0] * len(texts)  # the search has said already that its vector leg is down
-    spread = float(np.ptp(cosines))
-    return [float((cosine - cosines.min()) / spread) if spread else 1.0 for cosine in cosines]
+    nearness = calibration_for(backend=active.backend, model=active.model).cosine_range.place(
+        cosines.astype(np.float64)
+    )
+    best = float(nearness.max(initial=0.0))
+    return [max(float(one) / best, 0.0) if best else 1.0 for one in nearness]

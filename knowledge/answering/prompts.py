@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
+from knowledge.answering.sentences import header_of
 from knowledge.types.search import Hit
 
 MAX_SENTENCES = 8
@@ -27,7 +28,7 @@ def answer_request(question: str, passages: Sequence[Hit]) -> LlmRequest:
 
     The fence is made of the passages' own hash, so no passage can hold the text that would end it.
     """
-    fence = fence_of([question, *(hit.content for hit in passages)])
+    fence = fence_of([question, *(f"{hit.context_prefix}{hit.content}" for hit in passages)])
     material = "\n\n".join(_fenced(hit, label_of(index), fence) for index, hit in enumerate(passages))
     return LlmRequest(
         messages=(
@@ -41,7 +42,9 @@ def answer_request(question: str, passages: Sequence[Hit]) -> LlmRequest:
 
 def _fenced(hit: Hit, label: str, fence: str) -> str:
     place = " > ".join([hit.title, *hit.section_path]).replace("\n", " ")
-    return fenced(hit.content, label=label, place=place, fence=fence)
+    header = header_of(hit)
+    content = f"{header}\n{hit.content}" if header else hit.content
+    return fenced(content, label=label, place=place, fence=fence)
 
 
 def _schema(labels: list[str]) -> AnswerSchema:

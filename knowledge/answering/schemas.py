@@ -24,6 +24,7 @@ class CitationOut(BaseModel):
     start_offset: int
     end_offset: int
     quote: str
+    table_header: str = Field("", description="for a row of a table: the row that names its columns")
     score: float | None = Field(description="how well the passage answers, 0 to 1, calibrated")
 
 
@@ -59,6 +60,7 @@ def _citation_out(citation: Citation) -> CitationOut:
         start_offset=citation.start_offset,
         end_offset=citation.end_offset,
         quote=citation.quote,
+        table_header=citation.table_header,
         score=hit.score,
     )
 

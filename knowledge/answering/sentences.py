@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge.answering.types import Citation
 from knowledge.backends.chunkers.sentences import sentence_spans
@@ -22,32 +22,94 @@ _NO_STATEMENT = re.compile(
     r"#{1,6} |```|[|\s:\-=*_]*\Z|\s*(?:[-*+] )?\[[^\n]*\]\(#[^\s)]*\)\s*\Z|[^\n]*?[.．・…‥]{4}[.．・…‥ ]*[0-9]"
 )
 _LEAST_CHARACTERS = 6
+_ROW = re.compile(r"[ \t　]*\|")
+_RULER = re.compile(r"[|\s:\-]*-[|\s:\-]*\Z")
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+# 要件ID：FR-001 on a line of its own says what the next lines are about.
+_CODE = r"[A-Za-zＡ-Ｚａ-ｚ]+[0-9０-９A-Za-zＡ-Ｚａ-ｚ.\-‐－_]*[0-9０-９][A-Za-z]?"
+_LABEL = re.compile(rf"[^。|:：\n]{{1,20}}[:：][ \t　]*{_CODE}\s*\Z")
+# A table of two columns lists names and values, its first row as well; others have a header.
+_LEAST_COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedSentence:
-    """A sentence of a hit: its text, and where it begins and ends within ``hit.content``."""
+    """A sentence of a hit: its text, and where it begins and ends within ``hit.content``.
+
+    ``header`` is that of the table whose row it is, ``label`` the line above it that names what it is about.
+    """
 
     hit: Hit
     text: str
     start: int
     end: int
+    header: str = ""
+    label: str = ""
+
+    @property
+    def is_label(self) -> bool:
+        """Tell whether it only names what the next ones are about."""
+        return self.text == self.label
+
+    @property
+    def around(self) -> str:
+        """What tells what it is about, beside itself: the document's title, headings, header and label."""
+        return "\n".join([self.hit.title, *self.hit.section_path, self.header, self.label])
 
     def cite(self) -> Citation:
         base = self.hit.start_offset
-        return Citation(hit=self.hit, quote=self.text, start_offset=base + self.start, end_offset=base + self.end)
+        return Citation(
+            hit=self.hit,
+            quote=self.text,
+            start_offset=base + self.start,
+            end_offset=base + self.end,
+            table_header=self.header,
+        )
 
 
 def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
     """Yield what a passage states, in order: sentences, list items and table rows, but no headings and the like."""
     content = hit.content
-    begin = 0
-    for stop in (*(match.end() for match in _BREAK.finditer(content)), len(content)):
-        if not _NO_STATEMENT.match(content, begin, stop):
-            for start, end in sentence_spans(content, begin, stop):
-                if placed := _trimmed(hit, start, end):
-                    yield placed
-        begin = stop
+    header, label = header_of(hit), ""
+    stops = [*(match.end() for match in _BREAK.finditer(content)), len(content)]
+    begins = [0, *stops[:-1]]
+    for begin, stop, following in zip(begins, stops, [*stops[1:], len(content)], strict=True):
+        is_row = _ROW.match(content, begin, stop) is not None
+        if not is_row:
+            header = "" if content[begin:stop].strip() else header
+        elif _is_header(content[begin:stop], content[stop:following]):
+            header = content[begin:stop].strip()
+            continue
+        if _NO_STATEMENT.match(content, begin, stop):
+            continue
+        if _LABEL.match(content, begin, stop):
+            label = content[begin:stop].strip()
+        for start, end in [(begin, stop)] if is_row else sentence_spans(content, begin, stop):
+            if placed := _trimmed(hit, start, end):
+                yield replace(placed, header=header if is_row else "", label=label)
+
+
+def header_of(hit: Hit) -> str:
+    """The header of the table that a passage goes on with; empty when it begins with something else.
+
+    >>> cells_of("| 項目 | 値 |")
+    ['項目', '値']
+    """
+    lines = hit.context_prefix.splitlines()
+    rulers = [place for place, line in enumerate(lines) if _ROW.match(line) and _RULER.match(line)]
+    is_told = bool(rulers) and rulers[0] > 0 and _ROW.match(hit.content) is not None
+    return lines[rulers[0] - 1].strip() if is_told else ""
+
+
+def cells_of(row: str) -> list[str]:
+    """Cut a row of a table into its cells."""
+    return [cell.strip() for cell in _CELL_BORDER.split(row.strip().removeprefix("|").removesuffix("|"))]
+
+
+def _is_header(row: str, following: str) -> bool:
+    """Tell whether a row stands above the line under a header, and names columns."""
+    is_ruled = _ROW.match(following) is not None and _RULER.match(following) is not None
+    return is_ruled and len(cells_of(row)) >= _LEAST_COLUMNS
 
 
 def whole_passage(hit: Hit) -> PlacedSentence:

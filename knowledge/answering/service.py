@@ -69,7 +69,7 @@ def follow_answer(principal: Principal, question: Question) -> Iterator[AnswerSe
 
 def _find_evidence(principal: Principal, question: Question) -> _Evidence:
     result = search(
-        principal, SearchQuery(text=question.text, filter=question.filter, limit=question.limit, threshold=LEAST_SCORE)
+        principal, SearchQuery(text=question.text, filter=question.filter, limit=MAX_PASSAGES, threshold=LEAST_SCORE)
     )
     codes = {notice.code for notice in result.notices}
     is_good = "uncalibrated_scores" in codes or (result.hits and (result.hits[0].score or 0) >= GOOD_EVIDENCE)
@@ -81,7 +81,7 @@ def _sentences(principal: Principal, question: Question, evidence: _Evidence) ->
     given: list[AnswerSentence] = []
     mode = AnswerMode.LLM if is_configured() else AnswerMode.EXTRACTIVE
     if mode is AnswerMode.LLM and evidence.passages:
-        grounded = _ask_model(principal, question.text, evidence.passages)
+        grounded = _ask_model(principal, question.text, evidence.passages[: question.limit])
         remarks += grounded.remarks
         try:
             for sentence in grounded.sentences():
@@ -94,7 +94,7 @@ def _sentences(principal: Principal, question: Question, evidence: _Evidence) ->
         if not grounded.passages:
             mode = AnswerMode.EXTRACTIVE
     if mode is AnswerMode.EXTRACTIVE and evidence.passages:
-        given = list(best_sentences(question.text, evidence.passages))
+        given = list(best_sentences(question.text, evidence.passages, limit=question.limit))
         remarks += [notices.EXTRACTIVE] if given else []
         yield from given
     remarks += [] if given else [notices.NOT_IN_DOCUMENTS]

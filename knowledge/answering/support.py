@@ -16,6 +16,7 @@ from knowledge.types.search import Hit
 # Half of what a sentence says must be in the words of the passages: a paraphrase keeps its nouns, an invention
 # does not. Tried on the sentences of tests/knowledge/answering/test_support.py.
 LEAST_SHARE = 0.5
+Terms = tuple[frozenset[str], frozenset[str]]
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _KANJI_DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
 _TENS = {"十": 10, "百": 100, "千": 1000}
@@ -29,10 +30,20 @@ def shared_words(sentence: str, text: str) -> float:
     >>> shared_words("応答時間は3秒以内。", "検索の応答時間は3秒以内であること。")
     1.0
     """
-    ours, theirs = analyse_passage("", sentence), analyse_passage("", text)
+    return share_of(terms_of(sentence), terms_of(text))
+
+
+def terms_of(text: str) -> Terms:
+    """The terms of a text: its words, and its neighbouring characters."""
+    found = analyse_passage("", text)
+    return frozenset(found.words), frozenset(found.bigrams)
+
+
+def share_of(ours: Terms, *theirs: Terms) -> float:
+    """The share of some terms that others have, together; the larger one of words and of neighbouring characters."""
     shares = [
-        sum(1 for term in own if term in others) / len(own)
-        for own, others in ((ours.words, theirs.words), (ours.bigrams, theirs.bigrams))
+        sum(1 for term in own if any(term in others[field] for others in theirs)) / len(own)
+        for field, own in enumerate(ours)
         if own
     ]
     return max(shares, default=0.0)
@@ -75,7 +86,7 @@ def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
 
     What it can't see is a sentence that turns what the passages say into its opposite with the same words.
     """
-    text = "\n".join(" ".join([hit.title, *hit.section_path, hit.content]) for hit in passages)
+    text = "\n".join(" ".join([hit.title, *hit.section_path, hit.context_prefix, hit.content]) for hit in passages)
     told = {term for mention in find_dates(fold(text)) for term in mention.terms}
     if not numbers_of(_without_dates(sentence, told)) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
         return False

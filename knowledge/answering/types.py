@@ -29,13 +29,14 @@ class Question:
 class Citation:
     """A place that a sentence stands on: ``quote`` is the version's Markdown at ``[start_offset, end_offset)``.
 
-    ``hit`` is the passage around it.
+    ``hit`` is the passage around it. For a row of a table ``table_header`` is the row that names its columns.
     """
 
     hit: Hit
     quote: str
     start_offset: int
     end_offset: int
+    table_header: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,9 @@ class HitOut(BaseModel):
     version: int
     title: str
     content: str
+    context_prefix: str = Field(
+        "", description="not part of content: headings above it, and the header of a table that it goes on with"
+    )
     score: float | None = Field(description="0 to 1, calibrated; null for context")
     chunk_index: int | None
     section_path: list[str]
@@ -55,6 +58,7 @@ class RemoteHitOut(BaseModel):
     document_path: str = Field(description="the URI or URL in location")
     title: str
     content: str
+    context_prefix: Literal[""] = ""
     score: None = Field(None, description="null: not calibrated")
     chunk_index: None = None
     section_path: list[str] = []
@@ -101,6 +105,7 @@ def hit_out(hit: Hit) -> HitOut:
         version=hit.version,
         title=hit.title,
         content=hit.content,
+        context_prefix=hit.context_prefix,
         score=hit.score,
         chunk_index=hit.chunk_index,
         section_path=list(hit.section_path),

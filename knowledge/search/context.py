@@ -86,6 +86,7 @@ def hit_of(
         document_path=chunk.document_path,
         title=chunk.title,
         content=chunk.content,
+        context_prefix=chunk.context_prefix,
         score=score,
         chunk_index=chunk.index,
         section_path=tuple(chunk.section_path),
@@ -158,6 +159,7 @@ def full_document_hit(best: Hit, markdown: str) -> Hit:
     return replace(
         best,
         content=markdown,
+        context_prefix="",
         chunk_index=None,
         section_path=(),
         page=None,

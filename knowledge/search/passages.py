@@ -24,6 +24,7 @@ class Passage:
     policy_id: int
     index: int
     content: str
+    context_prefix: str
     section_path: Sequence[str]
     page: int | None
     cell: str | None
@@ -38,8 +39,8 @@ class Passage:
 
 
 _COLUMNS = """
-c.id, c.public_id, c.version_id, c.policy_id, c.index, c.content, c.section_path, c.page, c.cell, c.start_offset,
-c.end_offset, v.number, d.public_id, d.path, d.title, d.metadata::text, k.slug
+c.id, c.public_id, c.version_id, c.policy_id, c.index, c.content, c.context_prefix, c.section_path, c.page, c.cell,
+c.start_offset, c.end_offset, v.number, d.public_id, d.path, d.title, d.metadata::text, k.slug
 """
 _TABLES = """
 knowledge_chunk c JOIN knowledge_documentversion v ON v.id = c.version_id
@@ -93,6 +94,7 @@ def passage_of(chunk: Chunk) -> Passage:
         chunk.policy_id,
         chunk.index,
         chunk.content,
+        chunk.context_prefix,
         chunk.section_path,
         chunk.page,
         chunk.cell,

@@ -127,6 +127,7 @@ class Duplicate:
 class Hit:
     """A passage that answers, or a neighbour shown with one. ``score`` is calibrated, 0 to 1, higher is better.
 
+    ``context_prefix`` is not part of the content: headings above it, and the header of a table that it goes on with.
     ``highlights`` are half-open spans of ``content``, ``terms`` those of the query's terms that the passage has; both
     are None unless asked for.
     """
@@ -145,6 +146,7 @@ class Hit:
     end_offset: int
     collection: str = ""
     version: int = 1
+    context_prefix: str = ""
     is_context: bool = False
     is_full_document: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
