@@ -24,12 +24,13 @@ from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.highlight import highlight
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.admin.search_words import leg_name, told_explanation
+from knowledge.answering.sentences import header_of
 from knowledge.search.hybrid import search
 from knowledge.services.collections import may_curate
 from knowledge.services.saved_queries import cases_of, is_kept, question_of
 from knowledge.services.search_sources import search_sources
 from knowledge.types.notices import Notice
-from knowledge.types.search import Hit, SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 
 CHOSEN_DATASET = "hub_dataset"
 FIRST_DATASET = "saved-queries"
@@ -39,8 +40,9 @@ FIRST_DATASET = "saved-queries"
 class ShownHit:
     """A hit as the page shows it. ``rank`` counts from 1 over all pages.
 
-    ``others`` are its ranks in the columns beside, None where it is not among theirs; ``kept_in`` are the codes of
-    the datasets in which it is a right answer to the question.
+    ``header`` names the columns of a table that it goes on with; of the question's terms it has the ``words`` and the
+    ``pairs`` of characters. ``others`` are its ranks in the columns beside, None where it is not among theirs;
+    ``kept_in`` are the codes of the datasets in which it is a right answer to the question.
     """
 
     rank: int
@@ -48,6 +50,9 @@ class ShownHit:
     text: SafeString
     link: str
     legs: list[tuple[str | Promise, int | None, float]]
+    header: str = ""
+    words: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
     kept_in: tuple[str, ...] = ()
     others: tuple[tuple[str, int | None], ...] = ()
 
@@ -131,13 +136,15 @@ def _shown(query: SearchQuery, result: SearchResult, kept: Sequence[EvaluationCa
         mode=query.mode.value,
         label=_label(query.mode.value),
         result=result,
-        hits=[_shown_hit(rank, hit, kept) for rank, hit in enumerate(result.hits, query.offset + 1)],
+        hits=[
+            _shown_hit(rank, hit, kept, result.explanation) for rank, hit in enumerate(result.hits, query.offset + 1)
+        ],
         notices=[_in_language(notice) for notice in result.notices],
         explanation=told_explanation(result),
     )
 
 
-def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase]) -> ShownHit:
+def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase], told: Explanation | None) -> ShownHit:
     place = urlencode({"version": hit.version, "start": hit.start_offset, "end": hit.end_offset})
     link = reverse("admin:knowledge_document_by_id", args=[hit.document_id])
     return ShownHit(
@@ -145,6 +152,9 @@ def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase]) -> ShownHit:
         hit=hit,
         text=highlight(hit.content, hit.highlights or ()),
         link=f"{link}?{place}",
+        header=header_of(hit),
+        words=tuple(term for term in hit.terms or () if told and term in told.words),
+        pairs=tuple(term for term in hit.terms or () if told and term not in told.words),
         legs=[(leg_name(name), leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
         kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),
     )

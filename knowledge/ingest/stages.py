@@ -61,23 +61,25 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
         parsed = parse_isolated(
             path, filename=version.filename, limits=_limits(), heartbeat=lease.renew, scratch=temp_dir()
         )
-    unsaid = {version.filename, *_titles_before(version)}
+    title_before, name_before = _names_before(version)
     content = content_of(version, parsed)
     with transaction.atomic():
         lease.change(**_structure(parsed, sections=len(content.sections)))
         store_content(content)
         store_figures(version, parsed.figures)
-        if content.title and version.document.title in unsaid:
+        title = version.document.title
+        if content.title and title in (version.filename, title_before, name_before):
             Document.objects.filter(pk=version.document_id).update(title=content.title)
+        elif name_before and title == name_before:
+            Document.objects.filter(pk=version.document_id).update(title=version.filename)
     return DocumentStatus.CHUNKING
 
 
-def _titles_before(version: DocumentVersion) -> list[str]:
+def _names_before(version: DocumentVersion) -> tuple[str, str]:
     """The title and file name of the version before: where the document has one of these, nobody chose it."""
-    if version.number == 1:
-        return []
     before = DocumentVersion.objects.filter(document=version.document_id, number=version.number - 1)
-    return [title for row in before.values_list("content__title", "filename") for title in row if title]
+    title, filename = before.values_list("content__title", "filename").first() or (None, "")
+    return title or "", filename
 
 
 def _limits() -> ParseLimits:

@@ -42,6 +42,29 @@ def test_results_show_score_place_marks_and_lead_to_the_passage(tmp_path: Path) 
 
 
 @pytest.mark.django_db
+def test_rows_that_go_on_with_a_table_are_shown_under_its_header(tmp_path: Path) -> None:
+    rows = "".join(f"| JB{n:03d} | 口座振替依頼の作成 その{n} | {n % 24}:15 | {n} |\n" for n in range(1, 60))
+    header = "| ジョブID | ジョブ名 | 起動時刻 | 処理時間上限（分） |"
+    add_document(tmp_path, filename="詳細設計.md", text=f"# バッチ一覧\n\n{header}\n|---|---|---|---|\n{rows}")
+    page = client_of(make_user("佐藤", is_superuser=True)).get(reverse(PAGE), {"q": "JB055", "explain": "on"})
+    best = page.context_data["shown"].hits[0]
+    assert "<mark>JB055</mark>" in best.text
+    assert header not in best.hit.content
+    assert f">{header}</div>" in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_explain_tells_words_from_pairs_of_characters(tmp_path: Path) -> None:
+    add_document(tmp_path)
+    page = client_of(make_user("佐藤", is_superuser=True)).get(reverse(PAGE), {"q": "応答時間", "explain": "on"})
+    best = page.context_data["shown"].hits[0]
+    assert {"応答", "時間"} <= set(best.words)
+    assert "答時" in best.pairs
+    assert not set(best.words) & set(best.pairs)
+    assert 'title="' + " ".join(best.pairs) in page.content.decode()
+
+
+@pytest.mark.django_db
 def test_explain_shows_what_each_leg_said(tmp_path: Path) -> None:
     add_document(tmp_path)
     client = client_of(make_user("佐藤", is_superuser=True))

@@ -6,6 +6,18 @@
   const links = [...document.querySelectorAll("[data-hit] .hub-hit-title")];
   if (query.autofocus) query.focus(); // browsers leave it out where no frame is drawn after the load
 
+  // A long passage shows where most of the marks are, and not its beginning.
+  for (const box of document.querySelectorAll(".hub-hit-text")) {
+    const marks = [...box.querySelectorAll("mark")];
+    if (box.scrollHeight <= box.clientHeight || !marks.length) continue;
+    const top = box.getBoundingClientRect().top - box.scrollTop;
+    const places = marks.map((mark) => mark.getBoundingClientRect().top - top);
+    const weights = marks.map((mark) => mark.textContent.length);
+    const seen = (from) => places.reduce((sum, at, n) => sum + (at >= from && at < from + box.clientHeight * 0.8 ? weights[n] : 0), 0);
+    const best = places.reduce((chosen, at) => (seen(at) > seen(chosen) ? at : chosen), places[0]);
+    if (best > box.clientHeight * 0.6) box.scrollTop = best - 24;
+  }
+
   function move(step) {
     const at = links.indexOf(document.activeElement);
     const next = at < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + step, 0), links.length - 1);

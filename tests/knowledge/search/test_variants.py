@@ -95,6 +95,7 @@ def test_a_phrase_is_compared_without_what_has_no_width(written: str) -> None:
     ("text", "question", "expected"),
     [
         ("髙橋と葛\U000e0100城市", "高橋と葛城市", ["髙橋", "葛\U000e0100城市"]),
+        ("JB032とJB0321、30GBと130GB", "JB032の30GB", ["JB032", "30GB"]),
         ("表4.2-1と表4.2-10", "表4.2-1", ["表4.2-1", "表"]),
     ],
 )

@@ -23,7 +23,7 @@ from knowledge.models import (
 from knowledge.services.deletion import delete_document, retire_document
 from knowledge.services.documents import get_document
 from knowledge.services.reindexing import reindex_document
-from knowledge.services.uploads import clean_path
+from knowledge.services.uploads import Upload, clean_path, create_document, hash_file
 from knowledge.types.chunks import ChunkOptions
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 
@@ -141,6 +141,17 @@ def test_a_title_that_came_from_the_text_follows_it_and_one_that_was_given_stays
     upload_text(local_operator(), tmp_path, TEXT, title="予約の設計")
     upload_text(local_operator(), tmp_path, TEXT.replace("基本設計", "基本設計 第三版"))
     assert work_through(document).title == "予約の設計"
+
+
+def test_a_title_that_is_the_name_of_the_file_follows_the_file(tmp_path):
+    titles = []
+    for name in ("手順書_旧版.txt", "手順書_新版.txt"):
+        file = tmp_path / name
+        file.write_text(f"この手順書は、日常の運用を定める。{name}", encoding="utf-8")
+        sha256, size_bytes = hash_file(file)
+        upload = Upload(file=file, filename=name, sha256=sha256, size_bytes=size_bytes, path="手順書.txt")
+        titles.append(work_through(create_document(principal=local_operator(), upload=upload).document).title)
+    assert titles == ["手順書_旧版.txt", "手順書_新版.txt"]
 
 
 def test_a_document_above_the_ceiling_answers_like_one_that_is_not_there(tmp_path):
