@@ -40,9 +40,9 @@ FIRST_DATASET = "saved-queries"
 class ShownHit:
     """A hit as the page shows it. ``rank`` counts from 1 over all pages.
 
-    ``header`` names the columns of a table that it goes on with; of the question's terms it has the ``words`` and the
-    ``pairs`` of characters. ``others`` are its ranks in the columns beside, None where it is not among theirs;
-    ``kept_in`` are the codes of the datasets in which it is a right answer to the question.
+    ``header`` names the columns of a table that it goes on with; of the question's terms it has the ``words``, the
+    ``synonyms`` and the ``pairs`` of characters. ``others`` are its ranks in the columns beside, None where it is not
+    among theirs; ``kept_in`` are the codes of the datasets in which it is a right answer to the question.
     """
 
     rank: int
@@ -52,6 +52,7 @@ class ShownHit:
     legs: list[tuple[str | Promise, int | None, float]]
     header: str = ""
     words: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     kept_in: tuple[str, ...] = ()
     others: tuple[tuple[str, int | None], ...] = ()
@@ -153,7 +154,8 @@ def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase], told: Explan
         text=highlight(hit.content, hit.highlights or ()),
         link=f"{link}?{place}",
         header=header_of(hit),
-        words=tuple(term for term in hit.terms or () if told and term in told.words),
+        words=tuple(term for term in hit.terms or () if told and told.words.get(term) == 1.0),
+        synonyms=tuple(term for term in hit.terms or () if told and told.words.get(term, 1.0) < 1.0),
         pairs=tuple(term for term in hit.terms or () if told and term not in told.words),
         legs=[(leg_name(name), leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
         kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),

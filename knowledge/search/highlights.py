@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sudachipy import SplitMode
@@ -68,6 +68,19 @@ def highlight_spans(content: str, marks: Marks) -> tuple[tuple[int, int], ...]:
         else:
             break
     return tuple(spans)
+
+
+def best_window(spans: Sequence[tuple[int, int]], *, length: int) -> int:
+    """Tell where a window of so many characters begins that has the most of the marked ones, the first of equals.
+
+    >>> best_window([(3, 5), (300, 304), (310, 312)], length=100), best_window([], length=100)
+    (300, 0)
+    """
+
+    def seen(begin: int) -> int:
+        return sum(end - start for start, end in spans if begin <= start and end <= begin + length)
+
+    return max((start for start, _end in spans), key=lambda begin: (seen(begin), -begin), default=0)
 
 
 def _spans_of_forms(folded: str, forms: Collection[str]) -> Iterator[tuple[int, int]]:

@@ -28,6 +28,9 @@ from knowledge.types.search import SearchFilter
 
 _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")
 
+# What stands before the words of a heading: 8.2, 第3章, (1), A.
+_ANY_NUMBER = r"(第\s*[^\s()]+[編部章節款項条]|[0-9]+([.-][0-9]+)*\.?|\([0-9]+\)|[A-Z]([.-][0-9]+)*[.\s])"
+
 _COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
 # Of what is not in the lexical index yet the number is 0.
 _NUMBERS = """
@@ -243,14 +246,16 @@ def moment_of(given: date) -> datetime:
 
 
 def section_pattern(title: str) -> str:
-    """Make PostgreSQL's regular expression for a heading: its text (NFKC), or its number alone.
+    """Make PostgreSQL's regular expression for a heading: its text (NFKC), with or without its number, or that alone.
 
+    >>> [bool(re.search(section_pattern(given), "8. 非機能設計")) for given in ("非機能設計", "機能設計")]
+    [True, False]
     >>> bool(re.search(section_pattern("3.2"), "3.2 性能")), bool(re.search(section_pattern("3.2"), "3.20 保守"))
     (True, False)
     """
     text = unicodedata.normalize("NFKC", title).strip()
     if not is_number_alone(text):
-        return f"^\\s*{_quote(text)}\\s*$"
+        return rf"^\s*({_ANY_NUMBER}\s*)?\(?{_quote(text)}\)?\s*$"
     number = heading_number(f"{text} x") or text.rstrip(".")
     spellings = [_quote(number).replace(r"\.", "[.-]"), *_kanji(number)]
     return rf"^\s*(第\s*)?({'|'.join(spellings)})($|[^0-9A-Za-z〇一二三四五六七八九十百.-]|[.-]($|[^0-9]))"

@@ -29,3 +29,14 @@ def test_remarks_are_in_the_language_of_the_terminal(
     call_command("search", "XY-999 の応答時間", limit=1, stdout=out, stderr=err)
     assert out.getvalue().startswith("1. [")
     assert remark in err.getvalue()
+
+
+def test_the_part_of_a_passage_that_was_asked_for_is_shown(tmp_path: Path) -> None:
+    rows = "".join(f"| E-{n:04d} | 他の利用者が更新中です | 時間をおいて再実行する |\n" for n in range(1, 13))
+    add_document(tmp_path, filename="一覧.md", text=f"# 一覧\n\n| ID | 文言 | 対処 |\n|---|---|---|\n{rows}")
+    out = StringIO()
+    call_command("search", "E-0009", limit=1, stdout=out)
+    shown = out.getvalue().splitlines()[2].strip()
+    assert shown.startswith("…")
+    assert "E-0009" in shown
+    assert "E-0001" not in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import replace
 from datetime import date
 from json import dumps
 from typing import Any
@@ -11,6 +12,7 @@ from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.languages import in_language
 from knowledge.schemas import search_out
+from knowledge.search.highlights import best_window
 from knowledge.services.search_sources import search_sources
 from knowledge.types.search import (
     Hit,
@@ -24,6 +26,7 @@ from knowledge.types.search import (
 )
 
 SHOWN_CHARACTERS = 200
+LEAD_CHARACTERS = 20
 
 
 class Command(HubCommand):
@@ -56,7 +59,10 @@ class Command(HubCommand):
 
     def handle(self, *, token: str, json: bool, **options: Any) -> None:  # noqa: ANN401
         with cli_call():
-            result = search_sources(local_principal(token), _query(options), source=SearchSource(options["source"]))
+            query = _query(options)
+            if not json and not query.level.includes(SearchDetail.HIGHLIGHTS):
+                query = replace(query, detail=SearchDetail.HIGHLIGHTS)
+            result = search_sources(local_principal(token), query, source=SearchSource(options["source"]))
             remarks = [in_language(notice.ja, notice.en) for notice in result.notices]
         if json:
             self.print_json(search_out(result, next_cursor=None))
@@ -103,13 +109,21 @@ def _lines(number: int, hit: Hit) -> str:
         place.append(hit.cell)
     score = "-" if hit.score is None else f"{hit.score:.2f}"
     offsets = f"{hit.chunk_id} [{hit.start_offset}, {hit.end_offset})"
-    return f"{number}. [{score}] {' > '.join(place)}\n   {offsets}\n   {_shown(hit.content)}"
+    return f"{number}. [{score}] {' > '.join(place)}\n   {offsets}\n   {_shown(hit)}"
 
 
 def _remote_lines(hit: RemoteHit) -> str:
-    return f"{hit.source} {hit.rank}. {hit.address}\n   {_shown(hit.content)}"
+    return f"{hit.source} {hit.rank}. {hit.address}\n   {_line(hit.content)}"
 
 
-def _shown(content: str) -> str:
-    text = " ".join(content.split())
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+def _shown(hit: Hit) -> str:
+    """The part of a passage that has the most of what was asked for, from a little before it."""
+    content = hit.content
+    begin = best_window(hit.highlights or (), length=SHOWN_CHARACTERS - LEAD_CHARACTERS)
+    begin = max(min(begin - LEAD_CHARACTERS, len(content) - SHOWN_CHARACTERS), 0)
+    return ("…" if begin else "") + _line(content[begin:])
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARACTERS else line[:SHOWN_CHARACTERS] + "…"

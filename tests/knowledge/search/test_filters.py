@@ -60,6 +60,12 @@ def sections(*titles: str) -> set[int]:
         (("12",), {4}),
         (("2",), set()),
         (("性能.*",), set()),
+        (("機能設計",), {0, 1, 2}),
+        (("機能設計", "性能"), {0, 1}),
+        (("移行",), {3}),
+        (("付則",), {4}),
+        (("能設計",), set()),
+        (("性能",), set()),
     ],
 )
 def test_section_path_matches_from_the_top_and_numbers_alone_at_any_depth(
