@@ -18,6 +18,33 @@ from knowledge.types.search import Hit
 LEAST_SHARE = 0.5
 Terms = tuple[frozenset[str], frozenset[str]]
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+# Units, with what else they are called; the first spelling names them.
+_UNITS = (
+    ("時間", "hours", "hour"),
+    ("分間", "分", "minutes", "minute"),
+    ("秒間", "秒", "seconds", "second"),
+    ("か月", "ヶ月", "カ月", "ケ月", "箇月", "月間", "months", "month"),
+    ("日間", "日", "days", "day"),
+    ("年間", "か年", "年", "years", "year"),
+    ("人", "名"),
+    ("%", "パーセント", "percent"),
+    ("か所", "ヶ所", "カ所", "箇所"),
+    *((unit,) for unit in ("円", "件", "回", "台", "部", "個", "世代", "文字", "週間", "営業日", "時", "月")),
+)
+_UNIT_NAMES = {spelling: names[0] for names in _UNITS for spelling in names}
+_QUANTITY = re.compile(
+    rf"(\d+(?:[.,]\d+)*)\s*({'|'.join(sorted(map(re.escape, _UNIT_NAMES), key=lambda name: -len(name)))})?"
+)
+_OBLIGED = re.compile(
+    r"な(?:けれ|くて)ば?は?(?:な[らり]|いけ)(?:ない|ません)|ねばな[らり](?:ない|ません)|だけでな[いく]"
+    r"|に(?:限ら|かかわら)ず|not only"
+)
+_NEGATED = re.compile(
+    r"(?<![少危])ない(?!し)|ません|ず(?=[に、。]|\Z)|不可|禁止|対象外|\bno[tr]?\b|n't\b|\bnever\b|\bcannot\b"
+)
+_FORBIDDEN = re.compile(
+    r"ては?(?:な[らり]|いけ)(?:ない|ません)|できない|認めない|不可|禁止|対象外|\b(?:must|may|shall) not\b|\bcannot\b"
+)
 _KANJI_DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _MYRIADS = {"万": 10**4, "億": 10**8, "兆": 10**12}
@@ -84,13 +111,42 @@ def _value(numeral: str) -> str:
 def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
     """Tell whether the passages have the sentence's words, and every number in it; a date in any calendar and spelling.
 
-    What it can't see is a sentence that turns what the passages say into its opposite with the same words.
+    A quantity must stand there with its unit: 3分 is not borne out by a chapter 3. What it can't see is a sentence that
+    turns what the passages say into its opposite, unless by a plain negation that the cited sentences do not have, or
+    by leaving out that something is forbidden.
     """
     text = "\n".join(" ".join([hit.title, *hit.section_path, hit.context_prefix, hit.content]) for hit in passages)
     told = {term for mention in find_dates(fold(text)) for term in mention.terms}
     if not numbers_of(_without_dates(sentence, told)) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
         return False
-    return shared_words(sentence, text) >= LEAST_SHARE
+    if not _has_quantities(_without_dates(sentence, told), text):
+        return False
+    return shared_words(sentence, text) >= LEAST_SHARE and not _is_turned(sentence, passages)
+
+
+def _has_quantities(sentence: str, text: str) -> bool:
+    """Tell whether a text has the quantities of a sentence; the unit of a cell may stand in its table's header."""
+    wanted = {one for one in _quantities(sentence) if one[1]}
+    if not wanted:
+        return True
+    rows = (line for line in text.splitlines() if line.lstrip().startswith("|"))
+    cells = {number for row in rows for number, unit in _quantities(row) if not unit}
+    return all(number in cells for number, _unit in wanted - set(_quantities(text)))
+
+
+def _quantities(text: str) -> list[tuple[str, str]]:
+    """The numbers of a text with their units, empty where there is none that is known."""
+    found = _QUANTITY.findall(_in_digits(fold(text)))
+    return [(number.replace(",", ""), _UNIT_NAMES.get(unit, "")) for number, unit in found]
+
+
+def _is_turned(sentence: str, passages: Sequence[Hit]) -> bool:
+    """Tell whether a sentence says no where those that it rests on don't, or yes where they forbid it."""
+    told = [_OBLIGED.sub("", fold(best_quote(sentence, hit).text)) for hit in passages]
+    said = _OBLIGED.sub("", fold(sentence))
+    if _NEGATED.search(said):
+        return not any(_NEGATED.search(one) for one in told)
+    return bool(told) and all(_FORBIDDEN.search(one) for one in told)
 
 
 def _without_dates(sentence: str, told: Collection[str]) -> str:

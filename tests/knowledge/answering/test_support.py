@@ -44,6 +44,37 @@ def test_an_invention_or_another_number_is_not(sentence):
     assert not is_supported(sentence, [hit(PASSAGE)])
 
 
+MANUAL = """3. 障害対応
+4.2 サーバの切替えは手動で行う。切替えの目標は30分とする。
+5. 委託
+業務の全部を再委託してはならない。一部を再委託する場合は、承認を得なければならない。
+
+| 作業 | 上限（分） | 監視 |
+|---|---|---|
+| 取込 | 45 | 20秒間隔 |"""
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("サーバの切替えの目標は30分です。", True),
+        ("サーバの切替えの目標は3分です。", False),
+        ("サーバの切替えの目標は30秒です。", False),
+        ("サーバの切替えの目標は30分ではありません。", False),
+        ("サーバの切替えは手動で行いません。", False),
+        ("取込の作業の上限は45分です。", True),
+        ("取込の作業の上限は20分です。", False),
+        ("業務の全部を再委託することはできません。", True),
+        ("業務の全部の再委託は禁止されています。", True),
+        ("業務の全部を再委託することができる。", False),
+        ("一部を再委託する場合は承認が必要です。", True),
+        ("一部を再委託する場合は、承認を得なければなりません。", True),
+    ],
+)
+def test_quantities_need_their_unit_and_a_no_is_no_yes(sentence: str, *, expected: bool) -> None:
+    assert is_supported(sentence, [hit(MANUAL)]) is expected
+
+
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
