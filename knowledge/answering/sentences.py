@@ -82,8 +82,8 @@ def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
             continue
         if _NO_STATEMENT.match(content, begin, stop):
             continue
-        if _LABEL.match(content, begin, stop):
-            label = content[begin:stop].strip()
+        if _LABEL.match(stated := content[begin:stop].strip()):
+            label = stated
         for start, end in [(begin, stop)] if is_row else sentence_spans(content, begin, stop):
             if placed := _trimmed(hit, start, end):
                 yield replace(placed, header=header if is_row else "", label=label)

@@ -99,7 +99,7 @@ def test_each_heading_that_the_question_names_has_a_part_in_the_answer():
 
 def test_what_stands_under_a_label_with_the_code_answers_and_not_the_label():
     texts = [
-        "要件ID：FR-019\n\n給水停止は、課長の承認を得て執行する。",
+        "### 3.4.4 給水停止の執行\n\n要件ID：FR-019\n\n給水停止は、課長の承認を得て執行する。",
         "要件ID：FR-020\n\n分納誓約は、係長が承認する。",
     ]
     Library().add("基本設計書.md", texts)
