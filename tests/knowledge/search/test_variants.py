@@ -10,7 +10,7 @@ from knowledge.backends.variants import VARIANTS
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
-from knowledge.types import SearchQuery, SearchResult
+from knowledge.types.search import SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
 
 
