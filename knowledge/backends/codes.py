@@ -1,4 +1,4 @@
-"""Find codes such as FR-001, articles (第3条) and captions (表4.2-1) in folded text, which stay whole as terms. Pure."""
+"""Find codes (FR-001), articles (第3条) and captions (表4.2-1) in folded text, which stay whole as terms. Pure."""
 
 from __future__ import annotations
 
