@@ -27,9 +27,7 @@ class HitOut(BaseModel):
     version: int
     title: str
     content: str
-    context_prefix: str = Field(
-        "", description="not part of content: headings above it, and the header of a table that it goes on with"
-    )
+    context_prefix: str = Field("", description="what stands above: headings, the header of a table that goes on")
     score: float | None = Field(description="0 to 1, calibrated; null for context")
     chunk_index: int | None
     section_path: list[str]
