@@ -83,6 +83,7 @@ def _ask(questions: Sequence[Question]) -> Asked:
                 embedding_set=used,
                 permitted=permitted,
                 watch=Stopwatch(),
+                savepoint=transaction.savepoint(),
             )
         asked.append((found.evidence, question.gold, names))
     return asked

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from django.db import Error, transaction
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
@@ -28,11 +30,12 @@ from knowledge.search.query import check_query
 from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
-from knowledge.search.snapshot import one_snapshot
+from knowledge.search.snapshot import going_back_to, in_one_line, one_snapshot
 from knowledge.text.structure import names_contents
 from knowledge.types.notices import Notice
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult
 
+logger = logging.getLogger(__name__)
 Expand = Callable[[str], Mapping[str, str]]
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
 
@@ -83,14 +86,16 @@ def _search(
     reranker: Reranker | None,
 ) -> SearchResult:
     phrases = find_phrases(query.text)
-    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else expand(query.text)
+    # All parts that a search can do without go back to the same one; it ends with the transaction.
+    savepoint = transaction.savepoint()
+    remarks: list[Notice] = []
+    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else _synonyms(query.text, expand, savepoint, remarks)
     terms = analyse_query(query.text, synonyms=synonyms)
     within = Q(pk__lte=query.after.newest) if query.after else Q()
-    remarks: list[Notice] = []
     is_divided = False
     if phrases:
         with watch.measure("phrases"):
-            quoting = chunks_with_phrases(principal, query.filter, embedding_set, phrases, terms)
+            quoting = chunks_with_phrases(principal, query.filter, embedding_set, phrases, terms, savepoint=savepoint)
         within &= quoting.condition
         remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
         is_divided = quoting.is_divided
@@ -106,6 +111,7 @@ def _search(
         embedding_set=embedding_set,
         permitted=permitted,
         watch=watch,
+        savepoint=savepoint,
         tell_terms=is_explained,
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
@@ -142,6 +148,16 @@ def _search(
         notices=(*findings.notices, *remarks, *_quality_notices(ranking, findings.mode, calibration), *loaded.notices),
         explanation=explain(query, embedding_set, terms, phrases, permitted, findings) if is_explained else None,
     )
+
+
+def _synonyms(text: str, expand: Expand, savepoint: str, remarks: list[Notice]) -> Mapping[str, str]:
+    try:
+        with going_back_to(savepoint):
+            return expand(text)
+    except Error as error:
+        logger.error("the search goes on without synonyms: %s", in_one_line(error))
+        remarks.append(notices.SYNONYMS_UNAVAILABLE)
+        return NO_SYNONYMS
 
 
 def _emptiness(permitted: PermittedChunks, phrases: Sequence[str]) -> list[Notice]:

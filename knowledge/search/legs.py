@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
-from django.db import DatabaseError, transaction
+from django.db import Error
 from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
@@ -25,6 +25,7 @@ from knowledge.search.candidates import NO_CANDIDATES, Candidates
 from knowledge.search.fusion import Evidence
 from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
 from knowledge.search.scope import PermittedChunks
+from knowledge.search.snapshot import going_back_to, in_one_line
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types.notices import Notice
@@ -101,16 +102,15 @@ def ask_legs(
     embedding_set: EmbeddingSet,
     permitted: PermittedChunks,
     watch: Stopwatch,
+    savepoint: str,
     tell_terms: bool = False,
 ) -> Findings:
-    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it inside a transaction.
+    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. ``savepoint`` is where both go back to.
 
     ``tell_terms`` also tells which terms each candidate has.
 
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
-    # Both legs go back to the same one; it ends with the transaction.
-    savepoint = transaction.savepoint()
     remarks: list[Notice] = []
     vector = lexical = None
     if mode is not SearchMode.LEXICAL:
@@ -137,16 +137,6 @@ def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
         return None
 
 
-@contextmanager
-def _going_back_to(savepoint: str) -> Iterator[None]:
-    """Undo what a statement that fails has broken, so that the other leg can be asked in the same transaction."""
-    try:
-        yield
-    except DatabaseError:
-        transaction.savepoint_rollback(savepoint)
-        raise
-
-
 def _ask_vector(
     text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch, savepoint: str
 ) -> _VectorAnswer:
@@ -154,7 +144,7 @@ def _ask_vector(
         with watch.measure("embed"):
             embedder = embedder_of(embedding_set)
             vector, is_cut = vector_literal(embedder.embed_query(text)), embedder.query_is_truncated(text)
-        with watch.measure("vector"), _going_back_to(savepoint):
+        with watch.measure("vector"), going_back_to(savepoint):
             nearest = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
     except EmbeddingError as error:
         logger.warning("vector search failed: %s", error.code)
@@ -162,8 +152,8 @@ def _ask_vector(
     except EmbedderMismatch as error:
         logger.warning("vector search failed: %s", error.error_code)
         raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
-    except DatabaseError as error:
-        logger.exception("vector search failed")
+    except Error as error:
+        logger.error("vector search failed: %s", in_one_line(error))
         raise _LegFailed(notices.vector_unavailable("", "")) from error
     return _VectorAnswer(vector=vector, nearest=nearest, is_cut=is_cut)
 
@@ -178,7 +168,7 @@ def _ask_lexical(
     tell_terms: bool,
 ) -> _LexicalAnswer:
     try:
-        with watch.measure("lexical"), _going_back_to(savepoint):
+        with watch.measure("lexical"), going_back_to(savepoint):
             weighed = weigh_terms(terms, embedding_set)
             hits = lexical_hits(
                 weighed,
@@ -190,8 +180,8 @@ def _ask_lexical(
                 codes=terms.codes,
                 tell_terms=tell_terms,
             )
-    except DatabaseError as error:
-        logger.exception("lexical search failed")
+    except Error as error:
+        logger.error("lexical search failed: %s", in_one_line(error))
         raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
     return _LexicalAnswer(hits=hits, is_cut=terms.is_cut or terms.own_words > max(MAX_TERMS.values()))
 

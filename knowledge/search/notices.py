@@ -23,6 +23,11 @@ LEXICAL_UNAVAILABLE = Notice(
     ja="全文検索が使えないため、ベクトル検索だけで答えました。",
     en="Lexical search failed; vector search alone answered.",
 )
+SYNONYMS_UNAVAILABLE = Notice(
+    code="synonyms_unavailable",
+    ja="オントロジーが読めないため、同義語なしで検索しました。言い換えた語で書かれた文書は見つからないことがあります。",
+    en="The ontologies can't be read; the search went on without synonyms, and may miss texts that use other words.",
+)
 EMBEDDER_MISMATCH = Notice(
     code="vector_unavailable",
     ja="保存済みのベクトルを作った埋め込みモデルが設定と異なるため、全文検索だけで答えました。",

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection
 from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
@@ -31,6 +31,7 @@ from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranked_numbers
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
+from knowledge.search.snapshot import going_back_to, in_one_line
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchFilter
 
@@ -150,25 +151,27 @@ def chunks_with_phrases(
     embedding_set: EmbeddingSet,
     phrases: tuple[str, ...],
     terms: QueryTerms,
+    *,
+    savepoint: str,
 ) -> WithPhrases:
-    """Find the searchable chunks that have every phrase, for a question of these terms. Up to 14 queries.
+    """Find the searchable chunks that have every phrase, for a question of these terms. Up to 12 queries.
 
     All of them, as long as no more than ``READ_AT_ONCE`` may have the phrases, or the caller may search few passages.
     Otherwise the best ones. Where there are none, pairs of neighbours that have every phrase together. Without the
-    index, few passages are read one by one.
+    index, few passages are read one by one, after going back to ``savepoint``.
 
     :raises Unavailable: the index can't be read, and there are many.
     """
     permitted = permitted_chunks(principal, restriction, embedding_set)
     with_all = _with_all(searchable_chunks(principal, restriction, embedding_set), phrases)
     try:
-        with transaction.atomic():
+        with going_back_to(savepoint):
             found = _whole(with_all, permitted, embedding_set, phrases, terms)
             if found.chunk_ids or found.is_cut:
                 return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
             pairs = _divided(embedding_set, phrases, terms)
-    except DatabaseError as error:
-        logger.exception("the index can't tell where phrases are")
+    except Error as error:
+        logger.error("the index can't tell where phrases are: %s", in_one_line(error))
         if not permitted.is_small:
             raise Unavailable(_("Quoted phrases can't be looked for at the moment. Leave the quotes out.")) from error
         return WithPhrases(condition=among(list(with_all.values_list("pk", flat=True))))

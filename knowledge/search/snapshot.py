@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection, transaction
+from django.db import Error, connection, transaction
+from django.utils.translation import gettext_lazy as _
 from psycopg import IsolationLevel
+
+from hub.core.errors import Unavailable
 
 
 @contextmanager
@@ -30,3 +33,28 @@ def one_snapshot() -> Iterator[None]:
     finally:
         if not driver.closed:
             driver.isolation_level = before
+
+
+@contextmanager
+def going_back_to(savepoint: str) -> Iterator[None]:
+    """Undo what a statement that fails has broken, so that the search can go on without it; the error passes.
+
+    :raises Unavailable: there is nothing to go back to, for the connection is gone.
+    """
+    try:
+        yield
+    except Error:
+        try:
+            transaction.savepoint_rollback(savepoint)
+        except Error as gone:
+            raise Unavailable(_("The database does not answer now. Try again in a few seconds.")) from gone
+        raise
+
+
+def in_one_line(error: Error) -> str:
+    """Name a failure of the database for the log, without the statement, which has the question in it.
+
+    >>> in_one_line(Error('relation "a" does not exist\\nLINE 1: SELECT 売上 FROM a'))
+    'Error: relation "a" does not exist'
+    """
+    return f"{type(error.__cause__ or error).__name__}: {str(error).partition(chr(10))[0]}"

@@ -35,6 +35,11 @@ def break_table(name: str) -> None:
         cursor.execute(f"ALTER TABLE {name} RENAME TO {name}_gone")
 
 
+def mend_table(name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {name}_gone RENAME TO {name}")
+
+
 @pytest.mark.parametrize("mode", list(SearchMode))
 def test_lexical_search_answers_when_the_vectors_can_not_be_read(mode: SearchMode) -> None:
     break_table("knowledge_chunkvector")
@@ -93,3 +98,47 @@ def test_scores_of_a_model_nobody_measured_are_not_passed_off_as_calibrated(monk
     assert "uncalibrated_scores" in codes
     _result, codes = ask(SearchMode.LEXICAL)
     assert "uncalibrated_scores" not in codes
+
+
+@pytest.mark.parametrize("table", ["knowledge_ontology", "knowledge_ontologyclass"])
+def test_search_goes_on_without_synonyms_while_the_ontologies_can_not_be_read(library: Library, table: str) -> None:
+    library.add("運用設計書.md", ["スループットは毎秒 50 件とする。"])
+    by_words = SearchQuery(text="性能", mode=SearchMode.LEXICAL)
+    break_table(table)
+    for mode in SearchMode:
+        result, codes = ask(mode)
+        assert result.hits[0].content.startswith("応答時間")
+        assert ("synonyms_unavailable" in codes) == (mode is not SearchMode.VECTOR)
+    assert search(local_operator(), by_words).hits == ()
+    mend_table(table)
+    found = search(local_operator(), by_words)
+    assert found.hits[0].content == "スループットは毎秒 50 件とする。"
+    assert "synonyms_unavailable" not in {notice.code for notice in found.notices}
+
+
+def test_quoted_phrases_and_codes_are_found_without_the_ontologies(library: Library) -> None:
+    library.add("要件定義書.md", ["要件 FR-001 は応答時間を定める。"])
+    break_table("knowledge_ontologyclass")
+    for text in ("「FR-001 は応答」", "FR-001"):
+        result = search(local_operator(), SearchQuery(text=text))
+        assert result.hits[0].content.startswith("要件 FR-001")
+        assert [notice.code for notice in result.notices] == ["synonyms_unavailable"]
+
+
+def test_without_synonyms_and_either_leg_the_caller_is_told() -> None:
+    for table in ("knowledge_ontologyclass", "knowledge_chunkvector", "knowledge_lexicalposting"):
+        break_table(table)
+    with pytest.raises(Unavailable):
+        ask(SearchMode.HYBRID)
+
+
+def test_a_failure_is_one_line_in_the_log_without_the_question(caplog: pytest.LogCaptureFixture) -> None:
+    break_table("knowledge_ontologyclass")
+    break_table("knowledge_lexicalterm")
+    ask(SearchMode.HYBRID)
+    said = [record for record in caplog.records if record.name.startswith("knowledge.search")]
+    assert [record.getMessage() for record in said] == [
+        'the search goes on without synonyms: UndefinedTable: relation "knowledge_ontologyclass" does not exist',
+        'lexical search failed: UndefinedTable: relation "knowledge_lexicalterm" does not exist',
+    ]
+    assert not any(record.exc_info for record in said)
