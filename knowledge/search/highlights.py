@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sudachipy import SplitMode
 
-from knowledge.backends.analysis import analyse_query, fold, join_codes, surfaces
+from knowledge.backends.analysis import QueryTerms, fold, join_codes, surfaces
 from knowledge.backends.dates import DateMention, find_dates
 from knowledge.backends.stemming import stem
 from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
@@ -37,8 +37,8 @@ class Marks:
     dates: frozenset[str]
 
 
-def query_marks(text: str, *, also: Iterable[str] = ()) -> Marks:
-    """Tell what to mark for a question.
+def query_marks(text: str, terms: QueryTerms, *, also: Iterable[str] = ()) -> Marks:
+    """Tell what to mark for a question of these terms; those of synonyms don't count.
 
     Its words in any form of English, in Japanese in any spelling that the dictionary knows (問い合せ, 問合わせ), its
     dates in any calendar and spelling, and the texts of ``also`` (phrases, synonyms) as they are.
@@ -46,10 +46,9 @@ def query_marks(text: str, *, also: Iterable[str] = ()) -> Marks:
     words = [*also, *surfaces(text)]
     folded = dict.fromkeys(fold_characters(word) for word in words if word.strip())
     patterns = [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
-    asked = analyse_query(text).words.items()
     return Marks(
         pattern=re.compile("|".join(patterns)) if patterns else None,
-        forms=frozenset(term for term, weight in asked if weight == 1.0 and _JAPANESE.search(term)),
+        forms=frozenset(term for term, weight in terms.words.items() if weight == 1.0 and _JAPANESE.search(term)),
         dates=frozenset(term for mention in find_dates(fold(text)) for term in _found_by(mention)),
     )
 

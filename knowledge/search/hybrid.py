@@ -132,7 +132,7 @@ def _search(
     with watch.measure("load"):
         shown, total = arrange(found, query, findings.candidates)
         is_marked = query.level.includes(SearchDetail.HIGHLIGHTS)
-        marks = query_marks(query.text, also=(*phrases, *synonyms)) if is_marked else None
+        marks = query_marks(query.text, terms, also=(*phrases, *synonyms)) if is_marked else None
         page = tell(shown.at(slice(query.offset, query.offset + query.limit)), found, findings, query, reranked)
         keys = findings.candidates.chunk_ids[shown.places].tolist()
         loaded = load_page(permitted, query, page, keys, marks=marks)

@@ -281,7 +281,7 @@ def test_each_level_of_detail_has_what_those_before_it_have(level: SearchDetail)
 
 
 def marked(text: str, question: str) -> list[str]:
-    return [text[start:end] for start, end in highlight_spans(text, query_marks(question))]
+    return [text[start:end] for start, end in highlight_spans(text, query_marks(question, analyse_query(question)))]
 
 
 @pytest.mark.parametrize(
