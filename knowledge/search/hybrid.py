@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db import Error, transaction
@@ -13,7 +13,7 @@ from django.db.models import Q
 from hub.access.principals import Principal, Scope
 from hub.core.shared_measures import SEARCH_SECONDS, Point, count
 from knowledge.backends.active_embedder import find_active_set
-from knowledge.backends.analysis import NO_SYNONYMS, analyse_query
+from knowledge.backends.analysis import NO_SYNONYMS, QueryTerms, analyse_query
 from knowledge.backends.rerankers import configured_reranker
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
@@ -23,9 +23,9 @@ from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration
 from knowledge.search.explain import explain
 from knowledge.search.fusion import weights_for
 from knowledge.search.highlights import query_marks
-from knowledge.search.legs import Stopwatch, ask_legs
-from knowledge.search.pages import load_page
-from knowledge.search.phrases import chunks_with_phrases, find_phrases
+from knowledge.search.legs import Findings, Stopwatch, ask_legs
+from knowledge.search.pages import Page, load_page
+from knowledge.search.phrases import WithPhrases, chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
 from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
 from knowledge.search.rerank import rerank
@@ -77,6 +77,27 @@ def vector_search(principal: Principal, query: SearchQuery) -> SearchResult:
     return search(principal, replace(query, mode=SearchMode.VECTOR))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What a query's text asks for, before any passage is looked at. ``savepoint`` is where a search goes back to."""
+
+    phrases: tuple[str, ...]
+    synonyms: Mapping[str, str]
+    terms: QueryTerms
+    savepoint: str
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ranked:
+    """The candidates in order, those of the threshold or more, what the reranker said of them, and codes none has."""
+
+    ranking: Ranking
+    found: Ranking
+    reranked: Mapping[int, LegScore]
+    missing: tuple[str, ...]
+
+
 def _search(
     principal: Principal,
     query: SearchQuery,
@@ -85,20 +106,9 @@ def _search(
     expand: Expand,
     reranker: Reranker | None,
 ) -> SearchResult:
-    phrases = find_phrases(query.text)
-    # All parts that a search can do without go back to the same one; it ends with the transaction.
-    savepoint = transaction.savepoint()
-    remarks: list[Notice] = []
-    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else _synonyms(query.text, expand, savepoint, remarks)
-    terms = analyse_query(query.text, synonyms=synonyms)
-    within = Q(pk__lte=query.after.newest) if query.after else Q()
-    is_divided = False
-    if phrases:
-        with watch.measure("phrases"):
-            quoting = chunks_with_phrases(principal, query.filter, embedding_set, phrases, terms, savepoint=savepoint)
-        within &= quoting.condition
-        remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
-        is_divided = quoting.is_divided
+    question = _read_question(query, expand)
+    quoting = _look_for_phrases(principal, query, embedding_set, question, watch)
+    within = (Q(pk__lte=query.after.newest) if query.after else Q()) & quoting.condition
     for_words = query.mode is not SearchMode.VECTOR
     permitted = permitted_chunks(principal, query.filter, embedding_set, within=within, for_words=for_words)
     if permitted.is_empty:
@@ -106,47 +116,47 @@ def _search(
     is_explained = query.level.includes(SearchDetail.EXPLAIN)
     findings = ask_legs(
         query.text,
-        terms,
+        question.terms,
         mode=query.mode,
         embedding_set=embedding_set,
         permitted=permitted,
         watch=watch,
-        savepoint=savepoint,
+        savepoint=question.savepoint,
         tell_terms=is_explained,
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
-    with watch.measure("fuse"):
-        missing = missing_codes(terms, findings, phrases)
-        ranking = rank_candidates(
-            findings,
-            calibration,
-            weights=weights_for(query.text),
-            ceiling=ceiling_for(terms, missing, phrases),
-            wants_contents=names_contents(query.text),
-        )
-        found = ranking.at(np.flatnonzero(ranking.scores >= query.threshold))
-    reranked: dict[int, LegScore] = {}
-    if reranker:
-        with watch.measure("rerank"):
-            found, reranked = rerank(query.text, found, findings.candidates, reranker)
+    ranked = _rank(query, question, findings, calibration, reranker, watch)
     with watch.measure("load"):
-        shown, total = arrange(found, query, findings.candidates)
-        is_marked = query.level.includes(SearchDetail.HIGHLIGHTS)
-        marks = query_marks(query.text, terms, also=(*phrases, *synonyms)) if is_marked else None
-        page = tell(shown.at(slice(query.offset, query.offset + query.limit)), found, findings, query, reranked)
-        keys = findings.candidates.chunk_ids[shown.places].tolist()
-        loaded = load_page(permitted, query, page, keys, marks=marks)
-    has_any = len(findings.candidates) > 0
-    remarks += [] if has_any else _emptiness(permitted, phrases)
-    remarks += [notices.PHRASE_DIVIDED] if is_divided and has_any else []
-    remarks += [notices.codes_not_found(missing)] if missing else []
+        page, total = _load(query, question, permitted, findings, ranked)
+    remarks = [*question.notices, *_phrase_notices(quoting, question, permitted, findings)]
+    remarks += [notices.codes_not_found(ranked.missing)] if ranked.missing else []
+    remarks += _quality_notices(ranked.ranking, findings.mode, calibration)
+    explanation = (
+        explain(query, embedding_set, question.terms, question.phrases, permitted, findings) if is_explained else None
+    )
     return SearchResult(
-        hits=tuple(loaded.hits),
+        hits=tuple(page.hits),
         total_found=total,
-        next_offset=loaded.next_offset,
-        next_page=loaded.next_page,
-        notices=(*findings.notices, *remarks, *_quality_notices(ranking, findings.mode, calibration), *loaded.notices),
-        explanation=explain(query, embedding_set, terms, phrases, permitted, findings) if is_explained else None,
+        next_offset=page.next_offset,
+        next_page=page.next_page,
+        notices=(*findings.notices, *remarks, *page.notices),
+        explanation=explanation,
+    )
+
+
+def _read_question(query: SearchQuery, expand: Expand) -> _Question:
+    """Take a query's text apart. One query, and those of ``expand``."""
+    phrases = find_phrases(query.text)
+    # All parts that a search can do without go back to the same one; it ends with the transaction.
+    savepoint = transaction.savepoint()
+    remarks: list[Notice] = []
+    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else _synonyms(query.text, expand, savepoint, remarks)
+    return _Question(
+        phrases=phrases,
+        synonyms=synonyms,
+        terms=analyse_query(query.text, synonyms=synonyms),
+        savepoint=savepoint,
+        notices=tuple(remarks),
     )
 
 
@@ -158,6 +168,67 @@ def _synonyms(text: str, expand: Expand, savepoint: str, remarks: list[Notice]) 
         logger.error("the search goes on without synonyms: %s", in_one_line(error))
         remarks.append(notices.SYNONYMS_UNAVAILABLE)
         return NO_SYNONYMS
+
+
+def _look_for_phrases(
+    principal: Principal, query: SearchQuery, embedding_set: EmbeddingSet, question: _Question, watch: Stopwatch
+) -> WithPhrases:
+    """Find the passages that have what the question quotes; all, without a query, where it quotes nothing."""
+    if not question.phrases:
+        return WithPhrases(condition=Q())
+    with watch.measure("phrases"):
+        return chunks_with_phrases(
+            principal, query.filter, embedding_set, question.phrases, question.terms, savepoint=question.savepoint
+        )
+
+
+def _rank(
+    query: SearchQuery,
+    question: _Question,
+    findings: Findings,
+    calibration: Calibration,
+    reranker: Reranker | None,
+    watch: Stopwatch,
+) -> _Ranked:
+    """Put the candidates in order. One query where there is a reranker."""
+    with watch.measure("fuse"):
+        missing = missing_codes(question.terms, findings, question.phrases)
+        ranking = rank_candidates(
+            findings,
+            calibration,
+            weights=weights_for(query.text),
+            ceiling=ceiling_for(question.terms, missing, question.phrases),
+            wants_contents=names_contents(query.text),
+        )
+        found = ranking.at(np.flatnonzero(ranking.scores >= query.threshold))
+    reranked: dict[int, LegScore] = {}
+    if reranker:
+        with watch.measure("rerank"):
+            found, reranked = rerank(query.text, found, findings.candidates, reranker)
+    return _Ranked(ranking=ranking, found=found, reranked=reranked, missing=missing)
+
+
+def _load(
+    query: SearchQuery, question: _Question, permitted: PermittedChunks, findings: Findings, ranked: _Ranked
+) -> tuple[Page, int]:
+    """Load the page that is asked for, and tell how many hits there are on all of them."""
+    shown, total = arrange(ranked.found, query, findings.candidates)
+    is_marked = query.level.includes(SearchDetail.HIGHLIGHTS)
+    also = (*question.phrases, *question.synonyms)
+    marks = query_marks(query.text, question.terms, also=also) if is_marked else None
+    page = shown.at(slice(query.offset, query.offset + query.limit))
+    told = tell(page, ranked.found, findings, query, ranked.reranked)
+    keys = findings.candidates.chunk_ids[shown.places].tolist()
+    return load_page(permitted, query, told, keys, marks=marks), total
+
+
+def _phrase_notices(
+    quoting: WithPhrases, question: _Question, permitted: PermittedChunks, findings: Findings
+) -> list[Notice]:
+    has_any = len(findings.candidates) > 0
+    remarks = [notices.PHRASE_CUT] if quoting.is_cut else []
+    remarks += [] if has_any else _emptiness(permitted, question.phrases)
+    return remarks + ([notices.PHRASE_DIVIDED] if quoting.is_divided and has_any else [])
 
 
 def _emptiness(permitted: PermittedChunks, phrases: Sequence[str]) -> list[Notice]:
