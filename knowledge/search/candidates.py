@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet
+from knowledge.search.columnar import Columnar
 from knowledge.search.columns import BOOLEAN, FLOAT, INTEGER, read_columns
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
@@ -38,7 +39,7 @@ _VECTORS = "LEFT JOIN knowledge_chunkvector v ON v.embedding_set_id = %s AND v.c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class Candidates(Columnar):
     """Permitted chunks in columns of one length: keys, versions, numbers in the lexical index (0 outside of it), marks
     that equal texts share, whether they list headings, and cosines to the question (NaN without one, or without a
     vector in the set).
@@ -53,15 +54,6 @@ class Candidates:
 
     def __len__(self) -> int:
         return self.chunk_ids.size
-
-    def at(self, places: NDArray[np.int64]) -> Self:
-        """Keep the candidates at some places, in the order of these."""
-        return type(self)(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
-
-    def followed_by(self, others: Self) -> Self:
-        """Put others behind these."""
-        names = [one.name for one in fields(self)]
-        return type(self)(**{name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names})
 
 
 _NO_KEYS = np.zeros(0, np.int64)

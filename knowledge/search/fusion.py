@@ -7,13 +7,13 @@ not depend on what else was found, so sums of two queries can be compared, and o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.backends.stop_words import is_english
+from knowledge.search.columnar import Columnar
 from knowledge.types.search import SearchMode
 
 
@@ -40,7 +40,7 @@ CONTENTS_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Columnar):
     """What both legs say about candidates, in columns: ``words`` and ``bigrams`` from 0 to 1, NaN without a cosine.
 
     ``codes`` are the shares of the query's codes (FR-001) that the candidates have, ``are_contents`` those that list
@@ -59,10 +59,6 @@ class Evidence:
         """The lexical leg's own scores, 0 to 1."""
         both: NDArray[np.float64] = WEIGHTS.words * self.words + WEIGHTS.bigrams * self.bigrams
         return both / (WEIGHTS.words + WEIGHTS.bigrams)
-
-    def at(self, places: NDArray[np.int64]) -> Self:
-        """Keep the candidates at some places, in the order of these."""
-        return type(self)(**{one.name: getattr(self, one.name)[places] for one in fields(self)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

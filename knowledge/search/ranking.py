@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from knowledge.backends.analysis import QueryTerms, fold
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidates
+from knowledge.search.columnar import Columnar
 from knowledge.search.fusion import WEIGHTS, Weights, fuse
 from knowledge.search.legs import Findings
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery
@@ -24,15 +24,11 @@ DOUBTFUL = GOOD_EVIDENCE - 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking:
+class Ranking(Columnar):
     """Places of candidates in the findings, the best first, with their calibrated scores, in columns."""
 
     places: NDArray[np.int64]
     scores: NDArray[np.float64]
-
-    def at(self, which: NDArray[np.int64] | slice) -> Self:
-        """Keep some of them, in the order given."""
-        return type(self)(places=self.places[which], scores=self.scores[which])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
