@@ -6,15 +6,16 @@ import logging
 from typing import Any
 
 import redis
-from django.db import DataError, InterfaceError, OperationalError, ProgrammingError
+from django.db import DataError
+from django.db import Error as DatabaseError
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
-from psycopg.errors import UndefinedTable
 from pydantic import ValidationError
 
 from hub.core.context import request_id
+from hub.core.database import in_one_line, unavailable_by
 from hub.core.errors import HubError, InvalidInput, Unavailable
 from mcp_bridge.caller import ERROR_LANGUAGE
 from mcp_bridge.counting import count_error, count_failure
@@ -29,16 +30,14 @@ def to_hub_error(error: BaseException) -> HubError | None:
     match error:
         case HubError():
             return error
-        case ProgrammingError(__cause__=UndefinedTable()):
-            return Unavailable(_("The database has no tables yet. Run: manage.py migrate"), code="not_migrated")
         case DataError() if "NUL (0x00)" in str(error):  # in a URI or a prompt: a tool's arguments are looked at before
             return InvalidInput(
                 _('"{field}" contains a NUL character or half of a surrogate pair, which no text may have.'),
                 field="params",
             )
-        case OperationalError() | InterfaceError():
-            logger.error("the database failed an MCP call: %s", error)
-            return Unavailable(_("The database does not answer now. Try again in a few seconds."))
+        case DatabaseError() if (meaning := unavailable_by(error)) is not None:
+            logger.error("the database failed an MCP call: %s", in_one_line(error))
+            return meaning
         case redis.ConnectionError() | redis.TimeoutError():
             logger.error("the queue failed an MCP call: %s", error)
             return Unavailable(_("The queue does not answer now. Try again in a few seconds."))

@@ -79,6 +79,11 @@ SEARCH_SECONDS = Family(
     labels=("step",),
     bounds=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
 )
+SEARCH_FAILURES = Family(
+    name="hub_search_failures",
+    text="Searches that went on without a part: vector, lexical, phrases, synonyms, reranker; all: that failed.",
+    labels=("part",),
+)
 LLM_SECONDS = Family(
     name="hub_llm_request_seconds",
     text="Requests to language models; outcome is ok or the error's code.",
@@ -103,6 +108,7 @@ MCP_FAILURES = Family(
 FAMILIES = (
     STAGE_SECONDS,
     SEARCH_SECONDS,
+    SEARCH_FAILURES,
     LLM_SECONDS,
     LLM_TOKENS,
     LLM_COST,

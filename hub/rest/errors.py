@@ -15,7 +15,7 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
-from django.db import InterfaceError, OperationalError
+from django.db import Error as DatabaseError
 from django.http import Http404, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.functional import Promise
@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from ninja.errors import AuthenticationError, HttpError
 
 from hub.core.context import request_id
+from hub.core.database import in_one_line, unavailable_by
 from hub.core.errors import Forbidden, HubError, InvalidInput, LimitExceeded, NotFound, Unauthenticated, Unavailable
 
 logger = logging.getLogger(__name__)
@@ -161,11 +162,13 @@ def _suspicious(error: SuspiciousOperation) -> HubError:
     )
 
 
-@to_hub_error.register(OperationalError)
-@to_hub_error.register(InterfaceError)
-def _database_down(error: Exception) -> HubError:
-    logger.error("the database failed a REST call: %s", error)
-    return Unavailable(_("The database does not answer now. Try again in a few seconds."))
+@to_hub_error.register
+def _database_failure(error: DatabaseError) -> HubError:
+    meaning = unavailable_by(error)
+    if meaning is None:
+        return to_hub_error.dispatch(Exception)(error)
+    logger.error("the database failed a REST call: %s", in_one_line(error))
+    return meaning
 
 
 @to_hub_error.register(redis.ConnectionError)

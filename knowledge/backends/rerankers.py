@@ -28,7 +28,7 @@ class CrossEncoderReranker:
         self.name = path
         try:
             self._model = CrossEncoder(path, local_files_only=True)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError, KeyError) as error:
             raise Unavailable(
                 _("RERANKER_MODEL: there is no cross-encoder that can be loaded from {path}."),
                 code="reranker_unavailable",
@@ -36,9 +36,16 @@ class CrossEncoderReranker:
             ) from error
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Rate each passage as an answer; higher is better, the scale is the model's own."""
-        rated = self._model.predict([(query, passage) for passage in passages])
-        return [float(value) for value in np.asarray(rated).ravel()]
+        """Rate each passage as an answer; higher is better, the scale is the model's own. Raises Unavailable."""
+        try:
+            rated = np.asarray(self._model.predict([(query, passage) for passage in passages]), float).ravel()
+        except (RuntimeError, ValueError, IndexError, MemoryError) as error:  # torch's are RuntimeErrors
+            raise Unavailable(
+                _("The cross-encoder of RERANKER_MODEL failed: {reason}."),
+                code="reranker_unavailable",
+                reason=type(error).__name__,
+            ) from error
+        return rated.tolist()
 
 
 def configured_reranker() -> Reranker | None:

@@ -11,7 +11,9 @@ from django.db import Error, transaction
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
-from hub.core.shared_measures import SEARCH_SECONDS, Point, count
+from hub.core.database import in_one_line, told_as_unavailable
+from hub.core.errors import Unavailable
+from hub.core.shared_measures import SEARCH_FAILURES, SEARCH_SECONDS, Point, count
 from knowledge.backends.active_embedder import find_active_set
 from knowledge.backends.analysis import NO_SYNONYMS, QueryTerms, analyse_query
 from knowledge.backends.rerankers import configured_reranker
@@ -30,12 +32,13 @@ from knowledge.search.query import check_query
 from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
-from knowledge.search.snapshot import going_back_to, in_one_line, one_snapshot
+from knowledge.search.snapshot import going_back_to, one_snapshot
 from knowledge.text.structure import names_contents
 from knowledge.types.notices import Notice
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult
 
 logger = logging.getLogger(__name__)
+_ALL_PARTS = "all"
 Expand = Callable[[str], Mapping[str, str]]
 _NOTHING = SearchResult(hits=(), total_found=0, notices=(notices.NOTHING_TO_SEARCH, notices.NO_GOOD_EVIDENCE))
 
@@ -59,16 +62,23 @@ def search(
     RERANKER_MODEL.
 
     :raises Forbidden: the caller lacks the scope search. :raises InvalidInput: names the field.
-    :raises Unavailable: neither leg can answer, or the configured reranker can't be loaded.
+    :raises Unavailable: neither leg can answer, or the database fails. What a search can do without leaves a notice.
     """
     principal.require(Scope.SEARCH)
     query = check_query(query)
     watch = Stopwatch()
-    with watch.measure("total"), one_snapshot():
-        used = embedding_set or find_active_set()
-        chosen = reranker or configured_reranker()
-        result = _search(principal, query, used, watch, expand, chosen) if used else _NOTHING
-    count(*(Point(family=SEARCH_SECONDS, labels=(step,), value=ms / 1000) for step, ms in watch.timings_ms.items()))
+    try:
+        with watch.measure("total"), told_as_unavailable("a search"), one_snapshot():
+            used = embedding_set or find_active_set()
+            result = _search(principal, query, used, watch, expand, reranker) if used else _NOTHING
+    except Unavailable:
+        count(Point(family=SEARCH_FAILURES, labels=(_ALL_PARTS,), value=1))
+        raise
+    failed = [notices.PARTS[notice.code] for notice in result.notices if notice.code in notices.PARTS]
+    count(
+        *(Point(family=SEARCH_SECONDS, labels=(step,), value=ms / 1000) for step, ms in watch.timings_ms.items()),
+        *(Point(family=SEARCH_FAILURES, labels=(part,), value=1) for part in failed),
+    )
     return replace(result, timings_ms=watch.timings_ms)
 
 
@@ -96,6 +106,7 @@ class _Ranked:
     found: Ranking
     reranked: Mapping[int, LegScore]
     missing: tuple[str, ...]
+    notices: tuple[Notice, ...] = ()
 
 
 def _search(
@@ -125,11 +136,13 @@ def _search(
         tell_terms=is_explained,
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
-    ranked = _rank(query, question, findings, calibration, reranker, watch)
+    ranked = _rank(query, question, findings, calibration, watch)
+    ranked = _rerank(ranked, query, question, findings, reranker, watch)
     with watch.measure("load"):
         page, total = _load(query, question, permitted, findings, ranked)
     remarks = [*question.notices, *_phrase_notices(quoting, question, permitted, findings)]
     remarks += [notices.codes_not_found(ranked.missing)] if ranked.missing else []
+    remarks += ranked.notices
     remarks += _quality_notices(ranked.ranking, findings.mode, calibration)
     explanation = (
         explain(query, embedding_set, question.terms, question.phrases, permitted, findings) if is_explained else None
@@ -187,10 +200,9 @@ def _rank(
     question: _Question,
     findings: Findings,
     calibration: Calibration,
-    reranker: Reranker | None,
     watch: Stopwatch,
 ) -> _Ranked:
-    """Put the candidates in order. One query where there is a reranker."""
+    """Put the candidates in order."""
     with watch.measure("fuse"):
         missing = missing_codes(question.terms, findings, question.phrases)
         ranking = rank_candidates(
@@ -201,11 +213,27 @@ def _rank(
             wants_contents=names_contents(query.text),
         )
         found = ranking.at(np.flatnonzero(ranking.scores >= query.threshold))
-    reranked: dict[int, LegScore] = {}
-    if reranker:
-        with watch.measure("rerank"):
-            found, reranked = rerank(query.text, found, findings.candidates, reranker)
-    return _Ranked(ranking=ranking, found=found, reranked=reranked, missing=missing)
+    return _Ranked(ranking=ranking, found=found, reranked={}, missing=missing)
+
+
+def _rerank(
+    ranked: _Ranked,
+    query: SearchQuery,
+    question: _Question,
+    findings: Findings,
+    reranker: Reranker | None,
+    watch: Stopwatch,
+) -> _Ranked:
+    """Let the reranker order the first candidates, if there is one and it answers. One query then."""
+    try:
+        if chosen := reranker or configured_reranker():
+            with watch.measure("rerank"), going_back_to(question.savepoint):
+                found, reranked = rerank(query.text, ranked.found, findings.candidates, chosen)
+            return replace(ranked, found=found, reranked=reranked)
+    except (Unavailable, Error) as error:
+        logger.error("the search goes on without the reranker: %s", in_one_line(error))
+        return replace(ranked, notices=(notices.RERANKER_UNAVAILABLE,))
+    return ranked
 
 
 def _load(
@@ -226,7 +254,8 @@ def _phrase_notices(
     quoting: WithPhrases, question: _Question, permitted: PermittedChunks, findings: Findings
 ) -> list[Notice]:
     has_any = len(findings.candidates) > 0
-    remarks = [notices.PHRASE_CUT] if quoting.is_cut else []
+    remarks = [notices.PHRASES_UNAVAILABLE] if quoting.is_unindexed else []
+    remarks += [notices.PHRASE_CUT] if quoting.is_cut else []
     remarks += [] if has_any else _emptiness(permitted, question.phrases)
     return remarks + ([notices.PHRASE_DIVIDED] if quoting.is_divided and has_any else [])
 

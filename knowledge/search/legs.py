@@ -14,6 +14,7 @@ from django.db import Error
 from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
+from hub.core.database import in_one_line
 from hub.core.errors import Unavailable
 from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of
 from knowledge.backends.analysis import QueryTerms
@@ -25,7 +26,7 @@ from knowledge.search.candidates import NO_CANDIDATES, Candidates
 from knowledge.search.fusion import Evidence
 from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.snapshot import going_back_to, in_one_line
+from knowledge.search.snapshot import going_back_to
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types.notices import Notice

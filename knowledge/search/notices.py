@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from knowledge.types.notices import Notice
 
@@ -27,6 +27,17 @@ SYNONYMS_UNAVAILABLE = Notice(
     code="synonyms_unavailable",
     ja="オントロジーが読めないため、同義語なしで検索しました。言い換えた語で書かれた文書は見つからないことがあります。",
     en="The ontologies can't be read; the search went on without synonyms, and may miss texts that use other words.",
+)
+PHRASES_UNAVAILABLE = Notice(
+    code="phrases_unavailable",
+    ja="全文検索の索引が読めないため、引用された語句は文章を一つずつ読んで探しました。隣り合う二つの文章にまたがるものは見つかりません。",
+    en="The lexical index can't be read; passages were read one by one for the quoted phrase. One that lies across the "
+    "border of two is not found.",
+)
+RERANKER_UNAVAILABLE = Notice(
+    code="reranker_unavailable",
+    ja="並べ替えモデル（RERANKER_MODEL）が使えないため、検索のスコアの順に並べました。",
+    en="The reranker (RERANKER_MODEL) is not available; results stand in the order of their scores.",
 )
 EMBEDDER_MISMATCH = Notice(
     code="vector_unavailable",
@@ -73,6 +84,15 @@ DOCUMENT_CUT = Notice(
     ja="文書が出力の上限（HUB_OUTPUT_BUDGET_CHARS）より長いため、先頭だけを返しました。",
     en="A document is longer than the output limit (HUB_OUTPUT_BUDGET_CHARS); only its beginning is returned.",
 )
+
+# Which part a search went on without, by the code of its notice.
+PARTS: Mapping[str, str] = {
+    "vector_unavailable": "vector",
+    LEXICAL_UNAVAILABLE.code: "lexical",
+    PHRASES_UNAVAILABLE.code: "phrases",
+    SYNONYMS_UNAVAILABLE.code: "synonyms",
+    RERANKER_UNAVAILABLE.code: "reranker",
+}
 
 
 def vector_unavailable(reason_ja: str, reason_en: str) -> Notice:

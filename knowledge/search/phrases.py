@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
 
 from hub.access.principals import Principal
+from hub.core.database import in_one_line
 from hub.core.errors import InvalidInput, Unavailable
 from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
@@ -31,7 +32,7 @@ from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranked_numbers
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
-from knowledge.search.snapshot import going_back_to, in_one_line
+from knowledge.search.snapshot import going_back_to
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchFilter
 
@@ -103,12 +104,14 @@ class WithPhrases:
     """The condition that a chunk is one of those found; ``is_cut`` when there may be others, less like the question.
 
     ``is_divided`` when none has the phrases by itself, but with the next one or the one before it. Which of
-    them the caller may see is not told by it.
+    them the caller may see is not told by it. ``is_unindexed`` when the index had no part in it, and neighbours were
+    not looked at.
     """
 
     condition: Q
     is_cut: bool = False
     is_divided: bool = False
+    is_unindexed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +176,10 @@ def chunks_with_phrases(
     except Error as error:
         logger.error("the index can't tell where phrases are: %s", in_one_line(error))
         if not permitted.is_small:
-            raise Unavailable(_("Quoted phrases can't be looked for at the moment. Leave the quotes out.")) from error
-        return WithPhrases(condition=among(list(with_all.values_list("pk", flat=True))))
+            raise Unavailable(
+                _("Quoted phrases can't be looked for at the moment. Leave the quotes out."), code="phrases_unavailable"
+            ) from error
+        return WithPhrases(condition=among(list(with_all.values_list("pk", flat=True))), is_unindexed=True)
     return WithPhrases(condition=among(pairs), is_divided=bool(pairs))
 
 

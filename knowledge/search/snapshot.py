@@ -49,12 +49,3 @@ def going_back_to(savepoint: str) -> Iterator[None]:
         except Error as gone:
             raise Unavailable(_("The database does not answer now. Try again in a few seconds.")) from gone
         raise
-
-
-def in_one_line(error: Error) -> str:
-    """Name a failure of the database for the log, without the statement, which has the question in it.
-
-    >>> in_one_line(Error('relation "a" does not exist\\nLINE 1: SELECT 売上 FROM a'))
-    'Error: relation "a" does not exist'
-    """
-    return f"{type(error.__cause__ or error).__name__}: {str(error).partition(chr(10))[0]}"

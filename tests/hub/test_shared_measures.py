@@ -6,11 +6,14 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 import pytest
+from django.db import connection
 
 from hub.access.principals import local_operator
 from hub.core import shared_measures
+from hub.core.errors import Unavailable
 from hub.core.shared_measures import SEARCH_SECONDS, Point, count
 from knowledge.models import DocumentVersion
 from knowledge.search.hybrid import search
@@ -33,6 +36,18 @@ def test_stages_of_ingestion_and_steps_of_a_search_are_timed(shown, tmp_path):
     for step in ("total", "embed", "vector", "lexical"):
         assert shown(f"{SEARCH}_count", step=step) == 1
     assert shown("hub_index_lag_seconds") == 0
+
+
+def test_searches_that_go_on_without_a_part_are_counted_by_it_and_those_that_fail_as_well(shown, tmp_path):
+    work_through(upload_text(local_operator(), tmp_path, "# 性能\n\n応答時間は3秒以内とする。").document)
+    for table, part in (("ontologyclass", "synonyms"), ("lexicalposting", "lexical"), ("chunkvector", "all")):
+        with connection.cursor() as cursor:
+            cursor.execute(f"ALTER TABLE knowledge_{table} RENAME TO gone_{table}")
+        with suppress(Unavailable):
+            search(local_operator(), SearchQuery(text="応答時間"))
+        assert shown("hub_search_failures_total", part=part) == 1
+    assert shown("hub_search_failures_total", part="synonyms") == 2
+    assert shown("hub_search_failures_total", part="vector") is None
 
 
 def test_buckets_hold_what_took_their_bound_or_less(shown):

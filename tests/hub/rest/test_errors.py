@@ -5,12 +5,18 @@ import errno
 import pytest
 import redis
 from django.core.exceptions import PermissionDenied, SuspiciousOperation, TooManyFieldsSent
-from django.db import InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, InternalError, OperationalError, ProgrammingError
 from django.http import UnreadablePostError
 from ninja.errors import HttpError
+from psycopg.errors import SyntaxError, UndefinedColumn, UndefinedTable
 
 from hub.core.errors import Conflict
 from hub.rest.errors import to_hub_error
+
+
+def caused_by(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
 
 
 @pytest.mark.parametrize(
@@ -23,6 +29,11 @@ from hub.rest.errors import to_hub_error
         (UnreadablePostError("cut"), 400, "incomplete_body"),
         (OperationalError("server closed the connection"), 503, "unavailable"),
         (InterfaceError("connection is closed"), 503, "unavailable"),
+        (InternalError("index is corrupted"), 503, "unavailable"),
+        (caused_by(ProgrammingError("no table"), UndefinedTable()), 503, "not_migrated"),
+        (caused_by(ProgrammingError("no column"), UndefinedColumn()), 503, "not_migrated"),
+        (caused_by(ProgrammingError("syntax"), SyntaxError()), 500, "internal_error"),
+        (DataError("value out of range"), 500, "internal_error"),
         (redis.ConnectionError("refused"), 503, "unavailable"),
         (OSError(errno.ENOSPC, "No space left on device"), 503, "storage_full"),
         (OSError(errno.ENOENT, "No such file"), 500, "internal_error"),

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
+from django.conf import settings
 from django.db import connection
 
 from hub.access.principals import local_operator
@@ -62,10 +67,13 @@ def test_a_phrase_is_looked_for_without_the_postings_where_few_passages_may_have
 ) -> None:
     break_table("knowledge_lexicalterm")
     query = SearchQuery(text="「時間は3秒」", mode=mode)
-    assert [hit.content for hit in search(local_operator(), query).hits] == ["応答時間は3秒以内とする。"]
+    result = search(local_operator(), query)
+    assert [hit.content for hit in result.hits] == ["応答時間は3秒以内とする。"]
+    assert "phrases_unavailable" in {notice.code for notice in result.notices}
     monkeypatch.setattr(scope, "SMALL", 1)
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable) as caught:
         search(local_operator(), query)
+    assert caught.value.error_code == "phrases_unavailable"
 
 
 def test_without_either_leg_the_caller_is_told() -> None:
@@ -142,3 +150,38 @@ def test_a_failure_is_one_line_in_the_log_without_the_question(caplog: pytest.Lo
         'lexical search failed: UndefinedTable: relation "knowledge_lexicalterm" does not exist',
     ]
     assert not any(record.exc_info for record in said)
+
+
+class Broken:
+    """A reranker that fails, or says what can't be used."""
+
+    name = "broken"
+
+    def __init__(self, said: list[float] | None) -> None:
+        self.said = said
+
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        if self.said is None:
+            raise Unavailable("out of memory", code="reranker_unavailable")
+        return self.said
+
+
+@pytest.mark.parametrize("said", [None, [], [1.0], [1.0, math.nan], [1.0, math.inf], [0.0] * 99])
+def test_a_reranker_that_fails_leaves_the_order_of_the_scores_and_a_notice(said: list[float] | None) -> None:
+    plain, _codes = ask(SearchMode.HYBRID)
+    result = search(local_operator(), SearchQuery(text="応答時間"), reranker=Broken(said))
+    assert result.hits == plain.hits
+    assert [notice.code for notice in result.notices if notice not in plain.notices] == ["reranker_unavailable"]
+
+
+def test_a_reranker_that_is_not_there_leaves_a_notice_until_the_setting_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, _codes = ask(SearchMode.HYBRID)
+    absent = settings.CONFIG.model_copy(update={"reranker_model": str(tmp_path / "no model")})
+    with monkeypatch.context() as patched:
+        patched.setattr(settings, "CONFIG", absent)
+        result, codes = ask(SearchMode.HYBRID)
+    assert result.hits == plain.hits
+    assert "reranker_unavailable" in codes
+    assert "reranker_unavailable" not in ask(SearchMode.HYBRID)[1]
