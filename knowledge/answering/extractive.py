@@ -130,7 +130,8 @@ def _similarities(question: str, texts: Sequence[str]) -> list[float]:
     active = active_embedding_set()
     try:
         embedder = embedder_of(active)
-        cosines = embedder.embed_passages(texts) @ embedder.embed_query(question) if texts else np.empty(0)
+        asked = embedder.embed_query(question)  # first, since it is given up sooner where a server does not answer
+        cosines = embedder.embed_passages(texts) @ asked if texts else np.empty(0)
     except (EmbeddingError, EmbedderMismatch):
         return [0.0] * len(texts)  # the search has said already that its vector leg is down
     nearness = calibration_for(backend=active.backend, model=active.model).cosine_range.place(

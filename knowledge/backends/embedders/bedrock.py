@@ -26,6 +26,9 @@ from knowledge.backends.embedders.base import (
 from knowledge.backends.embedders.fingerprint import digest_of
 from knowledge.backends.embedders.remote import (
     BYTES_PER_TOKEN,
+    FOR_PASSAGES,
+    FOR_QUESTIONS,
+    Patience,
     check_lengths,
     embed_in_batches,
     estimate_tokens,
@@ -36,9 +39,7 @@ from knowledge.backends.embedders.text import prepare_text
 
 DEFAULT_MODEL = "amazon.titan-embed-text-v2:0"
 RECIPE = "bedrock nfkc 1"
-ATTEMPTS = 5
 FIRST_DELAY_S = 0.5
-TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 5.0
 # Source: Amazon Bedrock API reference, InvokeModel, "Errors".
 PASSING = frozenset(
@@ -191,13 +192,16 @@ class BedrockEmbedder:
     def _open_client(self) -> Any:  # noqa: ANN401
         import boto3  # takes a third of a second, which who does not use it need not wait
 
-        config = Config(connect_timeout=CONNECT_TIMEOUT_S, read_timeout=TIMEOUT_S, retries={"total_max_attempts": 1})
+        config = Config(
+            connect_timeout=CONNECT_TIMEOUT_S, read_timeout=FOR_PASSAGES.timeout_s, retries={"total_max_attempts": 1}
+        )
         with _making:  # boto3's sessions must not be made by two threads at once
             session = boto3.Session(profile_name=self._profile, region_name=self._region)
             return session.client("bedrock-runtime", endpoint_url=self._endpoint_url, config=config)
 
     def _embed(self, texts: Sequence[str], *, as_query: bool) -> Vectors:
-        answer = self._invoke(self._family.body(texts, as_query=as_query))
+        patience = FOR_QUESTIONS if as_query else FOR_PASSAGES
+        answer = self._invoke(self._family.body(texts, as_query=as_query), patience)
         try:
             vectors = np.array(self._family.vectors(answer), np.float32)
         except (KeyError, TypeError, ValueError) as error:
@@ -206,9 +210,9 @@ class BedrockEmbedder:
             raise _invalid(f"{len(texts)} × {self.dimension} numbers were asked for, {vectors.shape} came")
         return unit_vectors(vectors, invalid=_invalid)
 
-    def _invoke(self, body: dict[str, Any]) -> dict[str, Any]:
+    def _invoke(self, body: dict[str, Any], patience: Patience) -> dict[str, Any]:
         failure = ""
-        for attempt in range(ATTEMPTS):
+        for attempt in range(patience.attempts):
             try:
                 response = self.client.invoke_model(
                     modelId=self.model, body=json.dumps(body), contentType="application/json", accept="application/json"
@@ -224,11 +228,12 @@ class BedrockEmbedder:
                 raise _invalid("no JSON") from error
             else:
                 return answer
-            if attempt + 1 < ATTEMPTS:
-                self._sleep(FIRST_DELAY_S * 2.0**attempt)
+            if attempt + 1 < patience.attempts:
+                self._sleep(min(FIRST_DELAY_S * 2.0**attempt, patience.longest_delay_s))
         raise EmbeddingServerBusy(
-            f"Amazon Bedrock failed {ATTEMPTS} times, last with: {failure}. See AWS_REGION, or try again later.",
-            f"Amazon Bedrock は{ATTEMPTS}回失敗しました（最後: {failure}）。AWS_REGION を確認するか、"
+            f"Amazon Bedrock failed {patience.attempts} times, last with: {failure}. "
+            "See AWS_REGION, or try again later.",
+            f"Amazon Bedrock は{patience.attempts}回失敗しました（最後: {failure}）。AWS_REGION を確認するか、"
             "時間をおいて再試行してください。",
             failure=failure,
         )

@@ -23,6 +23,9 @@ from knowledge.backends.embedders.base import (
 )
 from knowledge.backends.embedders.fingerprint import digest_of
 from knowledge.backends.embedders.remote import (
+    FOR_PASSAGES,
+    FOR_QUESTIONS,
+    Patience,
     check_lengths,
     embed_in_batches,
     estimate_tokens,
@@ -32,11 +35,10 @@ from knowledge.backends.embedders.remote import (
 from knowledge.backends.embedders.text import default_prefixes, prepare_text
 
 RECIPE = "openai-compatible nfkc 1"
-ATTEMPTS = 5
 FIRST_DELAY_S = 0.5
-LONGEST_DELAY_S = 30.0
-TIMEOUT_S = 60.0
 CONNECT_TIMEOUT_S = 5.0
+# A server that hangs must not hold up one question after the other.
+PAUSE_AFTER_FAILURE_S = 5.0
 # Source: OpenAI API reference, "Create embeddings": 8,192 tokens for the text-embedding-3 models.
 DEFAULT_MAX_TOKENS = 8192
 # A query is cut to this many characters per token before its exact length is searched for.
@@ -66,8 +68,11 @@ class OpenAICompatibleEmbedder:
         passage_prefix: str | None = None,
         batch_size: int = 64,
         sleep: Callable[[float], None] = time.sleep,
+        pause_s: float = PAUSE_AFTER_FAILURE_S,
     ) -> None:
         """Take the URL that ``/embeddings`` is added to, and `count`, which counts tokens of a prepared text.
+
+        After a question that the server did not answer others don't ask it for ``pause_s``; passages do.
 
         Without `dimension` the first answer decides it; each later one must agree.
 
@@ -85,6 +90,8 @@ class OpenAICompatibleEmbedder:
         self._count = count
         self._batch_size = batch_size
         self._sleep = sleep
+        self._pause_s = pause_s
+        self._resume_at, self._failure = 0.0, ""
         self._client = PerProcess(self._open_client)
 
     @cached_property
@@ -118,15 +125,23 @@ class OpenAICompatibleEmbedder:
     def embed_query(self, text: str) -> Vectors:
         """Embed the beginning of a query that fits `max_tokens`: (dimension,) float32 of norm 1.
 
+        It is given up sooner than passages are, and at once for a while after one was.
+
         :raises EmbeddingError: as `embed_passages`, except that no query is too long.
         """
+        if time.monotonic() < self._resume_at:
+            raise self._busy(self._failure, attempts=FOR_QUESTIONS.attempts)
         prepared = prepare_input(text, prefix=self.query_prefix, model=self.model)
         prepared = prepared[: self.max_tokens * MOST_CHARACTERS_PER_TOKEN]
         if self._count(prepared) > self.max_tokens:
             lengths = range(1, len(prepared))
             fitting = bisect_right(lengths, self.max_tokens, key=lambda n: self._count(prepared[:n]))
             prepared = prepared[:fitting]
-        vector: Vectors = self._request([prepared])[0]
+        try:
+            vector: Vectors = self._request([prepared], patience=FOR_QUESTIONS)[0]
+        except EmbeddingServerBusy as error:
+            self._resume_at, self._failure = time.monotonic() + self._pause_s, str(error.data["failure"])
+            raise
         return vector
 
     def query_is_truncated(self, text: str) -> bool:
@@ -144,16 +159,18 @@ class OpenAICompatibleEmbedder:
 
     def _open_client(self) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-        return httpx2.Client(headers=headers, timeout=httpx2.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S))
+        return httpx2.Client(headers=headers)
 
-    def _request(self, texts: Sequence[str]) -> Vectors:
+    def _request(self, texts: Sequence[str], *, patience: Patience = FOR_PASSAGES) -> Vectors:
         """Ask for the vectors of one batch, (n, dimension), checked and brought to norm 1."""
         body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self._requested_dimension is not None:
             body["dimensions"] = self._requested_dimension
-        vectors = _read_vectors(self._post(body), count=len(texts))
+        vectors = _read_vectors(self._post(body, patience), count=len(texts))
         expected = self._dimension = self._dimension or vectors.shape[1]
         if vectors.shape[1] != expected:
+            # Of two answers that differ the first may have been the wrong one: the next decides anew.
+            self._dimension = self._requested_dimension
             raise EmbeddingResponseInvalid(
                 f"{self._url} answered with vectors of {vectors.shape[1]} numbers; {expected} were expected. "
                 f"Check that it serves the model {self.model}.",
@@ -164,12 +181,13 @@ class OpenAICompatibleEmbedder:
             )
         return vectors
 
-    def _post(self, body: dict[str, object]) -> httpx2.Response:
+    def _post(self, body: dict[str, object], patience: Patience) -> httpx2.Response:
         failure = ""
-        for attempt in range(ATTEMPTS):
+        timeout = httpx2.Timeout(patience.timeout_s, connect=CONNECT_TIMEOUT_S)
+        for attempt in range(patience.attempts):
             retry_after = None
             try:
-                response = self._client.get().post(self._url, json=body)
+                response = self._client.get().post(self._url, json=body, timeout=timeout)
             except httpx2.RequestError as error:
                 failure = type(error).__name__
             else:
@@ -179,11 +197,14 @@ class OpenAICompatibleEmbedder:
                 retry_after = response.headers.get("Retry-After")
                 if response.status_code != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
                     raise self._refusal(response)
-            if attempt + 1 < ATTEMPTS:
-                self._sleep(_delay_s(attempt, retry_after))
-        raise EmbeddingServerBusy(
-            f"{self._url} failed {ATTEMPTS} times, last with: {failure}. Try again later.",
-            f"{self._url} は{ATTEMPTS}回失敗しました（最後: {failure}）。時間をおいて再試行してください。",
+            if attempt + 1 < patience.attempts:
+                self._sleep(min(_delay_s(attempt, retry_after), patience.longest_delay_s))
+        raise self._busy(failure, attempts=patience.attempts)
+
+    def _busy(self, failure: str, *, attempts: int) -> EmbeddingServerBusy:
+        return EmbeddingServerBusy(
+            f"{self._url} failed {attempts} times, last with: {failure}. Try again later.",
+            f"{self._url} は{attempts}回失敗しました（最後: {failure}）。時間をおいて再試行してください。",
             url=self._url,
             failure=failure,
         )
@@ -215,10 +236,10 @@ def _embeddings_url(base_url: str) -> str:
 
 
 def _delay_s(attempt: int, retry_after: str | None) -> float:
-    """Double the delay on each attempt, with jitter, or wait as long as the server asks, within a limit."""
+    """Double the delay on each attempt, with jitter, or wait as long as the server asks."""
     if retry_after is not None and retry_after.isdecimal():
-        return min(float(retry_after), LONGEST_DELAY_S)
-    return min(FIRST_DELAY_S * 2.0**attempt, LONGEST_DELAY_S) * random.uniform(0.5, 1.0)
+        return float(retry_after)
+    return FIRST_DELAY_S * 2.0**attempt * random.uniform(0.5, 1.0)
 
 
 def _error_message(response: httpx2.Response) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,20 @@ from knowledge.backends.embedders.base import (
 from knowledge.backends.embedders.text import prepare_text
 
 BYTES_PER_TOKEN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long a server is waited for: attempts, seconds for each answer, and seconds between two attempts at most."""
+
+    attempts: int
+    timeout_s: float
+    longest_delay_s: float
+
+
+FOR_PASSAGES = Patience(attempts=5, timeout_s=60.0, longest_delay_s=30.0)
+# Somebody waits for the answer to a question, which words can give as well.
+FOR_QUESTIONS = Patience(attempts=2, timeout_s=10.0, longest_delay_s=1.0)
 
 
 def estimate_tokens(text: str) -> int:

@@ -23,6 +23,7 @@ from knowledge.backends.embedders import (
     create_embedder,
 )
 from knowledge.backends.embedders.bedrock import BedrockEmbedder
+from knowledge.backends.embedders.remote import FOR_QUESTIONS
 
 TITAN = "amazon.titan-embed-text-v2:0"
 COHERE = "cohere.embed-multilingual-v3"
@@ -124,7 +125,7 @@ def test_what_passes_by_itself_is_tried_again_and_given_up_in_the_end(bedrock):
     embedder.stubber.add_client_error("invoke_model", "ThrottlingException")
     embedder.stubber.add_response("invoke_model", response({"embedding": vector(1)}))
     assert embedder.embed_query("質問").shape == (1024,)
-    for _try in range(5):
+    for _try in range(FOR_QUESTIONS.attempts):
         embedder.stubber.add_client_error("invoke_model", "ServiceUnavailableException")
     with pytest.raises(EmbeddingServerBusy, match="ServiceUnavailableException"):
         embedder.embed_query("質問")

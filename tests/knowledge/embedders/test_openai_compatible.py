@@ -15,12 +15,8 @@ from knowledge.backends.embedders.base import (
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
 )
-from knowledge.backends.embedders.openai_compatible import (
-    ATTEMPTS,
-    LONGEST_DELAY_S,
-    OpenAICompatibleEmbedder,
-)
-from knowledge.backends.embedders.remote import estimate_tokens
+from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
+from knowledge.backends.embedders.remote import FOR_PASSAGES, FOR_QUESTIONS, estimate_tokens
 
 KEY = "sk-test-0123456789"
 Answer = Callable[["Handler", dict], None]
@@ -155,7 +151,7 @@ def test_prefixes_and_nfkc_are_applied_before_sending(server, make) -> None:
 def test_a_busy_server_is_asked_again_after_a_growing_delay(server, make, delays, status: int) -> None:
     server.script += [answer_status(status), answer_status(status)]
 
-    vector = make().embed_query("申請")
+    (vector,) = make().embed_passages(["申請"])
 
     assert vector.shape == (8,)
     assert len(delays) == 2
@@ -165,9 +161,9 @@ def test_a_busy_server_is_asked_again_after_a_growing_delay(server, make, delays
 def test_the_delay_a_server_asks_for_is_kept_within_a_limit(server, make, delays) -> None:
     server.script += [answer_status(429, Retry_After="7"), answer_status(429, Retry_After="86400")]
 
-    make().embed_query("申請")
+    make().embed_passages(["申請"])
 
-    assert delays == [7.0, LONGEST_DELAY_S]
+    assert delays == [7.0, FOR_PASSAGES.longest_delay_s]
 
 
 def test_a_cut_connection_is_tried_again(server, make, delays) -> None:
@@ -178,13 +174,43 @@ def test_a_cut_connection_is_tried_again(server, make, delays) -> None:
 
 
 def test_a_server_that_stays_busy_gives_a_retryable_error(server, make, delays) -> None:
-    server.script += [answer_status(503)] * ATTEMPTS
+    attempts = FOR_PASSAGES.attempts
+    server.script += [answer_status(503)] * attempts
 
-    with pytest.raises(EmbeddingServerBusy, match=rf"failed {ATTEMPTS} times, last with: HTTP 503") as caught:
-        make().embed_query("申請")
+    with pytest.raises(EmbeddingServerBusy, match=rf"failed {attempts} times, last with: HTTP 503") as caught:
+        make().embed_passages(["申請"])
 
     assert caught.value.retryable
-    assert len(delays) == ATTEMPTS - 1
+    assert len(delays) == attempts - 1
+
+
+def test_a_question_is_given_up_sooner_than_passages_are(server, make, delays) -> None:
+    server.script += [answer_status(429, Retry_After="600")] * FOR_QUESTIONS.attempts
+
+    with pytest.raises(EmbeddingServerBusy, match="failed 2 times, last with: HTTP 429"):
+        make().embed_query("申請")
+
+    assert delays == [FOR_QUESTIONS.longest_delay_s]
+
+
+def test_after_a_question_without_an_answer_the_server_is_left_alone_but_for_passages(server, make) -> None:
+    embedder = make()
+    server.script += [answer_status(503)] * FOR_QUESTIONS.attempts
+    for _question in range(3):
+        with pytest.raises(EmbeddingServerBusy, match="HTTP 503"):
+            embedder.embed_query("申請")
+
+    assert len(server.requests) == FOR_QUESTIONS.attempts
+    assert embedder.embed_passages(["申請"]).shape == (1, 8)
+
+
+def test_when_the_pause_is_over_questions_are_asked_again(server, make) -> None:
+    embedder = make(pause_s=0)
+    server.script += [answer_status(503)] * FOR_QUESTIONS.attempts
+    with pytest.raises(EmbeddingServerBusy):
+        embedder.embed_query("申請")
+
+    assert embedder.embed_query("申請").shape == (8,)
 
 
 def test_a_server_that_is_not_there_gives_a_retryable_error(make) -> None:
@@ -226,6 +252,17 @@ def test_a_dimension_that_changes_between_answers_is_an_error(server, make) -> N
 
     with pytest.raises(EmbeddingResponseInvalid, match="vectors of 2 numbers; 8 were expected"):
         embedder.embed_query("申請")
+
+
+def test_a_wrong_dimension_in_the_first_answer_is_forgotten_once_others_differ(server, make) -> None:
+    embedder = make()
+    server.script += [answer_json({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})]
+    assert embedder.embed_query("申請").shape == (2,)
+
+    with pytest.raises(EmbeddingResponseInvalid, match="vectors of 8 numbers; 2 were expected"):
+        embedder.embed_query("申請")
+
+    assert embedder.embed_query("申請").shape == (8,)
 
 
 def test_a_configured_dimension_is_requested(server, make) -> None:
