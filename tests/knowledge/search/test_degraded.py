@@ -13,11 +13,13 @@ from django.db import connection
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
 from knowledge.backends.active_embedder import get_embedder
+from knowledge.backends.embedders.bundled.backend import BundledEmbedder
 from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.models import EmbeddingSet
 from knowledge.search import legs, scope
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchMode, SearchQuery, SearchResult
+from tests.knowledge.embedding_server import embedding_server
 from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +98,33 @@ def test_lexical_search_answers_when_the_model_server_refuses(monkeypatch: pytes
     result, codes = ask(SearchMode.HYBRID)
     assert result.hits[0].content.startswith("応答時間")
     assert "vector_unavailable" in codes
+
+
+def test_vectors_of_another_length_are_refused_and_words_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    with embedding_server() as server, monkeypatch.context() as patched:
+        stranger = OpenAICompatibleEmbedder(base_url=server.url, model="stranger")
+        patched.setattr(legs, "embedder_of", lambda _embedding_set: stranger)
+        result, codes = ask(SearchMode.HYBRID)
+        stranger.close()
+    assert result.hits[0].content.startswith("応答時間")
+    assert "vector_unavailable" in codes
+    assert "vector_unavailable" not in ask(SearchMode.HYBRID)[1]
+
+
+def test_a_bundled_model_that_can_not_be_read_is_used_again_once_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "models"
+    folder.write_text("not a folder")
+    bundled = BundledEmbedder(cache_dir=folder)
+    monkeypatch.setattr(legs, "embedder_of", lambda _embedding_set: bundled)
+    result, codes = ask(SearchMode.HYBRID)
+    assert result.hits[0].content.startswith("応答時間")
+    assert "vector_unavailable" in codes
+    get_embedder().embed_query("準備")
+    folder.unlink()
+    folder.symlink_to(settings.HUB_DATA_DIR / "models")
+    assert "vector_unavailable" not in ask(SearchMode.HYBRID)[1]
 
 
 def test_scores_of_a_model_nobody_measured_are_not_passed_off_as_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
