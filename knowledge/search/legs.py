@@ -124,7 +124,9 @@ def ask_legs(
     if mode is SearchMode.LEXICAL and lexical is None:
         vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch, savepoint), remarks)
     if vector is None and lexical is None:
-        raise Unavailable(_("Search is not available: neither vector search nor lexical search answered."))
+        raise Unavailable(
+            _("Search is not available: neither vector search nor lexical search answered."), code="search_unavailable"
+        )
     if lexical and not terms:
         remarks.append(notices.LEXICAL_EMPTY)
     return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, remarks)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import TypeVar
 
 from django.conf import settings
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.core.errors import InvalidInput, NotFound
+from hub.core.database import told_as_unavailable
+from hub.core.errors import InvalidInput, NotFound, Unavailable
 from knowledge.graph.entities import visible_nodes
 from knowledge.graph.names import keys_of
 from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search
@@ -20,14 +23,27 @@ from knowledge.graph.walk import Direction
 from knowledge.search.context import get_chunk
 from knowledge.search.hybrid import search
 from knowledge.services.documents import get_document
-from knowledge.types.search import Hit, SearchFilter, SearchQuery
+from knowledge.types.notices import Notice
+from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
 
+T = TypeVar("T")
 PASSAGES = 8
 STARTS = 4
 GRAPH_NODES = 30
 MAX_CONTEXT_CHUNKS = 20
 # Reciprocal rank fusion: 1 / (60 + rank). Source: Cormack, Clarke, Büttcher, SIGIR 2009, doi:10.1145/1571941.1572114.
 RRF = 60
+PASSAGES_UNAVAILABLE = Notice(
+    code="passages_unavailable",
+    ja="検索が使えないため、ナレッジグラフの経路だけを集めました。",
+    en="Search is not available; the context has paths of the knowledge graph only.",
+)
+GRAPH_UNAVAILABLE = Notice(
+    code="graph_unavailable",
+    ja="ナレッジグラフが読めないため、文章だけを集めました。",
+    en="The knowledge graph can't be read; the context has passages only.",
+)
+_NOTHING = SearchResult(hits=(), total_found=0)
 # Words that a query may name a thing with: identifiers, quoted titles, runs of letters.
 _NAMED = re.compile(
     r"「([^」]{2,80})」|『([^』]{2,80})』|([A-Za-zＡ-Ｚａ-ｚ]{1,8}(?:[-‐－][A-Za-z0-9０-９]+)+)|([\w.]+)"
@@ -61,6 +77,15 @@ class Retrieval:
     sources: tuple[RetrievedSource, ...]
     hits: tuple[Hit, ...]
     paths: tuple[tuple[str, ...], ...]
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Failure:
+    """What a retrieval went on without, and why."""
+
+    notice: Notice
+    error: Unavailable
 
 
 def retrieve(
@@ -74,36 +99,47 @@ def retrieve(
     """Gather what a document, and the graph around it, say on a query; the best first, cut at the output budget.
 
     Passages are the document's own. Paths start at what the query names, else at the document. ``context_chunks`` are
-    passages of the document that the caller wants in the context in any case.
+    passages of the document that the caller wants in the context in any case. Of passages and paths one answers with a
+    notice where the other can't.
 
     :raises NotFound: the document, or one of the chunks. :raises InvalidInput: names the field.
+    :raises Unavailable: nothing that the strategy asks can answer.
     """
     principal.require(Scope.SEARCH)
     document = get_document(principal, document_id, scope=Scope.SEARCH)
     if not query.strip():
         raise InvalidInput(_("{field}: give 1 to {limit} characters."), field="query", limit=10_000)
     given = _given(principal, document_id, context_chunks)
-    hits: tuple[Hit, ...] = ()
-    lists: list[list[RetrievedSource]] = []
+    asked = SearchQuery(text=query, limit=PASSAGES, filter=SearchFilter(document_ids=(document_id,)))
+    kind = RetrievalStrategy.ONTOLOGY if strategy is RetrievalStrategy.ONTOLOGY else RetrievalStrategy.GRAPH
+    failures: list[_Failure] = []
+    result, found = _NOTHING, list[GraphResult]()
     if strategy in (RetrievalStrategy.VECTOR, RetrievalStrategy.HYBRID):
-        asked = SearchQuery(text=query, limit=PASSAGES, filter=SearchFilter(document_ids=(document_id,)))
-        hits = search(principal, asked).hits
-        lists.append([_passage(hit) for hit in hits])
-    paths: list[tuple[str, ...]] = []
+        result = _attempt(lambda: search(principal, asked), PASSAGES_UNAVAILABLE, failures) or _NOTHING
     if strategy is not RetrievalStrategy.VECTOR:
-        kind = RetrievalStrategy.ONTOLOGY if strategy is RetrievalStrategy.ONTOLOGY else RetrievalStrategy.GRAPH
-        found = _walks(principal, query, document.public_id, kind)
-        lists.append(_paths(found, kind))
-        paths = [path for result in found for path in result.paths]
+        start = document.public_id
+        found = _attempt(lambda: _walks(principal, query, start, kind), GRAPH_UNAVAILABLE, failures) or []
+    if len(failures) == (2 if strategy is RetrievalStrategy.HYBRID else 1):
+        raise failures[0].error
+    lists = [[_passage(hit) for hit in result.hits], _paths(found, kind)]
     sources = [*(_passage(hit, relevance=1.0) for hit in given), *_fused(lists)]
     shown = _within_budget(sources)
     return Retrieval(
         strategy=strategy,
         context="\n\n".join(source.text for source in shown),
         sources=tuple(shown),
-        hits=(*given, *hits),
-        paths=tuple(paths),
+        hits=(*given, *result.hits),
+        paths=tuple(path for one in found for path in one.paths),
+        notices=(*(failure.notice for failure in failures), *result.notices),
     )
+
+
+def _attempt(ask: Callable[[], T], notice: Notice, failures: list[_Failure]) -> T | None:
+    try:
+        return ask()
+    except Unavailable as error:
+        failures.append(_Failure(notice=notice, error=error))
+        return None
 
 
 def _given(principal: Principal, document_id: str, chunk_ids: Sequence[str]) -> tuple[Hit, ...]:
@@ -129,15 +165,19 @@ def _passage(hit: Hit, *, relevance: float | None = None) -> RetrievedSource:
 
 
 def _walks(principal: Principal, query: str, document_id: str, kind: RetrievalStrategy) -> list[GraphResult]:
-    """The surroundings of what the query names; of the document where it names nothing, or for the ontology's view."""
-    named = [] if kind is RetrievalStrategy.ONTOLOGY else _named(principal, query)
+    """The surroundings of what the query names; of the document where it names nothing, or for the ontology's view.
+
+    :raises Unavailable: the graph can't be read.
+    """
     results = []
-    for entity in named or [document_id]:
-        query_of = _to_concepts(entity) if kind is RetrievalStrategy.ONTOLOGY else _around(entity)
-        try:
-            results.append(graph_search(principal, query_of))
-        except NotFound:  # the document is not in the graph yet
-            continue
+    with told_as_unavailable("a walk in the graph"), transaction.atomic():
+        named = [] if kind is RetrievalStrategy.ONTOLOGY else _named(principal, query)
+        for entity in named or [document_id]:
+            query_of = _to_concepts(entity) if kind is RetrievalStrategy.ONTOLOGY else _around(entity)
+            try:
+                results.append(graph_search(principal, query_of))
+            except NotFound:  # the document is not in the graph yet
+                continue
     return results
 
 

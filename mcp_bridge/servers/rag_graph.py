@@ -43,6 +43,7 @@ class RetrieveResult(BaseModel):
     sources: list[RetrievedSourceResult]
     chunks: list[HitOut]
     graph_paths: list[list[str]]
+    notices: list[dict[str, str]] = Field(description="what is partial or weak; graph_unavailable: passages only")
 
 
 def graph_search(
@@ -130,6 +131,7 @@ def hybrid_retrieve(
         sources=[_source(source.type, source.reference, source.relevance) for source in retrieval.sources],
         chunks=[hit_out(hit) for hit in retrieval.hits],
         graph_paths=[list(path) for path in retrieval.paths],
+        notices=[notice.as_dict() for notice in retrieval.notices],
     )
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
-from hub.core.errors import NotFound
+from hub.core.errors import NotFound, Unavailable
 from knowledge.graph.cypher.query import CypherQuery, projection_backend, query_knowledge_graph
 from knowledge.graph.masters import sync_masters
 from knowledge.graph.search import GraphQuery, graph_search
 from knowledge.ingest import graph
 from knowledge.models import GraphNode
 from knowledge.schemas.graph import cypher_out, graph_search_out
-from knowledge.services.retrieval import RetrievalStrategy
+from knowledge.services.retrieval import Retrieval, RetrievalStrategy, retrieve
 from review.services.retrieval import retrieve_for_check
 from tests.factories import UserFactory, principal_with, upload_text, work_through
 from tests.knowledge.graph.support import add
@@ -146,3 +147,31 @@ def test_an_item_a_document_or_a_caller_that_is_not_there_finds_nothing(project)
             retrieve_for_check(who, check_item_id=item, document_id=document, query="性能")
     reader = principal_with(Role.READER, requirements.collection)
     assert retrieve_for_check(reader, check_item_id=code, document_id=design.public_id, query="").retrieval.sources
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "left"),
+    [
+        ("knowledge_graphnode", "graph_unavailable", RetrievalStrategy.VECTOR),
+        ("knowledge_embeddingset", "passages_unavailable", RetrievalStrategy.GRAPH),
+    ],
+)
+def test_of_passages_and_paths_the_one_answers_where_the_other_can_not(project, table, code, left):
+    _requirements, design = project
+
+    def gather(strategy: RetrievalStrategy) -> Retrieval:
+        return retrieve(local_operator(), document_id=design.public_id, query="FR-001 の応答時間", strategy=strategy)
+
+    whole = gather(RetrievalStrategy.HYBRID)
+    assert {source.type for source in whole.sources} == {RetrievalStrategy.VECTOR, RetrievalStrategy.GRAPH}
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} RENAME TO gone")
+    partial = gather(RetrievalStrategy.HYBRID)
+    assert {source.type for source in partial.sources} == {left}
+    assert partial.notices[0].code == code
+    other = next(one for one in (RetrievalStrategy.VECTOR, RetrievalStrategy.GRAPH) if one is not left)
+    with pytest.raises(Unavailable):
+        gather(other)
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE gone RENAME TO {table}")
+    assert gather(RetrievalStrategy.HYBRID) == whole
