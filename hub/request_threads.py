@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 from asgiref.sync import ThreadSensitiveContext
+from django.db import connections
 
 # So many threads wait for the next request, with a connection each; more than that end with their request.
 KEPT = 8
@@ -51,6 +52,8 @@ class RequestThreads:
             if is_kept:
                 self._idle.append(executor)
         if not is_kept:
+            # It would stay open until the next search for cycles of objects, which is seldom.
+            executor.submit(connections.close_all)
             executor.shutdown(wait=False)
 
 

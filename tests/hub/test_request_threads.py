@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import time
+from collections.abc import Callable
 
+import pytest
 from asgiref.sync import sync_to_async
+from django.db import connection, connections
 
 from hub.request_threads import RequestThreads
 
 
-def run_in(threads: RequestThreads, count: int) -> list[int]:
+def run_in(threads: RequestThreads, count: int, *, work: Callable[[], object] = threading.get_ident) -> list[int]:
     async def request(barrier: asyncio.Barrier) -> int:
         async with threads.lend():
             await barrier.wait()
             first = await sync_to_async(threading.get_ident)()
+            await sync_to_async(work)()
             assert await sync_to_async(threading.get_ident)() == first
             return first
 
@@ -43,6 +49,28 @@ def test_requests_at_one_time_have_a_thread_each_and_only_some_are_kept() -> Non
     assert len(set(run_in(threads, 4))) == 4
     asyncio.run(until_idle(threads, 2))
     assert threads.idle == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thread_that_ends_closes_its_connection_at_once() -> None:
+    threads = RequestThreads(kept=1)
+    gc.disable()
+    try:
+        before = open_connections()
+        run_in(threads, 5, work=open_connections)
+        deadline = time.monotonic() + 10
+        while open_connections() > before + 1:
+            assert time.monotonic() < deadline, open_connections()
+            time.sleep(0.01)
+    finally:
+        gc.enable()
+        run_in(threads, 1, work=connections.close_all)  # the kept one, whose thread ends with the test
+
+
+def open_connections() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
+        return int(cursor.fetchone()[0])
 
 
 def test_a_thread_that_still_works_for_a_caller_who_went_away_is_not_lent() -> None:
