@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from html import unescape
 
@@ -68,12 +69,17 @@ def _parts(notices: list[dict[str, str]]) -> set[str]:
     return {PARTS[notice["code"]] for notice in notices if notice["code"] in PARTS}
 
 
+def connected(hub: HubProcess) -> psycopg.Connection:
+    """Connect to a running hub's database beside it."""
+    facts = postgres_settings(hub.data_dir / "postgres")
+    address = {"host": facts["HOST"], "port": facts["PORT"], "user": facts["USER"], "dbname": facts["NAME"]}
+    return psycopg.connect(**address, autocommit=True)
+
+
 @contextmanager
 def without(hub: HubProcess, *tables: str) -> Iterator[None]:
     """Take tables away from a running hub, and give them back."""
-    facts = postgres_settings(hub.data_dir / "postgres")
-    address = {"host": facts["HOST"], "port": facts["PORT"], "user": facts["USER"], "dbname": facts["NAME"]}
-    with psycopg.connect(**address, autocommit=True) as database:
+    with connected(hub) as database:
         for table in tables:
             database.execute(f"ALTER TABLE {table} RENAME TO {table}_gone")
         try:
@@ -119,3 +125,17 @@ def test_every_door_tells_what_it_had_to_do_without_and_recovers_by_itself(hub, 
         assert (PASSAGE in page) == isinstance(case.told, tuple)
     assert asyncio.run(ask_programs(hub)) == [(True, set())] * 3
     assert PASSAGE in shown_page(hub, browser)
+
+
+def test_a_hub_whose_database_has_no_free_connection_stays_up_and_answers_again(hub):
+    with ExitStack() as held:
+        for _connection in range(1000):
+            try:
+                held.enter_context(connected(hub))
+            except psycopg.OperationalError:
+                break
+        began = time.monotonic()
+        while time.monotonic() < began + 2.5:  # the supervisor looks after the database every second
+            assert hub.call("POST", "/search", json={"query": QUESTION}).status_code in {200, 503}
+            assert hub.process.poll() is None
+    assert hub.call("POST", "/search", json={"query": QUESTION}).status_code == 200

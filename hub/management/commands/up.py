@@ -11,6 +11,7 @@ import urllib.request
 from argparse import ArgumentParser
 from pathlib import Path
 
+import psycopg
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -107,7 +108,7 @@ class _Readiness:
             ensure_queue()
             if settings.EMBEDDED_DATABASE:
                 shared_postgres(settings.HUB_DATA_DIR / "postgres").ensure()
-        except EmbeddedServerError as error:
+        except (EmbeddedServerError, psycopg.OperationalError) as error:  # such as a server without a free connection
             self._command.stderr.write(str(error))
         if not self._announced and self._answers():
             self._announced = True
