@@ -149,7 +149,7 @@ def test_search_goes_on_without_synonyms_while_the_ontologies_can_not_be_read(li
     assert search(local_operator(), by_words).hits == ()
     mend_table(table)
     found = search(local_operator(), by_words)
-    assert found.hits[0].content == "スループットは毎秒 50 件とする。"
+    assert "スループットは毎秒 50 件とする。" in {hit.content for hit in found.hits}
     assert "synonyms_unavailable" not in {notice.code for notice in found.notices}
 
 

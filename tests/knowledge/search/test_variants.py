@@ -19,7 +19,7 @@ def ask(text: str) -> SearchResult:
 
 
 def marked(text: str, question: str) -> list[str]:
-    return [text[start:end] for start, end in highlight_spans(text, query_marks(question))]
+    return [text[start:end] for start, end in highlight_spans(text, query_marks(question, analyse_query(question)))]
 
 
 @pytest.mark.parametrize("asked", ["FR-0011", "要件ID：FR-0011", "ＦＲ－００１１", "FR-0011/FR-0012", "FR-\u200b0011"])
