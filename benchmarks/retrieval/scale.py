@@ -19,6 +19,7 @@ from benchmarks.retrieval.filling import filled
 from benchmarks.retrieval.question_sets import read_sets
 from benchmarks.retrieval.synthetic import SHARES
 from hub.access.principals import local_operator
+from hub.core.collecting import REQUESTS, collect_seldom
 from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.backends.vectors import vector_literal
 from knowledge.backends.warm_up import warm_up, way_to_warm
@@ -64,6 +65,7 @@ def run(folder: Path, chunks: int, kept: Path) -> None:
     prepared = PreparedVectors(dict(zip([*drawn, *before], [*queries, *_some_stored(embedding_set)], strict=True)))
     legs.embedder_of = lambda _set: prepared  # type: ignore[assignment,return-value]
     _warm_up()
+    collect_seldom(REQUESTS)  # as a web process does after its start
     for text in before:
         _asker(SearchMode.HYBRID)(text)
     print(f"{'':10}{'clients':>8}{'p50':>8}{'p95':>8}{'p99':>8} ms{'here':>8}{'PostgreSQL':>12} processor ms, mean")
