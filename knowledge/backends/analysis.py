@@ -186,6 +186,8 @@ def _query_fields(text: str) -> tuple[dict[str, float], dict[str, float]]:
     words, bigrams = _fields_of(_without(folded, mentions))
     if not asked and not words:  # hiragana alone is then particles and endings
         bigrams = [term for term in bigrams if not HIRAGANA.fullmatch(term)]
+    if not mentions:  # as of most questions
+        return dict.fromkeys(words, 1.0), dict.fromkeys(bigrams, 1.0)
     days = _fields_of(_spelt(folded, [mention for mention in mentions if mention.month is not None]))
     years = _fields_of(_spelt(folded, [mention for mention in mentions if mention.month is None]))
     no_year = [mention.without_year for mention in mentions if mention.year is not None and mention.day is not None]
