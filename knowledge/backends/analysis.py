@@ -116,10 +116,11 @@ def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> Qu
     how dates are written counts ``DAY_SPELLING_WEIGHT`` or ``YEAR_SPELLING_WEIGHT``. Beyond ``MAX_QUERY_TERMS``
     distinct terms of a field the later ones are left out; ``is_cut`` tells of it.
     """
-    fields = _query_fields(text)
+    folded = fold(text)
+    fields = _query_fields(folded)
     is_cut = max(map(len, fields)) > MAX_QUERY_TERMS
     words, bigrams = map(_first, fields)
-    codes = tuple(code for code in dict.fromkeys(identifiers_in(fold(text))) if words.get(code) == 1.0)
+    codes = tuple(code for code in dict.fromkeys(identifiers_in(folded)) if words.get(code) == 1.0)
     others = _other_names(synonyms, (words, bigrams))
     return QueryTerms(
         words=words, bigrams=bigrams, other_words=others[0], other_bigrams=others[1], codes=codes, is_cut=is_cut
@@ -179,8 +180,7 @@ def join_codes(folded: str) -> str:
     return _DASH.sub("-", folded)
 
 
-def _query_fields(text: str) -> tuple[dict[str, float], dict[str, float]]:
-    folded = fold(text)
+def _query_fields(folded: str) -> tuple[dict[str, float], dict[str, float]]:
     mentions = find_dates(folded)
     asked = [mention.terms[0] for mention in mentions]
     words, bigrams = _fields_of(_without(folded, mentions))
