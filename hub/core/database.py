@@ -24,8 +24,13 @@ def unavailable_by(error: BaseException) -> Unavailable | None:
                 code="not_migrated",
             )
         case OperationalError() | InterfaceError() | InternalError():
-            return Unavailable(_("The database does not answer now. Try again in a few seconds."))
+            return database_down()
     return None
+
+
+def database_down() -> Unavailable:
+    """Say that the database does not answer."""
+    return Unavailable(_("The database does not answer now. Try again in a few seconds."))
 
 
 def in_one_line(error: BaseException) -> str:

@@ -21,7 +21,7 @@ ENGLISH_STOP_WORDS = frozenset(f"{_SNOWBALL} {_ALSO_ASKING}".split())
 # Of a question in English; two words may be a name or an entry of a menu (Sign in).
 LEAST_WORDS = 3
 _WORD = re.compile(r"(?<!\S)[a-z']+(?=[?!.,:;]*(?:\s|$))")
-_JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
+JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 
 
 def is_english(question: str) -> bool:
@@ -31,4 +31,4 @@ def is_english(question: str) -> bool:
     (True, False, False)
     """
     words = _WORD.findall(question.casefold())
-    return len(words) >= LEAST_WORDS and not ENGLISH_STOP_WORDS.isdisjoint(words) and not _JAPANESE.search(question)
+    return len(words) >= LEAST_WORDS and not ENGLISH_STOP_WORDS.isdisjoint(words) and not JAPANESE.search(question)

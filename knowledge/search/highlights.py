@@ -11,19 +11,18 @@ from sudachipy import SplitMode
 
 from knowledge.backends.analysis import QueryTerms, fold, join_codes, surfaces
 from knowledge.backends.dates import DateMention, find_dates
+from knowledge.backends.morphemes import ENGLISH
 from knowledge.backends.stemming import stem
-from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
+from knowledge.backends.stop_words import ENGLISH_STOP_WORDS, JAPANESE
 from knowledge.backends.variants import one_variant
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 
 MAX_WORDS = 80
 MAX_SPANS = 200
 _VOICE_MARKS = ("\u3099", "\u309a")
-_JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 _KANJI = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 _SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]?"
 _KATAKANA = re.compile("[\u30a1-\u30fa][\u30a1-\u30fa\u30fc]{2,}")
-_ENGLISH = re.compile("[a-z]{3,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,7 @@ def query_marks(text: str, terms: QueryTerms, *, also: Iterable[str] = ()) -> Ma
     patterns = [_pattern(word) for word in sorted(list(folded)[:MAX_WORDS], key=lambda word: (-len(word), word))]
     return Marks(
         pattern=re.compile("|".join(patterns)) if patterns else None,
-        forms=frozenset(term for term, weight in terms.words.items() if weight == 1.0 and _JAPANESE.search(term)),
+        forms=frozenset(term for term, weight in terms.words.items() if weight == 1.0 and JAPANESE.search(term)),
         dates=frozenset(term for mention in find_dates(fold(text)) for term in _found_by(mention)),
     )
 
@@ -123,7 +122,7 @@ def _fold_character(character: str) -> str:
 
 
 def _pattern(word: str) -> str:
-    if _ENGLISH.fullmatch(word):
+    if ENGLISH.fullmatch(word):
         root = stem(word)
         root = root[:-1] if root.endswith(("i", "e")) and len(root) > 3 else root
         return rf"(?<![a-z0-9]){re.escape(root)}[a-z]*" if word.startswith(root) else rf"(?<![a-z0-9]){word}"

@@ -135,9 +135,8 @@ def _are_few(sql: str, params: tuple[Any, ...], policy_id: int, most: int, one_o
         return bool(cursor.fetchone()[0])
 
 
-_many_until: dict[
-    tuple[object, ...], float
-] = {}  # the statements that gave more than so many, to be counted again then
+# The statements that gave more than so many, and when they are to be counted again.
+_many_until: dict[tuple[object, ...], float] = {}
 
 
 def _were_many(sql: str, params: tuple[Any, ...]) -> bool:

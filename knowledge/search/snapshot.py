@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import Error, connection, transaction
-from django.utils.translation import gettext_lazy as _
 from psycopg import IsolationLevel
 
-from hub.core.errors import Unavailable
+from hub.core.database import database_down
 
 
 @contextmanager
@@ -47,5 +46,5 @@ def going_back_to(savepoint: str) -> Iterator[None]:
         try:
             transaction.savepoint_rollback(savepoint)
         except Error as gone:
-            raise Unavailable(_("The database does not answer now. Try again in a few seconds.")) from gone
+            raise database_down() from gone
         raise
