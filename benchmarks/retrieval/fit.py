@@ -23,6 +23,7 @@ from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
 from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse
 from knowledge.search.legs import Stopwatch, ask_legs
 from knowledge.search.scope import permitted_chunks
+from knowledge.search.snapshot import set_savepoint
 from knowledge.types.search import SearchFilter, SearchMode
 
 GOLD_WITHIN = 5
@@ -75,6 +76,7 @@ def _ask(questions: Sequence[Question]) -> Asked:
     asked: Asked = []
     for question in questions:
         with transaction.atomic():
+            set_savepoint()
             terms = analyse_query(question.text)
             found = ask_legs(
                 question.text,
@@ -83,7 +85,6 @@ def _ask(questions: Sequence[Question]) -> Asked:
                 embedding_set=used,
                 permitted=permitted,
                 watch=Stopwatch(),
-                savepoint=transaction.savepoint(),
             )
         asked.append((found.evidence, question.gold, names))
     return asked

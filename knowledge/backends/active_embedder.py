@@ -80,10 +80,17 @@ def _make_embedder(backend: str, model: str, base_url: str) -> Embedder:
     )
 
 
-def find_active_set() -> EmbeddingSet | None:
-    """The set that search uses, with its policy; None before the first document. One query."""
+def find_active_set(*, savepoint: str = "") -> EmbeddingSet | None:
+    """The set that search uses, with its policy; None before the first document. One query.
+
+    A ``savepoint`` of that name is set in the same message, as another one would cost a search 0.4 ms.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_active_statement())
+        if savepoint:
+            cursor.execute(f"SAVEPOINT {savepoint}; {_active_statement()}")
+            cursor.nextset()
+        else:
+            cursor.execute(_active_statement())
         row = cursor.fetchone()
     if row is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from django.db import Error, transaction
+from django.db import Error
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
@@ -32,7 +32,7 @@ from knowledge.search.query import check_query
 from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
 from knowledge.search.rerank import rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
-from knowledge.search.snapshot import going_back_to, one_snapshot
+from knowledge.search.snapshot import SAVEPOINT, going_back, one_snapshot, set_savepoint
 from knowledge.text.structure import names_contents
 from knowledge.types.notices import Notice
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult
@@ -69,7 +69,7 @@ def search(
     watch = Stopwatch()
     try:
         with watch.measure("total"), told_as_unavailable("a search"), one_snapshot():
-            used = embedding_set or find_active_set()
+            used = _used_set(embedding_set)
             result = _search(principal, query, used, watch, expand, reranker) if used else _NOTHING
     except Unavailable:
         count(Point(family=SEARCH_FAILURES, labels=(_ALL_PARTS,), value=1))
@@ -82,6 +82,14 @@ def search(
     return replace(result, timings_ms=watch.timings_ms)
 
 
+def _used_set(given: EmbeddingSet | None) -> EmbeddingSet | None:
+    """Give the set to search, and set the savepoint that parts go back to. One query."""
+    if given is None:
+        return find_active_set(savepoint=SAVEPOINT)
+    set_savepoint()
+    return given
+
+
 def vector_search(principal: Principal, query: SearchQuery) -> SearchResult:
     """Search by meaning alone; otherwise as `search`."""
     return search(principal, replace(query, mode=SearchMode.VECTOR))
@@ -89,12 +97,11 @@ def vector_search(principal: Principal, query: SearchQuery) -> SearchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Question:
-    """What a query's text asks for, before any passage is looked at. ``savepoint`` is where a search goes back to."""
+    """What a query's text asks for, before any passage is looked at."""
 
     phrases: tuple[str, ...]
     synonyms: Mapping[str, str]
     terms: QueryTerms
-    savepoint: str
     notices: tuple[Notice, ...] = ()
 
 
@@ -132,7 +139,6 @@ def _search(
         embedding_set=embedding_set,
         permitted=permitted,
         watch=watch,
-        savepoint=question.savepoint,
         tell_terms=is_explained,
     )
     calibration = calibration_for(backend=embedding_set.backend, model=embedding_set.model)
@@ -158,24 +164,21 @@ def _search(
 
 
 def _read_question(query: SearchQuery, expand: Expand) -> _Question:
-    """Take a query's text apart. One query, and those of ``expand``."""
+    """Take a query's text apart. No queries but those of ``expand``."""
     phrases = find_phrases(query.text)
-    # All parts that a search can do without go back to the same one; it ends with the transaction.
-    savepoint = transaction.savepoint()
     remarks: list[Notice] = []
-    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else _synonyms(query.text, expand, savepoint, remarks)
+    synonyms = NO_SYNONYMS if query.mode is SearchMode.VECTOR else _synonyms(query.text, expand, remarks)
     return _Question(
         phrases=phrases,
         synonyms=synonyms,
         terms=analyse_query(query.text, synonyms=synonyms),
-        savepoint=savepoint,
         notices=tuple(remarks),
     )
 
 
-def _synonyms(text: str, expand: Expand, savepoint: str, remarks: list[Notice]) -> Mapping[str, str]:
+def _synonyms(text: str, expand: Expand, remarks: list[Notice]) -> Mapping[str, str]:
     try:
-        with going_back_to(savepoint):
+        with going_back():
             return expand(text)
     except Error as error:
         logger.error("the search goes on without synonyms: %s", in_one_line(error))
@@ -190,9 +193,7 @@ def _look_for_phrases(
     if not question.phrases:
         return WithPhrases(condition=Q())
     with watch.measure("phrases"):
-        return chunks_with_phrases(
-            principal, query.filter, embedding_set, question.phrases, question.terms, savepoint=question.savepoint
-        )
+        return chunks_with_phrases(principal, query.filter, embedding_set, question.phrases, question.terms)
 
 
 def _rank(
@@ -227,7 +228,7 @@ def _rerank(
     """Let the reranker order the first candidates, if there is one and it answers. One query then."""
     try:
         if chosen := reranker or configured_reranker():
-            with watch.measure("rerank"), going_back_to(question.savepoint):
+            with watch.measure("rerank"), going_back():
                 found, reranked = rerank(query.text, ranked.found, findings.candidates, chosen)
             return replace(ranked, found=found, reranked=reranked)
     except (Unavailable, Error) as error:

@@ -26,7 +26,7 @@ from knowledge.search.candidates import NO_CANDIDATES, Candidates
 from knowledge.search.fusion import Evidence
 from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.snapshot import going_back_to
+from knowledge.search.snapshot import going_back
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types.notices import Notice
@@ -103,10 +103,9 @@ def ask_legs(
     embedding_set: EmbeddingSet,
     permitted: PermittedChunks,
     watch: Stopwatch,
-    savepoint: str,
     tell_terms: bool = False,
 ) -> Findings:
-    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. ``savepoint`` is where both go back to.
+    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Where one fails, it is undone.
 
     ``tell_terms`` also tells which terms each candidate has.
 
@@ -115,14 +114,12 @@ def ask_legs(
     remarks: list[Notice] = []
     vector = lexical = None
     if mode is not SearchMode.LEXICAL:
-        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch, savepoint), remarks)
+        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if mode is not SearchMode.VECTOR or vector is None:
         nearest = vector
-        lexical = _attempt(
-            lambda: _ask_lexical(terms, embedding_set, permitted, nearest, watch, savepoint, tell_terms), remarks
-        )
+        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, nearest, watch, tell_terms), remarks)
     if mode is SearchMode.LEXICAL and lexical is None:
-        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch, savepoint), remarks)
+        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
     if vector is None and lexical is None:
         raise Unavailable(
             _("Search is not available: neither vector search nor lexical search answered."), code="search_unavailable"
@@ -140,14 +137,12 @@ def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
         return None
 
 
-def _ask_vector(
-    text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch, savepoint: str
-) -> _VectorAnswer:
+def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch) -> _VectorAnswer:
     try:
         with watch.measure("embed"):
             embedder = embedder_of(embedding_set)
             vector, is_cut = vector_literal(embedder.embed_query(text)), embedder.query_is_truncated(text)
-        with watch.measure("vector"), going_back_to(savepoint):
+        with watch.measure("vector"), going_back():
             nearest = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
     except EmbeddingError as error:
         logger.warning("vector search failed: %s", error.code)
@@ -167,11 +162,10 @@ def _ask_lexical(
     permitted: PermittedChunks,
     nearest: _VectorAnswer | None,
     watch: Stopwatch,
-    savepoint: str,
     tell_terms: bool,
 ) -> _LexicalAnswer:
     try:
-        with watch.measure("lexical"), going_back_to(savepoint):
+        with watch.measure("lexical"), going_back():
             weighed = weigh_terms(terms, embedding_set)
             hits = lexical_hits(
                 weighed,

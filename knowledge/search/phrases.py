@@ -32,7 +32,7 @@ from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranked_numbers
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
-from knowledge.search.snapshot import going_back_to
+from knowledge.search.snapshot import going_back
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchFilter
 
@@ -154,21 +154,19 @@ def chunks_with_phrases(
     embedding_set: EmbeddingSet,
     phrases: tuple[str, ...],
     terms: QueryTerms,
-    *,
-    savepoint: str,
 ) -> WithPhrases:
     """Find the searchable chunks that have every phrase, for a question of these terms. Up to 12 queries.
 
     All of them, as long as no more than ``READ_AT_ONCE`` may have the phrases, or the caller may search few passages.
     Otherwise the best ones. Where there are none, pairs of neighbours that have every phrase together. Without the
-    index, few passages are read one by one, after going back to ``savepoint``.
+    index, few passages are read one by one.
 
     :raises Unavailable: the index can't be read, and there are many.
     """
     permitted = permitted_chunks(principal, restriction, embedding_set)
     with_all = _with_all(searchable_chunks(principal, restriction, embedding_set), phrases)
     try:
-        with going_back_to(savepoint):
+        with going_back():
             found = _whole(with_all, permitted, embedding_set, phrases, terms)
             if found.chunk_ids or found.is_cut:
                 return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)

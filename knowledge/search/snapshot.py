@@ -1,4 +1,4 @@
-"""One view of the database for all queries of a search."""
+"""One view of the database for all queries of a search, and where it goes back to when one of them fails."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from django.db import Error, connection, transaction
 from psycopg import IsolationLevel
 
 from hub.core.database import database_down
+
+# All parts that a search can do without go back to the same savepoint; it ends with the transaction.
+SAVEPOINT = "search_parts"
 
 
 @contextmanager
@@ -34,9 +37,17 @@ def one_snapshot() -> Iterator[None]:
             driver.isolation_level = before
 
 
+def set_savepoint() -> None:
+    """Let the search go on from here when a part fails. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SAVEPOINT {SAVEPOINT}")
+
+
 @contextmanager
-def going_back_to(savepoint: str) -> Iterator[None]:
+def going_back() -> Iterator[None]:
     """Undo what a statement that fails has broken, so that the search can go on without it; the error passes.
+
+    Back to ``SAVEPOINT``, which must have been set.
 
     :raises Unavailable: there is nothing to go back to, for the connection is gone.
     """
@@ -44,7 +55,7 @@ def going_back_to(savepoint: str) -> Iterator[None]:
         yield
     except Error:
         try:
-            transaction.savepoint_rollback(savepoint)
+            transaction.savepoint_rollback(SAVEPOINT)
         except Error as gone:
             raise database_down() from gone
         raise
