@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from knowledge.backends.analysis import analyse_query
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
 from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse
-from knowledge.search.legs import Stopwatch, ask_legs
+from knowledge.search.legs import Stopwatch, ask_legs, embed_question
 from knowledge.search.scope import permitted_chunks
 from knowledge.search.snapshot import set_savepoint
 from knowledge.types.search import SearchFilter, SearchMode
@@ -77,14 +78,15 @@ def _ask(questions: Sequence[Question]) -> Asked:
     for question in questions:
         with transaction.atomic():
             set_savepoint()
+            watch = Stopwatch()
             terms = analyse_query(question.text)
             found = ask_legs(
-                question.text,
+                partial(embed_question, question.text, used, watch),
                 terms,
                 mode=SearchMode.HYBRID,
                 embedding_set=used,
                 permitted=permitted,
-                watch=Stopwatch(),
+                watch=watch,
             )
         asked.append((found.evidence, question.gold, names))
     return asked

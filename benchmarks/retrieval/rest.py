@@ -1,14 +1,16 @@
 """What REST search costs besides PostgreSQL and the model, by real HTTP requests to a hub in this process.
 
-From the moment the server hands a request to the hub until its answer is complete, on the clock: less what statements
-take from being sent until all of their rows are here, less the model. What is left is the service: authentication,
-rate limit, checks, BM25's sums, scores, shapes, JSON. What else runs on the machine lengthens that; the processor time
-beside it shows it less. The client is another process, whose reading of answers is neither.
+From the moment the server hands a request to the hub until its answer is complete, on the clock: less the time in which
+a statement runs, from being sent until all of its rows are here, or the model does. What is left is the service:
+authentication, rate limit, checks, BM25's sums, scores, shapes, JSON, as far as a caller waits for it: what is done
+while the model runs is not in it, but it is in the processor time. That leaves out statements and model altogether, and
+shows less of what else runs on the machine. The client is another process, whose reading of answers is neither.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import subprocess
@@ -17,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +54,16 @@ class Spent:
     model: float = 0.0
     model_processor: float = 0.0
     number: int = 0
+    elsewhere: list[tuple[float, float]] = field(default_factory=list)  # from, to: a statement or the model ran
 
     @property
     def service(self) -> float:
         """What is left for the hub itself."""
-        return self.wall - self.statements - self.model
+        waited, end = 0.0, -math.inf
+        for start, stop in sorted(self.elsewhere):
+            waited += max(0.0, stop - max(start, end))
+            end = max(end, stop)
+        return self.wall - waited * 1000
 
     @property
     def service_processor(self) -> float:
@@ -112,8 +119,9 @@ class Meter:
             try:
                 return method(*args, **kwargs)
             finally:
-                spent, used = time.perf_counter() - started, time.thread_time() - began
-                setattr(self.running, part, getattr(self.running, part) + spent * 1000)
+                ended, used = time.perf_counter(), time.thread_time() - began
+                self.running.elsewhere.append((started, ended))
+                setattr(self.running, part, getattr(self.running, part) + (ended - started) * 1000)
                 processor = f"{part}_processor"
                 setattr(self.running, processor, getattr(self.running, processor) + used * 1000)
                 self.running.number += part == "statements"

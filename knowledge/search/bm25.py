@@ -8,8 +8,9 @@ idea: MaxScore, Turtle & Flood 1995, doi:10.1016/0306-4573(95)00020-H. What is g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -74,6 +75,10 @@ class Scores:
             bigrams=self.bigrams[places],
             is_complete=self.is_complete,
         )
+
+
+# Gives the scores of the best chunks, and of those of some numbers that have any of the terms. Called once.
+ScoresWith = Callable[[NDArray[np.int64]], Scores]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +177,8 @@ def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> 
     return sums.scores(np.flatnonzero(sums.total), is_complete=True)
 
 
-def best_scores(
-    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int, *, also: NDArray[np.int64]
-) -> Scores:
-    """Score the best ``limit`` chunks at least, and those of ``also`` that have any of the terms."""
+def best_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int) -> ScoresWith:
+    """Score the best ``limit`` chunks at least; what is given scores those of other numbers that have any term, too."""
     lists = _lists(terms, pieces)
     sums = _Sums(lists, gains(terms, pieces))
     most_left = np.append(np.cumsum([one.most for one in lists][::-1])[::-1], 0.0)
@@ -185,10 +188,11 @@ def best_scores(
             look = 2 * read
             leaders = _leaders(sums.total, limit, float(most_left[place]))
             if leaders is not None:
-                return _finish(sums, lists[place:], leaders, also)
+                return partial(_finish, sums, lists[place:], leaders)
         sums.add(one)
         read += one.postings
-    return sums.scores(np.flatnonzero(sums.total), is_complete=True)
+    complete = sums.scores(np.flatnonzero(sums.total), is_complete=True)
+    return lambda _also: complete
 
 
 def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[_List]:

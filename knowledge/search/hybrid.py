@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from django.db import Error
@@ -20,12 +21,12 @@ from knowledge.backends.rerankers import configured_reranker
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
 from knowledge.ports import Reranker
-from knowledge.search import notices
+from knowledge.search import beside, notices
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
 from knowledge.search.explain import explain
 from knowledge.search.fusion import weights_for
 from knowledge.search.highlights import query_marks
-from knowledge.search.legs import Findings, Stopwatch, ask_legs
+from knowledge.search.legs import Findings, Stopwatch, ask_legs, embed_question
 from knowledge.search.pages import Page, load_page
 from knowledge.search.phrases import WithPhrases, chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
@@ -124,6 +125,9 @@ def _search(
     expand: Expand,
     reranker: Reranker | None,
 ) -> SearchResult:
+    embed = partial(embed_question, query.text, embedding_set, watch)
+    # The model takes as long as all that a search does before it needs the vector, and uses another core.
+    vector = embed if query.mode is SearchMode.LEXICAL else beside.begin(embed)
     question = _read_question(query, expand)
     quoting = _look_for_phrases(principal, query, embedding_set, question, watch)
     within = (Q(pk__lte=query.after.newest) if query.after else Q()) & quoting.condition
@@ -133,7 +137,7 @@ def _search(
         return _NOTHING
     is_explained = query.level.includes(SearchDetail.EXPLAIN)
     findings = ask_legs(
-        query.text,
+        vector,
         question.terms,
         mode=query.mode,
         embedding_set=embedding_set,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from knowledge.models import EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.candidates import NO_CANDIDATES, Candidates
 from knowledge.search.fusion import Evidence
-from knowledge.search.lexical import LexicalHits, lexical_hits, no_hits
+from knowledge.search.lexical import LexicalHits, LexicalSums, lexical_hits, no_hits, sum_postings
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.snapshot import going_back
 from knowledge.search.vector import nearest_chunks
@@ -75,10 +76,17 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _VectorAnswer:
-    vector: str
-    nearest: Candidates
+class QuestionVector:
+    """A question's vector as `vector_literal` writes it; ``is_cut`` when it is that of the question's beginning."""
+
+    literal: str
     is_cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _VectorAnswer:
+    asked: QuestionVector
+    nearest: Candidates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +103,19 @@ class _LegFailed(Exception):
         self.notice = notice
 
 
+def embed_question(text: str, embedding_set: EmbeddingSet, watch: Stopwatch) -> QuestionVector:
+    """Compute a question's vector with the model of a set. No query, so that any thread may call it.
+
+    :raises EmbeddingError: the model does not answer. :raises EmbedderMismatch: it is not the one of the set.
+    """
+    with watch.measure("embed"):
+        embedder = embedder_of(embedding_set)
+        literal = vector_literal(embedder.embed_query(text))
+        return QuestionVector(literal=literal, is_cut=embedder.query_is_truncated(text))
+
+
 def ask_legs(
-    text: str,
+    embed: Callable[[], QuestionVector],
     terms: QueryTerms,
     *,
     mode: SearchMode,
@@ -105,21 +124,26 @@ def ask_legs(
     watch: Stopwatch,
     tell_terms: bool = False,
 ) -> Findings:
-    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Where one fails, it is undone.
+    """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it where a savepoint is set.
 
-    ``tell_terms`` also tells which terms each candidate has.
+    ``embed`` gives the question's vector, or waits for it: as late as may be. ``tell_terms`` also tells which terms
+    each candidate has.
 
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
     remarks: list[Notice] = []
-    vector = lexical = None
+    legs = _Legs(terms=terms, embedding_set=embedding_set, permitted=permitted, watch=watch)
+    sums = vector = lexical = None
+    if mode is not SearchMode.VECTOR:
+        sums = _attempt(partial(legs.sum_words, is_beside=mode is SearchMode.HYBRID), remarks)
     if mode is not SearchMode.LEXICAL:
-        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
-    if mode is not SearchMode.VECTOR or vector is None:
-        nearest = vector
-        lexical = _attempt(lambda: _ask_lexical(terms, embedding_set, permitted, nearest, watch, tell_terms), remarks)
+        vector = _attempt(partial(legs.ask_vector, embed), remarks)
+    if mode is SearchMode.VECTOR and vector is None:
+        sums = _attempt(legs.sum_words, remarks)
+    if sums is not None:
+        lexical = _attempt(partial(legs.ask_lexical, sums, vector, tell_terms=tell_terms), remarks)
     if mode is SearchMode.LEXICAL and lexical is None:
-        vector = _attempt(lambda: _ask_vector(text, embedding_set, permitted, watch), remarks)
+        vector = _attempt(partial(legs.ask_vector, embed), remarks)
     if vector is None and lexical is None:
         raise Unavailable(
             _("Search is not available: neither vector search nor lexical search answered."), code="search_unavailable"
@@ -137,50 +161,57 @@ def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
         return None
 
 
-def _ask_vector(text: str, embedding_set: EmbeddingSet, permitted: PermittedChunks, watch: Stopwatch) -> _VectorAnswer:
-    try:
-        with watch.measure("embed"):
-            embedder = embedder_of(embedding_set)
-            vector, is_cut = vector_literal(embedder.embed_query(text)), embedder.query_is_truncated(text)
-        with watch.measure("vector"), going_back():
-            nearest = nearest_chunks(embedding_set, vector, permitted, limit=LEG_DEPTH)
-    except EmbeddingError as error:
-        logger.warning("vector search failed: %s", error.code)
-        raise _LegFailed(notices.vector_unavailable(error.ja, error.en)) from error
-    except EmbedderMismatch as error:
-        logger.warning("vector search failed: %s", error.error_code)
-        raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
-    except Error as error:
-        logger.error("vector search failed: %s", in_one_line(error))
-        raise _LegFailed(notices.vector_unavailable("", "")) from error
-    return _VectorAnswer(vector=vector, nearest=nearest, is_cut=is_cut)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Legs:
+    """Both legs of one search. What fails in one of them is undone and raised as _LegFailed."""
 
+    terms: QueryTerms
+    embedding_set: EmbeddingSet
+    permitted: PermittedChunks
+    watch: Stopwatch
 
-def _ask_lexical(
-    terms: QueryTerms,
-    embedding_set: EmbeddingSet,
-    permitted: PermittedChunks,
-    nearest: _VectorAnswer | None,
-    watch: Stopwatch,
-    tell_terms: bool,
-) -> _LexicalAnswer:
-    try:
-        with watch.measure("lexical"), going_back():
-            weighed = weigh_terms(terms, embedding_set)
+    def ask_vector(self, embed: Callable[[], QuestionVector]) -> _VectorAnswer:
+        try:
+            asked = embed()
+            with self.watch.measure("vector"), going_back():
+                nearest = nearest_chunks(self.embedding_set, asked.literal, self.permitted, limit=LEG_DEPTH)
+        except EmbeddingError as error:
+            logger.warning("vector search failed: %s", error.code)
+            raise _LegFailed(notices.vector_unavailable(error.ja, error.en)) from error
+        except EmbedderMismatch as error:
+            logger.warning("vector search failed: %s", error.error_code)
+            raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
+        except Error as error:
+            logger.error("vector search failed: %s", in_one_line(error))
+            raise _LegFailed(notices.vector_unavailable("", "")) from error
+        return _VectorAnswer(asked=asked, nearest=nearest)
+
+    def sum_words(self, *, is_beside: bool = False) -> LexicalSums:
+        with self._lexical():
+            weighed = weigh_terms(self.terms, self.embedding_set)
+            return sum_postings(weighed, self.permitted, limit=LEG_DEPTH, is_beside=is_beside)
+
+    def ask_lexical(self, sums: LexicalSums, vector: _VectorAnswer | None, *, tell_terms: bool) -> _LexicalAnswer:
+        with self._lexical():
             hits = lexical_hits(
-                weighed,
-                permitted,
-                embedding_set,
-                limit=LEG_DEPTH,
-                also=nearest.nearest if nearest else NO_CANDIDATES,
-                near=nearest.vector if nearest else None,
-                codes=terms.codes,
+                sums,
+                self.permitted,
+                self.embedding_set,
+                also=vector.nearest if vector else NO_CANDIDATES,
+                near=vector.asked.literal if vector else None,
+                codes=self.terms.codes,
                 tell_terms=tell_terms,
             )
-    except Error as error:
-        logger.error("lexical search failed: %s", in_one_line(error))
-        raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
-    return _LexicalAnswer(hits=hits, is_cut=terms.is_cut or terms.own_words > max(MAX_TERMS.values()))
+        return _LexicalAnswer(hits=hits, is_cut=self.terms.is_cut or self.terms.own_words > max(MAX_TERMS.values()))
+
+    @contextmanager
+    def _lexical(self) -> Iterator[None]:
+        try:
+            with self.watch.measure("lexical"), going_back():
+                yield
+        except Error as error:
+            logger.error("lexical search failed: %s", in_one_line(error))
+            raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
 
 
 def _served_mode(
@@ -198,7 +229,7 @@ def _combine(
     lexical: _LexicalAnswer | None,
     remarks: list[Notice],
 ) -> Findings:
-    if (vector and vector.is_cut) or (lexical and lexical.is_cut):
+    if (vector and vector.asked.is_cut) or (lexical and lexical.is_cut):
         remarks.append(notices.QUERY_CUT)
     nearest = vector.nearest if vector else NO_CANDIDATES
     # The lexical leg puts those that it found by itself behind the nearest ones.

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet, LexicalField
-from knowledge.search.bm25 import Scores, all_scores, best_scores
+from knowledge.search import beside
+from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores
 from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
@@ -47,36 +48,60 @@ class LexicalHits:
     matched: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LexicalSums:
+    """What the postings of some terms say of all chunks, whoever may see them; of the best ``limit`` at least."""
+
+    terms: Sequence[FieldTerm]
+    pieces: Mapping[PieceKey, Piece]
+    scores: ScoresWith
+    limit: int
+
+
+def sum_postings(
+    terms: Sequence[FieldTerm], permitted: PermittedChunks, *, limit: int, is_beside: bool = False
+) -> LexicalSums:
+    """Read the postings of some terms and sum them, to find the best ``limit`` permitted chunks. Up to two queries.
+
+    With ``is_beside`` the sums of a large index run in another thread, and `lexical_hits` waits for them.
+    """
+    pieces = read_pieces([key for term in terms for key in term.pieces])
+    if not terms or permitted.is_small:
+        every = all_scores(terms, pieces)
+        return LexicalSums(terms=terms, pieces=pieces, scores=lambda _also: every, limit=limit)
+    work = partial(best_scores, terms, pieces, limit)
+    wait = beside.begin(work) if is_beside else work
+    return LexicalSums(terms=terms, pieces=pieces, scores=lambda also: wait()(also), limit=limit)
+
+
 def lexical_hits(
-    terms: Sequence[FieldTerm],
+    sums: LexicalSums,
     permitted: PermittedChunks,
     embedding_set: EmbeddingSet,
     *,
-    limit: int,
     also: Candidates = NO_CANDIDATES,
     near: str | None = None,
     codes: Sequence[str] = (),
     tell_terms: bool = False,
 ) -> LexicalHits:
-    """Score the permitted chunks that have any term: the best ``limit``, and those of ``also`` wherever they rank.
+    """Take the permitted chunks that have any term: the best ones, and those of ``also`` wherever they rank.
 
     Those of ``also``, which must be permitted ones, come first and in their order, whether they have a term or not; of
     equals the smaller number in the index ranks first. Of the terms that a chunk has, ``codes`` are told, or all with
     ``tell_terms``. New candidates get their cosine to ``near``, a vector as `vector_literal`
-    writes it. Up to three queries, and one more each time that too few of the best candidates were permitted.
+    writes it. Up to two queries, and one more each time that too few of the best candidates were permitted.
     """
-    if not terms or permitted.is_empty:
+    if not sums.terms or permitted.is_empty:
         return no_hits(also)
-    pieces = read_pieces([key for term in terms for key in term.pieces])
     ask = _Asker(permitted_chunks=permitted, embedding_set=embedding_set, near=near, known=also)
-    scores, found = _best(terms, pieces, ask, limit)
+    scores, found = _best(sums, ask)
     everyone = also.followed_by(found)
-    ranks = _ranks(_first(scores.keep(everyone.ordinals), limit).ordinals, everyone.ordinals)
+    ranks = _ranks(_first(scores.keep(everyone.ordinals), sums.limit).ordinals, everyone.ordinals)
     shown = np.flatnonzero((ranks > 0) | (np.arange(ranks.size) < len(also)))
     candidates = everyone.at(shown)
     words, bigrams = scores.of(candidates.ordinals)
-    told = [term for term in terms if tell_terms or term.text in codes]
-    matched = _matched(told, pieces, candidates.ordinals)
+    told = [term for term in sums.terms if tell_terms or term.text in codes]
+    matched = _matched(told, sums.pieces, candidates.ordinals)
     return LexicalHits(
         candidates=candidates,
         words=np.minimum(1.0, words),
@@ -205,19 +230,16 @@ class _Asker:
         return read_candidates(ordinals, self.permitted_chunks, self.embedding_set, near=self.near)
 
 
-def _best(
-    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], ask: _Asker, limit: int
-) -> tuple[Scores, Candidates]:
-    """Score the chunks, and read those of the best ``limit`` permitted ones that are not known."""
+def _best(sums: LexicalSums, ask: _Asker) -> tuple[Scores, Candidates]:
+    """Score the chunks, and read those of the best permitted ones that are not known."""
+    scores = sums.scores(ask.known.ordinals)
     if ask.permitted_chunks.is_small:
-        scores = all_scores(terms, pieces)
-        best = _first(scores.keep(ask.permitted_chunks.numbers), limit).ordinals
+        best = _first(scores.keep(ask.permitted_chunks.numbers), sums.limit).ordinals
         return scores, ask.permitted(ask.new(best))
-    scores = best_scores(terms, pieces, limit, also=ask.known.ordinals)
-    found, count = _best_permitted(scores, ask, limit)
-    if count < limit and not scores.is_complete:
-        scores = all_scores(terms, pieces)
-        found, _count = _best_permitted(scores, ask, limit)
+    found, count = _best_permitted(scores, ask, sums.limit)
+    if count < sums.limit and not scores.is_complete:
+        scores = all_scores(sums.terms, sums.pieces)
+        found, _count = _best_permitted(scores, ask, sums.limit)
     return scores, found
 
 

@@ -13,7 +13,7 @@ from knowledge.backends.embedders.base import EmbeddingError
 from knowledge.backends.vectors import vector_literal
 from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
-from knowledge.search.lexical import lexical_hits
+from knowledge.search.lexical import lexical_hits, sum_postings
 from knowledge.search.scope import PermittedChunks
 from knowledge.search.snapshot import one_snapshot
 from knowledge.search.vector import cosines_of
@@ -106,5 +106,6 @@ def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[i
         sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids, for_words=True
     )
     with one_snapshot():
-        hits = lexical_hits(weigh_terms(analyse_query(question), active), own, active, limit=max(len(ids), 1))
+        sums = sum_postings(weigh_terms(analyse_query(question), active), own, limit=max(len(ids), 1))
+        hits = lexical_hits(sums, own, active)
     return dict(zip(hits.candidates.chunk_ids.tolist(), hits.ranks.tolist(), strict=True))

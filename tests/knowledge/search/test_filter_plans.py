@@ -14,7 +14,7 @@ from knowledge.backends.analysis import analyse_query
 from knowledge.backends.vectors import vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search import scope, vector
-from knowledge.search.lexical import lexical_hits
+from knowledge.search.lexical import lexical_hits, sum_postings
 from knowledge.search.scope import permitted_chunks, searchable_chunks
 from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import weigh_terms
@@ -93,7 +93,7 @@ def test_every_plan_finds_what_comparing_all_finds(
             patch.setattr(scope, "COMPARED_ONE_OF", 1)
             permitted = permitted_chunks(principal, chosen, embedding_set)
             nearest = nearest_chunks(embedding_set, vector_literal(query), permitted, limit=200).chunk_ids.tolist()
-            lexical = lexical_hits(terms, permitted, embedding_set, limit=20)
+            lexical = lexical_hits(sum_postings(terms, permitted, limit=20), permitted, embedding_set)
         assert set(nearest) <= allowed
         assert set(lexical.candidates.chunk_ids.tolist()) <= allowed
         assert len(nearest) >= min(10, len(allowed))

@@ -62,7 +62,7 @@ def test_leaving_out_what_can_not_win_changes_nothing(seed: int, spread: int) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bm25, "FIRST_LOOK", 10)
         patch.setattr(bm25, "DENSE_SPAN", 5_000)
-        some, every = best_scores(terms, pieces, LIMIT, also=named), all_scores(terms, pieces)
+        some, every = best_scores(terms, pieces, LIMIT)(named), all_scores(terms, pieces)
     assert best(some) == best(every)
     assert best(some.keep(named)) == best(every.keep(named))
 
@@ -83,7 +83,7 @@ def test_summing_in_one_go_gives_the_same_numbers_as_term_by_term(seed: int, spr
 def test_the_bound_does_leave_something_out() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bm25, "FIRST_LOOK", 10)
-        complete = [best_scores(*made_terms(seed, 1), LIMIT, also=NOBODY).is_complete for seed in range(20)]
+        complete = [best_scores(*made_terms(seed, 1), LIMIT)(NOBODY).is_complete for seed in range(20)]
     assert set(complete) == {True, False}
 
 
