@@ -89,7 +89,9 @@ class SearchOut(BaseModel):
     total_found: int = Field(description="candidates at or above the threshold, before the limit")
     next_cursor: str | None
     notices: list[dict[str, str]]
-    timings_ms: dict[str, float]
+    timings_ms: dict[str, float] = Field(
+        description="of each step (the model works beside others, so that they can add up to more) and in total"
+    )
     explain: ExplanationOut | None = Field(None, description="with detail explain")
 
 
