@@ -147,7 +147,7 @@ class _Sums:
         """Give the place of each number; the numbers must occur."""
         return ordinals - self._low if self._numbers is None else np.searchsorted(self._numbers, ordinals)
 
-    def mark(self, given: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def mark(self, given: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Mark the places of those numbers that have one."""
         marks = np.zeros(self.size, bool)
         if self._numbers is None:
@@ -175,6 +175,17 @@ def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> 
         for one in lists:
             sums.add(one)
     return sums.scores(np.flatnonzero(sums.total), is_complete=True)
+
+
+def scores_of(
+    terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], ordinals: NDArray[np.integer[Any]]
+) -> Scores:
+    """Score those of some chunks that have any of the terms, as `all_scores` would."""
+    nobody = np.zeros(0, np.int64)
+    if not ordinals.size:
+        return Scores(ordinals=nobody, words=np.zeros(0), bigrams=np.zeros(0), is_complete=False)
+    lists = _lists(terms, pieces)
+    return _finish(_Sums(lists, gains(terms, pieces)), lists, nobody, ordinals)
 
 
 def best_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int) -> ScoresWith:
@@ -215,12 +226,13 @@ def _leaders(total: NDArray[np.float64], limit: int, most_left: float) -> NDArra
     return np.flatnonzero(total >= least - most_left - ROUNDING) if least > most_left + ROUNDING else None
 
 
-def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also: NDArray[np.int64]) -> Scores:
+def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also: NDArray[np.integer[Any]]) -> Scores:
     wanted = sums.mark(also)
     wanted[leaders] = True
     for one in rest:
         sums.add_at(one, wanted)
-    return sums.scores(np.flatnonzero(wanted & (sums.total > 0)), is_complete=False)
+    scores = sums.scores(np.flatnonzero(wanted), is_complete=False)
+    return scores.at(np.flatnonzero(scores.total > 0))
 
 
 def _brought_by_all(parts: Sequence[tuple[FieldTerm, Piece]]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search import beside
-from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores
+from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores, scores_of
 from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
@@ -50,7 +50,10 @@ class LexicalHits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalSums:
-    """What the postings of some terms say of all chunks, whoever may see them; of the best ``limit`` at least."""
+    """What the postings of some terms say of the permitted chunks if they are few, or of all, whoever may see them.
+
+    Of all chunks at least the best ``limit`` are scored.
+    """
 
     terms: Sequence[FieldTerm]
     pieces: Mapping[PieceKey, Piece]
@@ -67,8 +70,8 @@ def sum_postings(
     """
     pieces = read_pieces([key for term in terms for key in term.pieces])
     if not terms or permitted.is_small:
-        every = all_scores(terms, pieces)
-        return LexicalSums(terms=terms, pieces=pieces, scores=lambda _also: every, limit=limit)
+        of_permitted = scores_of(terms, pieces, permitted.numbers if terms else np.zeros(0, np.int64))
+        return LexicalSums(terms=terms, pieces=pieces, scores=lambda _also: of_permitted, limit=limit)
     work = partial(best_scores, terms, pieces, limit)
     wait = beside.begin(work) if is_beside else work
     return LexicalSums(terms=terms, pieces=pieces, scores=lambda also: wait()(also), limit=limit)
@@ -162,17 +165,19 @@ def numbers_with_half(texts: Sequence[str], embedding_set: EmbeddingSet) -> NDAr
     return _having(asked, read_pieces([key for term in asked for key in term.pieces]), least)
 
 
-def ranked_numbers(terms: Sequence[FieldTerm], *, among: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
-    """Give the numbers in the index of all chunks that have any term, or of some of them, whoever may see them.
+def ranked_numbers(
+    terms: Sequence[FieldTerm], limit: int, *, among: NDArray[np.int32] | None = None
+) -> NDArray[np.int64]:
+    """Give the numbers in the index of the best ``limit`` chunks that have any term, or of some, whoever may see them.
 
     The best first; those of ``among`` that have no term come last. At most one query.
     """
-    scores = all_scores(terms, read_pieces([key for term in terms for key in term.pieces]))
-    if among is not None:
-        scores = scores.keep(among.astype(np.int64))
-        rest = np.setdiff1d(among, scores.ordinals)
-        return np.append(_first(scores, among.size).ordinals, rest)
-    return scores.ordinals[np.argsort(-scores.total, kind="stable")]
+    pieces = read_pieces([key for term in terms for key in term.pieces])
+    if among is None:
+        return _first(all_scores(terms, pieces), limit).ordinals
+    scores = scores_of(terms, pieces, among)
+    rest = np.setdiff1d(among, scores.ordinals) if scores.ordinals.size < limit else among[:0]
+    return np.append(_first(scores, limit).ordinals, rest)[:limit]
 
 
 def _rarity(term: KnownTerm) -> tuple[int, str]:
@@ -234,8 +239,7 @@ def _best(sums: LexicalSums, ask: _Asker) -> tuple[Scores, Candidates]:
     """Score the chunks, and read those of the best permitted ones that are not known."""
     scores = sums.scores(ask.known.ordinals)
     if ask.permitted_chunks.is_small:
-        best = _first(scores.keep(ask.permitted_chunks.numbers), sums.limit).ordinals
-        return scores, ask.permitted(ask.new(best))
+        return scores, ask.permitted(ask.new(_first(scores, sums.limit).ordinals))
     found, count = _best_permitted(scores, ask, sums.limit)
     if count < sums.limit and not scores.is_complete:
         scores = all_scores(sums.terms, sums.pieces)
@@ -282,7 +286,9 @@ def _top(total: NDArray[np.float64], size: int) -> NDArray[np.int64]:
 
 def _first(scores: Scores, limit: int) -> Scores:
     """Keep the best ones, in their order; of equals the smaller number comes first."""
-    return scores.at(np.argsort(-scores.total, kind="stable")[:limit])
+    total = scores.total
+    top = np.sort(_top(total, limit))
+    return scores.at(top[np.argsort(-total[top], kind="stable")])
 
 
 def _ranks(ranked: NDArray[np.int64], ordinals: NDArray[np.int64]) -> NDArray[np.int64]:

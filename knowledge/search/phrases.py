@@ -201,7 +201,7 @@ def _whole(
     if permitted.is_small:
         found = with_all if numbers is None else with_all.filter(_numbered(numbers))
         return _Found(chunk_ids=list(found.values_list("pk", flat=True)))
-    best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)
+    best = ranked_numbers(weigh_terms(terms, embedding_set), MOST_READ + 1, among=numbers)
     return _best_with_phrases(with_all, best, has_others=numbers is None)
 
 
@@ -216,7 +216,7 @@ def _divided(embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: Query
     numbers = numbers_with_half(told, embedding_set)
     best: NDArray[np.signedinteger] = numbers
     if numbers.size > MOST_DIVIDED:
-        best = ranked_numbers(weigh_terms(terms, embedding_set), among=numbers)[:MOST_DIVIDED]
+        best = ranked_numbers(weigh_terms(terms, embedding_set), MOST_DIVIDED, among=numbers)
     if not best.size:
         return []
     # White space that does not count may stretch a phrase in its text.

@@ -11,7 +11,7 @@ from hub.access.principals import local_operator
 from knowledge.backends.segments import maintain_segments
 from knowledge.models import LexicalSegment
 from knowledge.search import bm25, postings
-from knowledge.search.bm25 import Scores, all_scores, best_scores
+from knowledge.search.bm25 import Scores, all_scores, best_scores, scores_of
 from knowledge.search.hybrid import search
 from knowledge.search.postings import Piece, PieceKey, PieceStore
 from knowledge.search.weighing import FieldTerm
@@ -78,6 +78,20 @@ def test_summing_in_one_go_gives_the_same_numbers_as_term_by_term(seed: int, spr
         one_by_one = all_scores(terms, pieces)
     for column in ("ordinals", "words", "bigrams"):
         assert getattr(at_once, column).tolist() == getattr(one_by_one, column).tolist()
+
+
+@given(seed=st.integers(0, 10_000), spread=st.sampled_from([1, 2_000]))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_scoring_some_chunks_gives_what_they_have_among_all(seed: int, spread: int) -> None:
+    terms, pieces = made_terms(seed, spread)
+    few = np.unique([0, *(piece.ordinals[-1] for piece in pieces.values())])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25, "DENSE_SPAN", 5_000)
+        every = all_scores(terms, pieces)
+        for sought in (few, NOBODY):
+            some, same = scores_of(terms, pieces, sought), every.keep(sought)
+            for column in ("ordinals", "words", "bigrams"):
+                assert getattr(some, column).tolist() == getattr(same, column).tolist()
 
 
 def test_the_bound_does_leave_something_out() -> None:
