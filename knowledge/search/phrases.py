@@ -1,8 +1,5 @@
 """Exact phrases: what stands in 「」, 『』 or quotes must occur in a passage.
 
-Compared after NFKC, whatever the case of letters, and however lines are broken: white space counts only between two
-letters or digits of ASCII, as between English words. What has no width (soft hyphens, variation selectors) does not.
-
 The index tells which passages may have a phrase; their texts are read to be sure. Where those are very many, or the
 index can tell nothing (a single sign), the texts of the passages that answer the question best are read first, and no
 more of them than give both legs their candidates. Where no passage has the phrases, neighbours are read together: a
@@ -18,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.db import Error, connection
-from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
+from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
@@ -29,6 +26,7 @@ from hub.core.errors import InvalidInput, Unavailable
 from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
 from knowledge.models import Chunk, EmbeddingSet
+from knowledge.search.holding import SQUEEZED, chunks_holding
 from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranked_numbers
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
@@ -55,12 +53,6 @@ _QUOTED = re.compile(
     r"|[\"＂]([^\"＂]++)[\"＂]|[“”„〝]([^“”„〝〞〟]++)[“”〞〟]|«([^«»]++)»"
     r"|(?<![A-Za-z0-9])['‘’]([^'‘’]++)['’](?![A-Za-z0-9])"
 )
-
-
-_SQUEEZED = (
-    r"regexp_replace(regexp_replace(lower(normalize({}, NFKC)), '\s+', ' ', 'g'), "
-    r"'(?<![a-z0-9]) | (?![a-z0-9])|[\u00AD\u200B-\u200F\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g')"
-)
 # Neighbours are told by the text around their border; those that share a phrase are read whole, for the other phrases.
 _NEIGHBOURS = """
 WITH phrase (text) AS MATERIALIZED (SELECT {phrase} FROM unnest(%s::text[]) AS given (text))
@@ -80,23 +72,7 @@ def _joined(first: str, *more: str) -> str:
     """Two neighbours' texts as one, without what the second one repeats of the first."""
     rest = ", ".join(["two.content", "greatest(one.end_offset - two.start_offset, 0) + 1", *more])
     between = r"CASE WHEN two.start_offset > one.end_offset THEN E'\n' ELSE '' END"
-    return _SQUEEZED.format(f"{first} || {between} || substr({rest})")
-
-
-class _Squeezed(Func):
-    """A text as phrases are compared: folded, without white space but between words of ASCII."""
-
-    arity = 1
-    output_field = TextField()
-    template = _SQUEEZED.format("%(expressions)s")
-
-
-class _Contains(Func):
-    """That a text has another one in it."""
-
-    arity = 2
-    output_field = BooleanField()
-    template = "strpos(%(expressions)s) > 0"
+    return SQUEEZED.format(f"{first} || {between} || substr({rest})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +140,7 @@ def chunks_with_phrases(
     :raises Unavailable: the index can't be read, and there are many.
     """
     permitted = permitted_chunks(principal, restriction, embedding_set)
-    with_all = _with_all(searchable_chunks(principal, restriction, embedding_set), phrases)
+    with_all = chunks_holding(searchable_chunks(principal, restriction, embedding_set), phrases)
     try:
         with going_back():
             found = _whole(with_all, permitted, embedding_set, phrases, terms)
@@ -179,12 +155,6 @@ def chunks_with_phrases(
             ) from error
         return WithPhrases(condition=among(list(with_all.values_list("pk", flat=True))), is_unindexed=True)
     return WithPhrases(condition=among(pairs), is_divided=bool(pairs))
-
-
-def _with_all(chunks: QuerySet[Chunk], phrases: tuple[str, ...]) -> QuerySet[Chunk]:
-    for phrase in phrases:
-        chunks = chunks.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
-    return chunks
 
 
 def _whole(
@@ -222,7 +192,7 @@ def _divided(embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: Query
     # White space that does not count may stretch a phrase in its text.
     width = str(2 * max(map(len, phrases)) + MARGIN)
     sql = _NEIGHBOURS.format(
-        phrase=_SQUEEZED.format("given.text"),
+        phrase=SQUEEZED.format("given.text"),
         border=_joined(f"right(one.content, {width})", width),
         together=_joined("one.content"),
     )
