@@ -133,18 +133,18 @@ def fingerprint(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), signed=True)
 
 
-def terms_inside(phrase: str) -> set[str]:
-    """Give terms of the field ``bigrams`` that every passage has in which the phrase occurs.
+def terms_inside(phrase: str) -> list[str]:
+    """Give terms of the field ``bigrams`` that every passage has in which the phrase occurs, as they follow each other.
 
     Words at either end may be parts of longer ones there, so they do not count.
     """
     folded = fold(phrase)
-    terms: set[str] = set()
+    terms: list[str] = []
     for run in _RUN.finditer(folded):
         if run["cjk"] and len(run[0]) > 1:
-            terms.update(run[0][i : i + 2] for i in range(len(run[0]) - 1))
+            terms += map(add, run[0], run[0][1:])
         elif run.start() > 0 and run.end() < len(folded):
-            terms.add(_whole_word(run[0]))
+            terms.append(_whole_word(run[0]))
     return terms
 
 

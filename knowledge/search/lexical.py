@@ -7,28 +7,23 @@ permitted at all, those alone are ranked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.models import EmbeddingSet, LexicalField
+from knowledge.models import EmbeddingSet
 from knowledge.search import beside
 from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores, scores_of
 from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.weighing import FieldTerm, KnownTerm, known_terms
+from knowledge.search.weighing import FieldTerm
 
 # So many times more candidates are asked about when too few of the first ones were permitted.
 NEXT_BATCH = 4
-# Of a phrase's terms, so many narrow down where it may stand; of each three one may be divided by the end of a line,
-# but no more than two.
-MOST_NARROWING = 6
-TERMS_PER_BREAK = 3
-MOST_BREAKS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,39 +125,11 @@ def no_hits(candidates: Candidates) -> LexicalHits:
     )
 
 
-def numbers_with_most(groups: Sequence[Sequence[str]], embedding_set: EmbeddingSet) -> NDArray[np.int32]:
-    """Find the numbers in the index of the chunks that have, of each group, nearly all terms of the field bigrams.
-
-    In ascending order. Each group is a phrase's: where a line is broken inside of it, the index lacks the term that the
-    break divides. Up to two queries.
-    """
-    name = LexicalField.BIGRAM.value
-    fields = {name: {term: 1.0 for group in groups for term in group}}
-    known = {term.text: term for term in known_terms(fields, embedding_set.policy_id)[name].terms}
-    asked = [sorted((known[text] for text in group if text in known), key=_rarity)[:MOST_NARROWING] for group in groups]
-    least = [_least(group, known) for group in groups]
-    if not all(number > 0 for number in least):
-        return np.zeros(0, np.int32)
-    pieces = read_pieces([key for terms in asked for term in terms for key in term.pieces])
-    found = [_having(terms, pieces, number) for terms, number in zip(asked, least, strict=True)]
-    return reduce(np.intersect1d, found)
-
-
-def numbers_with_half(texts: Sequence[str], embedding_set: EmbeddingSet) -> NDArray[np.int32]:
-    """Find the numbers in the index of the chunks that have as many terms of a phrase as the better half of it has.
-
-    In ascending order. The phrase is divided between two chunks: its terms are in one or the other, but for the one
-    that the border divides. Up to two queries.
-    """
-    name = LexicalField.BIGRAM.value
-    known = known_terms({name: dict.fromkeys(texts, 1.0)}, embedding_set.policy_id)[name].terms
-    asked = sorted(known, key=_rarity)[:MOST_NARROWING]
-    least = (len(asked) - 1) // 2
-    # Besides the border, ends of lines divide terms.
-    nowhere, divided = len(texts) - len(known), 1 + min(len(texts) // TERMS_PER_BREAK, MOST_BREAKS)
-    if least < 1 or nowhere > divided:
-        return np.zeros(0, np.int32)
-    return _having(asked, read_pieces([key for term in asked for key in term.pieces]), least)
+def occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell which of some numbers occur in others, which ascend and are one at least."""
+    places = np.minimum(np.searchsorted(many, few), many.size - 1)
+    are_there: NDArray[np.bool_] = many[places] == few
+    return are_there
 
 
 def ranked_numbers(
@@ -178,43 +145,6 @@ def ranked_numbers(
     scores = scores_of(terms, pieces, among)
     rest = np.setdiff1d(among, scores.ordinals) if scores.ordinals.size < limit else among[:0]
     return np.append(_first(scores, limit).ordinals, rest)[:limit]
-
-
-def _rarity(term: KnownTerm) -> tuple[int, str]:
-    return term.chunks, term.text
-
-
-def _least(group: Sequence[str], known: Collection[str]) -> int:
-    """How many of the asked terms a passage has in which the phrase occurs; 0 or less when none can have it."""
-    divided = min(len(group) // TERMS_PER_BREAK, MOST_BREAKS)
-    nowhere = sum(text not in known for text in group)
-    return min(len(group) - nowhere, MOST_NARROWING) - (divided - nowhere) if nowhere <= divided else 0
-
-
-def _having(terms: Sequence[KnownTerm], pieces: Mapping[PieceKey, Piece], least: int) -> NDArray[np.int32]:
-    """Give the numbers that at least so many of the terms have, in ascending order; the rarest terms come first.
-
-    What lacks no more than the others has one of the first ones, so only these are looked up in the long lists. A
-    chunk's postings are all in one segment.
-    """
-    columns = [{key.segment_id: pieces[key].ordinals for key in term.pieces if key in pieces} for term in terms]
-    firsts = columns[: len(terms) - least + 1]
-    found = [np.zeros(0, np.int32)]
-    for segment_id in dict.fromkeys(segment_id for column in firsts for segment_id in column):
-        numbers = np.unique(np.concatenate([column[segment_id] for column in firsts if segment_id in column]))
-        counts = np.zeros(numbers.size, int)
-        for column in columns:
-            if segment_id in column:
-                counts += _occurring(numbers, column[segment_id])
-        found.append(numbers[counts >= least])
-    return np.sort(np.concatenate(found))
-
-
-def _occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which of some numbers occur in others, which ascend and are one at least."""
-    places = np.minimum(np.searchsorted(many, few), many.size - 1)
-    occurring: NDArray[np.bool_] = many[places] == few
-    return occurring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +237,7 @@ def _matched(
     matched = np.zeros((len(terms), ordinals.size), bool)
     for row, term in zip(matched, terms, strict=True):
         for key in pieces.keys() & term.pieces:
-            row |= _occurring(ordinals.astype(np.int32), pieces[key].ordinals)
+            row |= occurring(ordinals.astype(np.int32), pieces[key].ordinals)
     return matched
 
 

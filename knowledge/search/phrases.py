@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from django.db import Error, connection
+from django.db import Error
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
@@ -26,12 +26,14 @@ from hub.core.errors import InvalidInput, Unavailable
 from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
 from knowledge.models import Chunk, EmbeddingSet
-from knowledge.search.holding import SQUEEZED, chunks_holding
-from knowledge.search.lexical import numbers_with_half, numbers_with_most, ranked_numbers
+from knowledge.search.divided import chunks_sharing
+from knowledge.search.holding import chunks_holding
+from knowledge.search.lexical import ranked_numbers
+from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
 from knowledge.search.snapshot import going_back
-from knowledge.search.weighing import weigh_terms
+from knowledge.search.weighing import FieldTerm, weigh_terms
 from knowledge.types.search import SearchFilter
 
 logger = logging.getLogger(__name__)
@@ -41,11 +43,6 @@ READ_AT_ONCE = 2_000
 # Of more, the best ones are read, until so many have the phrases, or so many have been read.
 ENOUGH = 400
 MOST_READ = 10_000
-# Fewer terms, as of two characters, may have all been divided, or tell too little.
-LEAST_DIVIDED = 3
-# Of passages that may have a part of a phrase, so many are looked at with their neighbours, the best ones.
-MOST_DIVIDED = 400
-MARGIN = 40
 _ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
 # Quotes of one kind may stand in each other once; a single quote inside of a word is an apostrophe.
 _QUOTED = re.compile(
@@ -53,26 +50,6 @@ _QUOTED = re.compile(
     r"|[\"＂]([^\"＂]++)[\"＂]|[“”„〝]([^“”„〝〞〟]++)[“”〞〟]|«([^«»]++)»"
     r"|(?<![A-Za-z0-9])['‘’]([^'‘’]++)['’](?![A-Za-z0-9])"
 )
-# Neighbours are told by the text around their border; those that share a phrase are read whole, for the other phrases.
-_NEIGHBOURS = """
-WITH phrase (text) AS MATERIALIZED (SELECT {phrase} FROM unnest(%s::text[]) AS given (text))
-SELECT one.id, two.id FROM knowledge_chunk near
-JOIN knowledge_chunk one ON one.version_id = near.version_id AND one.policy_id = near.policy_id
-  AND one.index BETWEEN near.index - 1 AND near.index
-JOIN knowledge_chunk two
-  ON two.version_id = one.version_id AND two.policy_id = one.policy_id AND two.index = one.index + 1
-CROSS JOIN LATERAL (SELECT {border}) AS border (text)
-WHERE near.id IN (SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[]))
-  AND CASE WHEN EXISTS (SELECT FROM phrase WHERE strpos(border.text, phrase.text) > 0)
-    THEN (SELECT bool_and(strpos({together}, phrase.text) > 0) FROM phrase) END
-"""
-
-
-def _joined(first: str, *more: str) -> str:
-    """Two neighbours' texts as one, without what the second one repeats of the first."""
-    rest = ", ".join(["two.content", "greatest(one.end_offset - two.start_offset, 0) + 1", *more])
-    between = r"CASE WHEN two.start_offset > one.end_offset THEN E'\n' ELSE '' END"
-    return SQUEEZED.format(f"{first} || {between} || substr({rest})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +120,13 @@ def chunks_with_phrases(
     with_all = chunks_holding(searchable_chunks(principal, restriction, embedding_set), phrases)
     try:
         with going_back():
-            found = _whole(with_all, permitted, embedding_set, phrases, terms)
+            told = [inside for inside in map(terms_inside, phrases) if inside]
+            known = known_of_phrases(told, embedding_set)
+            numbers = numbers_with_most(told, known) if told else None
+            found = _whole(with_all, permitted, numbers, lambda: weigh_terms(terms, embedding_set))
             if found.chunk_ids or found.is_cut:
                 return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
-            pairs = _divided(embedding_set, phrases, terms)
+            pairs = chunks_sharing(phrases, told, known)
     except Error as error:
         logger.error("the index can't tell where phrases are: %s", in_one_line(error))
         if not permitted.is_small:
@@ -160,46 +140,20 @@ def chunks_with_phrases(
 def _whole(
     with_all: QuerySet[Chunk],
     permitted: PermittedChunks,
-    embedding_set: EmbeddingSet,
-    phrases: tuple[str, ...],
-    terms: QueryTerms,
+    numbers: NDArray[np.int32] | None,
+    weighed: Callable[[], list[FieldTerm]],
 ) -> _Found:
-    told = [sorted(inside) for inside in map(terms_inside, phrases) if inside]
-    numbers = numbers_with_most(told, embedding_set) if told else None
+    """Find chunks that have the phrases by themselves, among some numbers or all.
+
+    ``weighed`` gives the question's terms, where the best ones are to be read.
+    """
     if numbers is not None and numbers.size <= READ_AT_ONCE:
         return _Found(chunk_ids=_read(with_all, numbers))
     if permitted.is_small:
         found = with_all if numbers is None else with_all.filter(_numbered(numbers))
         return _Found(chunk_ids=list(found.values_list("pk", flat=True)))
-    best = ranked_numbers(weigh_terms(terms, embedding_set), MOST_READ + 1, among=numbers)
+    best = ranked_numbers(weighed(), MOST_READ + 1, among=numbers)
     return _best_with_phrases(with_all, best, has_others=numbers is None)
-
-
-def _divided(embedding_set: EmbeddingSet, phrases: tuple[str, ...], terms: QueryTerms) -> list[int]:
-    """Find neighbours that have the phrases together, whoever may see them.
-
-    By the longest phrase: one of the two has half of its terms, or more.
-    """
-    told = max((sorted(terms_inside(phrase)) for phrase in phrases), key=len)
-    if len(told) < LEAST_DIVIDED:
-        return []
-    numbers = numbers_with_half(told, embedding_set)
-    best: NDArray[np.signedinteger] = numbers
-    if numbers.size > MOST_DIVIDED:
-        best = ranked_numbers(weigh_terms(terms, embedding_set), MOST_DIVIDED, among=numbers)
-    if not best.size:
-        return []
-    # White space that does not count may stretch a phrase in its text.
-    width = str(2 * max(map(len, phrases)) + MARGIN)
-    sql = _NEIGHBOURS.format(
-        phrase=SQUEEZED.format("given.text"),
-        border=_joined(f"right(one.content, {width})", width),
-        together=_joined("one.content"),
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [list(phrases), array_literal(best.tolist())])
-        chunk_ids = {chunk_id for pair in cursor.fetchall() for chunk_id in pair}
-    return sorted(chunk_ids)
 
 
 def among(chunk_ids: list[int]) -> Q:

@@ -18,7 +18,7 @@ from knowledge.search import phrases, scope
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
-from knowledge.search.lexical import numbers_with_most
+from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most
 from knowledge.search.phrases import find_phrases
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
@@ -191,12 +191,14 @@ def test_every_passage_that_may_have_a_phrase_is_found_in_every_segment() -> Non
     library = Library()
     for number in range(6):
         library.add(f"{number}.md", [f"第{number}章の応答時間", f"第{number}章の時間と応答", "処理時間"])
-    found = numbers_with_most([["応答", "答時", "時間"], ["時間"]], active_embedding_set())
+    groups = [["応答", "答時", "時間"], ["時間"]]
+    found = numbers_with_most(groups, known_of_phrases(groups, active_embedding_set()))
     having = Chunk.objects.filter(lexical_entry__ordinal__in=found.tolist())
     # One of three terms may be divided by the end of a line.
     expected = [f"第{number}章の{text}" for number in range(6) for text in ("応答時間", "時間と応答")]
     assert sorted(one.content for one in having) == sorted(expected)
-    assert not numbers_with_most([["応答", "存在"]], active_embedding_set()).size
+    nowhere = [["応答", "存在"]]
+    assert not numbers_with_most(nowhere, known_of_phrases(nowhere, active_embedding_set())).size
 
 
 def test_a_phrase_may_end_inside_of_a_longer_word() -> None:

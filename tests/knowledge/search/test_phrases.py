@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
+from knowledge.backends.postings import write_postings
+from knowledge.search import halves, phrases, scope
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
 from knowledge.search.phrases import MAX_PHRASES, find_phrases
@@ -133,3 +137,40 @@ def test_a_phrase_over_a_border_is_never_put_together_from_what_one_may_not_see(
     hidden = search(outsider, SearchQuery(text="「申請は窓口で受け付ける」"))
     assert not hidden.hits
     assert "phrase_divided" not in {notice.code for notice in hidden.notices}
+
+
+@pytest.mark.parametrize("is_numbered_in_a_row", [True, False])
+def test_of_many_that_have_parts_of_a_phrase_the_neighbours_that_share_it_are_found(
+    is_numbered_in_a_row: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(halves, "MOST_DIVIDED", 3)
+    library = Library()
+    library.add("用語.md", [f"利用者登録の申請{n}" if n % 2 else f"窓口で受け付ける日{n}" for n in range(20)])
+    pair = library.add("手続.md", ["利用者登録の申請書は、総務課の窓", "口で受け付けるものとする。"])
+    if not is_numbered_in_a_row:
+        write_postings(pair[:1], title="手続.md")
+    result = ask("「申請書は、総務課の窓口で受け付ける」")
+    assert contents(result) == {chunk.content for chunk in pair}
+    assert "phrase_divided" in {notice.code for notice in result.notices}
+
+
+@pytest.mark.parametrize(
+    ("question", "reads_texts"),
+    [("「量子計算機の冷却装置」", False), ("「延長はその窓口に」", False), ("「期間内に一度だけ貸出」", True)],
+)
+def test_where_postings_show_that_no_passage_has_a_phrase_no_text_is_read(question: str, reads_texts: bool) -> None:
+    ask(question)
+    with CaptureQueriesContext(connection) as captured:
+        result = ask(question)
+    assert {notice.code for notice in result.notices} >= {"phrase_not_found"}
+    assert any("strpos" in query["sql"] for query in captured) == reads_texts
+
+
+def test_a_phrase_of_one_or_two_characters_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    passages = [f"第{n}条　規程の{'〒' if n == 7 else ''}改正は、審査会の議を経る。" for n in range(12)]
+    Library().add("規程.md", passages)
+    monkeypatch.setattr(scope, "SMALL", 3)
+    monkeypatch.setattr(phrases, "READ_AT_ONCE", 4)
+    assert contents(ask("「〒」規程の改正")) == {passages[7]}
+    assert len(contents(ask("「審査」会"))) > 4
+    assert not contents(ask("「査審」会"))
