@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from unicodedata import normalize
 
-from django.db.models import BooleanField, F, Func, QuerySet, TextField, Value
+from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 
 from knowledge.models import Chunk
 
@@ -28,6 +28,10 @@ LETTERS_OF_ALL = 16
 # Letters of which every spelling is known here. Those of later editions of Unicode are outside of its first plane, of
 # which any character may be one.
 _LETTER = re.compile("[0-9a-z\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]")
+# What NFKC leaves as it is, whatever stands around it: kanji make up no other character with what follows.
+_STAYS = re.compile(
+    "[0-9A-Za-z\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]*[\u3400-\u4dbf\u4e00-\u9fff]"
+)
 _FIRST_PLANE = 0x10000
 _OTHER_PLANES = "\U00010000-\U0010ffff"
 _SURROGATES = range(0xD800, 0xE000)
@@ -56,7 +60,10 @@ def chunks_holding(chunks: QuerySet[Chunk], phrases: Sequence[str]) -> QuerySet[
         # PostgreSQL asks what is cheap first.
         for pattern in letter_patterns(phrase, among=len(phrases)):
             chunks = chunks.filter(content__regex=pattern)
-        chunks = chunks.filter(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
+        holds = Q(_Contains(_Squeezed(F("content")), _Squeezed(Value(phrase))))
+        if _STAYS.fullmatch(phrase):
+            holds = Q(_Contains(F("content"), Value(phrase))) | holds
+        chunks = chunks.filter(holds)
     return chunks
 
 

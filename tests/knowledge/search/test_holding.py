@@ -24,6 +24,8 @@ SPELT = {
     "２０２６年④月": "2026年4月",
     "😀を含む": "😀",
     "ばら売り": "ばら売り",
+    "API設計の指針": "API設計",
+    "ｺﾈｸﾀ表": "コネクタ表",
 }
 
 
@@ -34,6 +36,14 @@ def test_a_phrase_is_held_in_any_spelling_and_no_other_text_holds_it(written: st
     held = chunks_holding(Chunk.objects.all(), [phrase])
     assert [chunk.content for chunk in held] == [written]
     assert not chunks_holding(Chunk.objects.all(), [phrase, "どこにもない語"])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("phrase", ["の調査か", "査ハ", "予 約", "10件"])
+def test_letters_that_are_a_part_of_another_one_there_do_not_hold_a_phrase(phrase: str) -> None:
+    Library().add("綴り.md", ["今期の調査か\u3099終わる", "調査ﾊﾟネル", "予-約", "110件", "10\u0307件"])
+    held = [chunk.content for chunk in chunks_holding(Chunk.objects.all(), [phrase])]
+    assert held == (["110件"] if phrase == "10件" else [])
 
 
 def test_no_spelling_of_a_letter_is_left_out_before_texts_are_compared() -> None:
