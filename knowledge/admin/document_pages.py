@@ -26,7 +26,10 @@ MOST_POLLED = 100
 
 
 def detail(request: HttpRequest, document: Document) -> HttpResponseBase:
-    """Show state, versions, outline and text; ``start`` and ``end`` mark a passage of ``version``."""
+    """Show state, versions, outline and text; ``start`` and ``end`` mark a passage of ``version``.
+
+    The text is rendered, or with ``stored`` shown as it is stored.
+    """
     principal = principal_of(request)
     _document, versions = list_versions(principal, document.public_id)
     text = read_text(principal, document, versions, request.GET)
@@ -42,6 +45,7 @@ def detail(request: HttpRequest, document: Document) -> HttpResponseBase:
         latest=document.latest_version,
         in_work=_is_in_work(document.latest_version),
         text=text,
+        as_stored="stored" in request.GET,
         outline=outline_of(text),
         curates=curates,
         longest_reason=LONGEST_REASON,

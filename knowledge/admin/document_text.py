@@ -1,14 +1,17 @@
-"""The stored Markdown of a document, a window at a time, with a marked passage."""
+"""The stored text of a document, a window at a time, with a marked passage: rendered, or as it is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.safestring import SafeString
+
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict
-from knowledge.ingest.content import sections_of
+from knowledge.admin.passages import is_own_markdown, rendered_blocks
+from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Document, DocumentVersion, VersionContent
 from knowledge.services.reading import readable_version
 from knowledge.types.documents import Section
@@ -20,11 +23,14 @@ WINDOW_CHARS = 40_000
 class TextWindow:
     """One part of the text: what stands before, in and after the marked passage (which may be empty).
 
-    ``previous_at`` and ``next_at`` are offsets of the neighbouring parts, None at the ends.
+    ``html`` is the part rendered. ``start`` and ``end`` are the passage's offsets in the whole text, ``previous_at``
+    and ``next_at`` those where the neighbouring parts begin, None at the ends.
     """
 
     version: DocumentVersion
-    length: int
+    html: SafeString
+    start: int
+    end: int
     before: str
     passage: str
     after: str
@@ -61,18 +67,31 @@ def _content(document: Document, versions: Sequence[DocumentVersion], number: in
 
 def _window(content: VersionContent, start: int, end: int) -> TextWindow:
     text = content.markdown
-    first = start // WINDOW_CHARS * WINDOW_CHARS
-    last = min(max(first + WINDOW_CHARS, end), len(text))
+    number = start // WINDOW_CHARS
+    number -= _boundary(text, number) > start
+    first, following = _boundary(text, number), _boundary(text, number + 1)
+    last = max(following, end)
     return TextWindow(
         version=content.version,
-        length=len(text),
+        html=rendered_blocks(
+            text, blocks_of(content), (first, last), (start, end), is_markdown=is_own_markdown(content.version)
+        ),
+        start=start,
+        end=end,
         before=text[first:start],
         passage=text[start:end],
         after=text[end:last],
-        previous_at=first - WINDOW_CHARS if first else None,
+        previous_at=_boundary(text, number - 1) if number else None,
         next_at=last if last < len(text) else None,
         sections=sections_of(content),
     )
+
+
+def _boundary(text: str, number: int) -> int:
+    """Tell where a window begins: with a line, if one begins within its length."""
+    at = min(number * WINDOW_CHARS, len(text))
+    newline = text.find("\n", at, at + WINDOW_CHARS) if at else -1
+    return at if newline < 0 else newline + 1
 
 
 def outline_of(text: TextWindow | None) -> list[tuple[int, Section]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -12,7 +12,6 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from hub.access.principals import Principal
@@ -21,10 +20,9 @@ from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import HubError
 from hub.core.languages import in_language
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.admin.highlight import highlight
+from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, shown_text
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.admin.search_words import leg_name, told_explanation
-from knowledge.answering.sentences import header_of
 from knowledge.search.hybrid import search
 from knowledge.services.collections import may_curate
 from knowledge.services.saved_queries import cases_of, is_kept, question_of
@@ -40,17 +38,16 @@ FIRST_DATASET = "saved-queries"
 class ShownHit:
     """A hit as the page shows it. ``rank`` counts from 1 over all pages.
 
-    ``header`` names the columns of a table that it goes on with; of the question's terms it has the ``words``, the
-    ``synonyms`` and the ``pairs`` of characters. ``others`` are its ranks in the columns beside, None where it is not
-    among theirs; ``kept_in`` are the codes of the datasets in which it is a right answer to the question.
+    Of the question's terms it has the ``words``, the ``synonyms`` and the ``pairs`` of characters. ``others`` are its
+    ranks in the columns beside, None where it is not among theirs; ``kept_in`` are the codes of the datasets in which
+    it is a right answer to the question.
     """
 
     rank: int
     hit: Hit
-    text: SafeString
+    text: ShownText
     link: str
     legs: list[tuple[str | Promise, int | None, float]]
-    header: str = ""
     words: tuple[str, ...] = ()
     synonyms: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
@@ -95,7 +92,8 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
     if form.compares:
         found = [(mode, search(principal, replace(query, mode=SearchMode(mode)))) for mode, _label in MODES]
         return context | {"columns": _columns(query, found, kept)}
-    shown = _shown(query, search_sources(principal, query, source=form.chosen_source), kept)
+    result = search_sources(principal, query, source=form.chosen_source)
+    shown = _shown(query, result, kept, markdown_versions(result.hits), room=ROOM)
     return context | {
         "shown": shown,
         "next_link": _page_link(request, shown.result.next_offset),
@@ -115,10 +113,11 @@ def _columns(
     query: SearchQuery, found: Sequence[tuple[str, SearchResult]], kept: Sequence[EvaluationCase]
 ) -> list[Shown]:
     """Put the modes beside each other; each hit tells where the other modes have it."""
+    own_markdown = markdown_versions(hit for _mode, result in found for hit in result.hits)
     ranks = {mode: {hit.chunk_id: rank for rank, hit in enumerate(result.hits, 1)} for mode, result in found}
     columns = []
     for mode, result in found:
-        shown = _shown(replace(query, mode=SearchMode(mode)), result, kept)
+        shown = _shown(replace(query, mode=SearchMode(mode)), result, kept, own_markdown, room=COLUMN_ROOM)
         beside = [name for name in ranks if name != mode]
         hits = [
             replace(one, others=tuple((_label(name), ranks[name].get(one.hit.chunk_id)) for name in beside))
@@ -132,28 +131,38 @@ def _label(mode: str) -> str:
     return str(dict(MODES)[mode])
 
 
-def _shown(query: SearchQuery, result: SearchResult, kept: Sequence[EvaluationCase]) -> Shown:
+def _shown(
+    query: SearchQuery,
+    result: SearchResult,
+    kept: Sequence[EvaluationCase],
+    own_markdown: Collection[tuple[str, int]],
+    *,
+    room: int,
+) -> Shown:
+    def shown_hit(rank: int, hit: Hit) -> ShownHit:
+        text = shown_text(hit, room=room, is_markdown=(hit.document_id, hit.version) in own_markdown)
+        return _shown_hit(rank, hit, text, kept, result.explanation)
+
     return Shown(
         mode=query.mode.value,
         label=_label(query.mode.value),
         result=result,
-        hits=[
-            _shown_hit(rank, hit, kept, result.explanation) for rank, hit in enumerate(result.hits, query.offset + 1)
-        ],
+        hits=[shown_hit(rank, hit) for rank, hit in enumerate(result.hits, query.offset + 1)],
         notices=[_in_language(notice) for notice in result.notices],
         explanation=told_explanation(result),
     )
 
 
-def _shown_hit(rank: int, hit: Hit, kept: Sequence[EvaluationCase], told: Explanation | None) -> ShownHit:
+def _shown_hit(
+    rank: int, hit: Hit, text: ShownText, kept: Sequence[EvaluationCase], told: Explanation | None
+) -> ShownHit:
     place = urlencode({"version": hit.version, "start": hit.start_offset, "end": hit.end_offset})
     link = reverse("admin:knowledge_document_by_id", args=[hit.document_id])
     return ShownHit(
         rank=rank,
         hit=hit,
-        text=highlight(hit.content, hit.highlights or ()),
+        text=text,
         link=f"{link}?{place}",
-        header=header_of(hit),
         words=tuple(term for term in hit.terms or () if told and told.words.get(term) == 1.0),
         synonyms=tuple(term for term in hit.terms or () if told and told.words.get(term, 1.0) < 1.0),
         pairs=tuple(term for term in hit.terms or () if told and term not in told.words),

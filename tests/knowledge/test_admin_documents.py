@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
+from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.ingest.content import content_of, store_content
 from knowledge.models import Collection, DeletionReceipt, Document, VersionContent
+from knowledge.types.documents import ParsedDocument
 from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -201,3 +205,37 @@ def test_the_list_takes_the_same_number_of_queries_for_one_and_for_many(
         add_document(tmp_path, filename=f"{number}.md", text=f"# {number}", work=False)
     with django_assert_max_num_queries(len(for_one)):
         superuser_client.get(reverse(LIST))
+
+
+def test_the_text_is_rendered_and_can_be_seen_as_it_is_stored(superuser_client: Any, tmp_path: Path) -> None:
+    text = "# 手数料\n\n| 種類 | **金額** |\n|---|---|\n| 住民票 | 300円 |\n| 戸籍 | 450円 |\n\n[条例](http://x.jp)による。\n"
+    document = add_document(tmp_path, filename="手数料.md", text=text)
+    place = {"version": 1, "start": text.index("| 戸籍"), "end": text.index("\n\n[条例]")}
+    link = reverse(CHANGE, args=[document.pk])
+    shown = superuser_client.get(link, place).content.decode()
+    assert "<strong>金額</strong></th>" in shown
+    assert '<td><mark id="passage">戸籍</mark></td>\n<td><mark>450円</mark></td>' in shown
+    assert "http://x.jp" not in shown
+    stored = superuser_client.get(link, {**place, "stored": ""}).content.decode()
+    assert '<mark id="passage">| 戸籍 | 450円 |</mark>' in stored
+    assert "[条例](http://x.jp)による。" in stored
+
+
+def test_parts_of_a_long_text_begin_with_lines_and_lose_none(superuser_client: Any, tmp_path: Path) -> None:
+    rows = "".join(f"| F{number:05} | {'長い説明' * 6} |\n" for number in range(3000))
+    text = f"# 一覧\n\n| 番号 | 説明 |\n|---|---|\n{rows}"
+    document = add_document(tmp_path, filename="一覧.md", work=False)
+    parsed = ParsedDocument(format="md", markdown=text, blocks=markdown_blocks(text))
+    store_content(content_of(document.versions.get(), parsed))
+    seen: list[str] = []
+    at: int | None = 0
+    while at is not None:
+        page = superuser_client.get(reverse(CHANGE, args=[document.pk]), {"start": at})
+        window = page.context_data["text"]
+        seen += re.findall(r"F[0-9]{5}", str(window.html))
+        assert "番号</th>" in window.html
+        at = window.next_at
+    assert seen == [f"F{number:05}" for number in range(3000)]
+    middle = {"start": text.index("| F01500"), "end": text.index("| F01501")}
+    window = superuser_client.get(reverse(CHANGE, args=[document.pk]), middle).context_data["text"]
+    assert '<mark id="passage">F01500</mark>' in window.html

@@ -6,16 +6,11 @@
   const links = [...document.querySelectorAll("[data-hit] .hub-hit-title")];
   if (query.autofocus) query.focus(); // browsers leave it out where no frame is drawn after the load
 
-  // A long passage shows where most of the marks are, and not its beginning.
-  for (const box of document.querySelectorAll(".hub-hit-text")) {
-    const marks = [...box.querySelectorAll("mark")];
-    if (box.scrollHeight <= box.clientHeight || !marks.length) continue;
-    const top = box.getBoundingClientRect().top - box.scrollTop;
-    const places = marks.map((mark) => mark.getBoundingClientRect().top - top);
-    const weights = marks.map((mark) => mark.textContent.length);
-    const seen = (from) => places.reduce((sum, at, n) => sum + (at >= from && at < from + box.clientHeight * 0.8 ? weights[n] : 0), 0);
-    const best = places.reduce((chosen, at) => (seen(at) > seen(chosen) ? at : chosen), places[0]);
-    if (best > box.clientHeight * 0.6) box.scrollTop = best - 24;
+  // A table wider than the page shows the first column with a mark.
+  for (const box of document.querySelectorAll(".hub-passage-table")) {
+    const ends = [...box.querySelectorAll("mark")].map((mark) => mark.getBoundingClientRect().right);
+    const beyond = Math.min(...ends) - box.getBoundingClientRect().right;
+    if (ends.length && beyond > 0) box.scrollLeft = beyond + 24;
   }
 
   function move(step) {

@@ -100,4 +100,28 @@ def test_a_search_is_typed_and_its_passage_opened_with_the_keyboard(page: Any, t
     WebDriverWait(browser, PATIENCE_S).until(lambda one: one.find_elements(By.CSS_SELECTOR, ".hub-hit mark"))
     browser.find_element(By.TAG_NAME, "body").send_keys("j")
     browser.switch_to.active_element.send_keys(Keys.ENTER)
-    assert "応答時間" in wait_for(browser, "passage").text
+    wait_for(browser, "passage")
+    assert any("応答時間" in mark.text for mark in browser.find_elements(By.CSS_SELECTOR, ".hub-document mark"))
+
+
+def test_a_wide_table_scrolls_by_itself_to_what_is_asked_on_a_narrow_page(page: Any, tmp_path: Path) -> None:
+    columns = [f"とても長い名前の列{number}" for number in range(12)]
+    rows = [[f"値{row}の{number}" for number in range(11)] + ["応答時間は3秒"] for row in range(3)]
+    lines = [" | ".join(row) for row in [columns, ["---"] * 12, *rows]]
+    table = "".join(f"| {line} |\n" for line in lines)
+    add_document(tmp_path, filename="一覧.md", text=f"# 画面一覧\n\n{table}")
+    browser = page("admin:hub_search")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 375, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    )
+    try:
+        browser.get(f"{browser.current_url}?q=応答時間")
+        box = browser.find_element(By.CSS_SELECTOR, ".hub-hit .hub-passage-table")
+        assert box.find_element(By.TAG_NAME, "mark").text == "応答時間"
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.execute_script("return arguments[0].scrollWidth > arguments[0].clientWidth", box)
+        WebDriverWait(browser, PATIENCE_S).until(
+            lambda one: one.execute_script("return arguments[0].scrollLeft > 0", box)
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
