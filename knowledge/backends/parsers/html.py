@@ -12,6 +12,7 @@ from bs4.element import NavigableString, PageElement
 
 from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.figures import Picture
+from knowledge.backends.parsers.html_frame import Frame, take_frame
 from knowledge.backends.parsers.html_table import table_rows
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.backends.parsers.pictures import PictureIntake, data_uri_bytes
@@ -86,28 +87,33 @@ class HtmlParser:
         """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
         pictures = PictureIntake(self._limits)
         builder = MarkdownBuilder()
-        page = read_html(path.read_bytes(), builder, pictures)
+        page = read_html(path.read_bytes(), builder, pictures, is_framed=True)
         return ParsedDocument(
             format="html",
             markdown=builder.markdown(),
             blocks=builder.blocks,
             figures=builder.figures(),
             title=page.title,
-            notices=pictures.notices(),
+            notices=(*page.frame.notices(), *pictures.notices()),
             metadata={"encoding": page.encoding},
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HtmlFacts:
-    """What a page says of itself, and the encoding it was read in."""
+    """What a page says of itself, the encoding it was read in, and what was left out of it."""
 
     title: str | None
     encoding: str
+    frame: Frame
 
 
-def read_html(data: bytes, builder: MarkdownBuilder, pictures: PictureIntake, *, charset: str = "") -> HtmlFacts:
+def read_html(
+    data: bytes, builder: MarkdownBuilder, pictures: PictureIntake, *, charset: str = "", is_framed: bool = False
+) -> HtmlFacts:
     """Append a page's blocks. ``charset`` is what is said of it elsewhere, and counts before what it says itself.
+
+    Of a page that is framed, as those of a site are, menus and the like are left out.
 
     :raises ParseError: ``empty_file`` or ``unknown_encoding``.
     """
@@ -117,8 +123,9 @@ def read_html(data: bytes, builder: MarkdownBuilder, pictures: PictureIntake, *,
     soup = BeautifulSoup(decoded.text, "lxml")
     title = _title(soup)
     _remove_unseen(soup)
+    frame = take_frame(soup) if is_framed else Frame()
     _Walker(builder, pictures).walk(soup.body or soup)
-    return HtmlFacts(title=title, encoding=decoded.encoding)
+    return HtmlFacts(title=title, encoding=decoded.encoding, frame=frame)
 
 
 def _title(soup: BeautifulSoup) -> str | None:
