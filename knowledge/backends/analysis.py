@@ -28,7 +28,7 @@ from knowledge.backends.codes import (
     codes_in,
     identifiers_in,
 )
-from knowledge.backends.dates import DateMention, find_dates
+from knowledge.backends.dates import DateMention, find_dates, find_dates_in_name
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.morphemes import ENGLISH, HIRAGANA, passage_words, question_surfaces, question_words
 from knowledge.backends.stemming import stem
@@ -36,7 +36,7 @@ from knowledge.backends.stop_words import ENGLISH_STOP_WORDS
 from knowledge.backends.variants import WITHOUT_WIDTH, one_variant
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
-ANALYSIS_EDITION = 5
+ANALYSIS_EDITION = 6
 MAX_QUERY_TERMS = 256
 # Of the month and the year that a day lies in, and of the day without a year: this alone is nearer than both of those.
 WIDER_WEIGHT = 0.3
@@ -96,14 +96,19 @@ class QueryTerms:
         return sum(weight == 1.0 for weight in self.words.values())
 
 
-def analyse_passage(heading: str, text: str) -> PassageTerms:
+def analyse_passage(heading: str, text: str, *, name: str = "") -> PassageTerms:
     """Count the terms of a passage together with its heading (title and section path).
+
+    Of ``name``, the path of its document's file, and of the title as such a name the dates count that neither tells.
 
     >>> analyse_passage("", "ＦＲ－００１のサーバ").words
     Counter({'fr-001': 1, 'fr': 1, '001': 1, 'サーバー': 1})
     """
     folded = fold(f"{heading}\n{text}")
     dates = [term for mention in find_dates(folded) for term in mention.terms]
+    if name:
+        told = set(dates)
+        dates += [term for term in _dates_in_names(name, heading.partition("\n")[0]) if term not in told]
     words = Counter([*codes_in(folded), *articles_in(folded), *passage_words(folded), *dates])
     return PassageTerms(words=words, bigrams=Counter([*_bigrams(folded), *dates]))
 
@@ -178,6 +183,13 @@ def fold(text: str) -> str:
 def join_codes(folded: str) -> str:
     """Write one kind of dash between letters and digits; offsets stay."""
     return _DASH.sub("-", folded)
+
+
+@lru_cache(maxsize=256)
+def _dates_in_names(*names: str) -> tuple[str, ...]:
+    """Give the terms of the dates in a file's name and a title; they come with every passage of a document."""
+    mentions = (mention for name in names for mention in find_dates_in_name(fold(name)))
+    return tuple(dict.fromkeys(term for mention in mentions for term in mention.terms))
 
 
 def _query_fields(folded: str) -> tuple[dict[str, float], dict[str, float]]:

@@ -32,12 +32,18 @@ _IN_ERA = f"元|{_SMALL}"
 _WESTERN = "[12][0-9]{3}"
 # Neither inside of a code or a number, nor at the beginning of a longer one.
 _BEFORE, _BEHIND = r"(?<![a-z0-9])(?<![a-z0-9][-_./])", r"(?![0-9])(?![-_./][0-9])"
-_MONTH_DAY = rf"(?P<month>{_SMALL})\s*月\s*(?P<day>{_SMALL})\s*日(?!間)"
+# Behind the number of a day that is a number of days.
+_NO_SPAN = r"(?!\s?(?:間|目|以|前|後|分|ほど|程度|くらい|ぐらい|おき|ごと|毎|経|を過|遅|弱|強|余|未満|で))"
+_UNTIL = r"[~〜\-–—・、,]"
+# 4月1～5日 has 日 behind the last day only.
+_DAY_SIGN = rf"(?:日(?!間)|(?={_UNTIL}\s*(?:{_SMALL})\s*日{_NO_SPAN}))"
+_MONTH_DAY = rf"(?P<month>{_SMALL})\s*月\s*(?P<day>{_SMALL})\s*{_DAY_SIGN}"
+_DAY_ONLY = rf"(?<![0-9一二三四五六七八九十月])(?P<day>{_SMALL})\s*日{_NO_SPAN}"
 # 令和8年(2026年)4月1日: what stands in brackets behind the year says it once more.
 _WRITTEN_OUT = (
     rf"(?:(?P<era>{_ERA_NAMES}|(?<![a-z0-9])[mtshr])\s*(?P<in_era>{_IN_ERA})"
     rf"|(?<![0-9])(?P<year>{_WESTERN})|(?P<kanji>[一二][〇一二三四五六七八九]{{3}}))\s*年度?"
-    rf"(?:(?:\s*\([^()\n]{{1,12}}\))?\s*(?P<month>{_SMALL})\s*月(?:\s*(?P<day>{_SMALL})\s*日)?)?"
+    rf"(?:(?:\s*\([^()\n]{{1,12}}\))?\s*(?P<month>{_SMALL})\s*月(?:\s*(?P<day>{_SMALL})\s*(?:日|{_DAY_SIGN}))?)?"
 )
 # Not behind the number of a year, which then is none of the calendar, or of an era that is not told.
 _NUMBER_OF_YEAR = "[0-9〇一二三四五六七八九十元]年"
@@ -60,11 +66,12 @@ _COUNTED = (
     r"(?!\s?(?:[千万億]?円|[件人名個台枚点号番回社校票頁問項対%倍割拍]|ページ|サイズ|程度|以上|以下|未満|弱|強"
     r"|[kmg]?b(?:yte|ps)?\b))"
 )
+_EXTENSION = r"(?:docx?|docm|xlsx?|xlsm|pptx?|pdf|md|txt|csv|html?|xml|json|zip|msg|eml|png|jpe?g)(?![0-9a-z])"
 # Alone, or the name of a file: 20260401_議事録. What is called a number is one.
 _COMPACT = (
     rf"{_BEFORE}(?<![第#¥\\$])(?<!番号)(?<!番号[:\s])(?<!id[:\s])(?<!no)(?<!no[.:\s])"
     rf"(?:(?P<year>(?:19|20)[0-9]{{2}})|(?P<era>{_ERA_NAMES}|[昭平令]|[shr])(?P<in_era>[0-9]{{2}}))(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})"
-    rf"(?:(?=t[0-9]{{4}})|(?![0-9a-z]))(?![-_./:,][0-9a-z]){_COUNTED}"
+    rf"(?:(?=t[0-9]{{4}})|(?![0-9a-z]))(?!_[0-9]|[-/:,][0-9a-z]|\.(?!{_EXTENSION})[0-9a-z]){_COUNTED}"
 )
 _YEAR_LAST = (
     rf"{_BEFORE}(?P<first>[0-9]{{1,2}})(?P<sign>[-/.])(?P<second>[0-9]{{1,2}})(?P=sign)(?P<year>(?:19|20)[0-9]{{2}})"
@@ -93,6 +100,7 @@ _ENGLISH_WITHOUT_YEAR = (
 # What a text must have for the forms behind it to be looked for, since most texts have little of it.
 _FORMS = (
     ("年", (_WRITTEN_OUT, _SHORT_YEAR)),
+    (r"[0-9一二三四五六七八九十]\s*日", (_DAY_ONLY,)),
     ("月", (_WITHOUT_YEAR, _MONTH_WITH_SIGN[2])),
     (r"[0-9元]\s?[-/.・]\s?[0-9]", (_WITH_SIGNS, *_MONTH_WITH_SIGN[:2], _YEAR_LAST)),
     (r"[0-9]/[0-9]", (_SLASH,)),
@@ -108,7 +116,8 @@ _ANY_YEAR = 2000
 class Reading(NamedTuple):
     """What a spelling tells of a date; of what it does not tell, None.
 
-    ``era`` is the year before the era's first one, ``short`` a year of an era that the text named before.
+    ``era`` is the year before the era's first one, ``short`` a year of an era that the text named before. What is not
+    ``sure`` is a day only where another one leads to it: 4/5 in 4/1~4/5, and 5日 in 4月1日~5日.
     """
 
     year: int | None
@@ -116,6 +125,7 @@ class Reading(NamedTuple):
     day: int | None
     era: int | None = None
     short: int | None = None
+    sure: bool = True
 
 
 def spellings_in(folded: str) -> Iterator[tuple[re.Match[str], Reading]]:
@@ -145,8 +155,10 @@ def _read(parts: Mapping[str, str | None]) -> Reading | None:
     month, day = _month(parts), _number(parts.get("day"))
     if parts.get("short"):
         return Reading(None, month, day, short=_in_era(parts["short"]))
+    if month is None and day is not None:
+        return Reading(None, None, day, sure=False)
     if "surely" in parts and not parts["surely"] and _may_be_fraction(month or 0, day or 0):
-        return None
+        return Reading(None, month, day, sure=False)
     year = _year(parts)
     return Reading(year, month, day, era=_era_of(parts)[0] if parts.get("era") else None)
 

@@ -14,6 +14,21 @@ from knowledge.backends.date_forms import Reading, is_in_calendar, spellings_in
 _JOINED = re.compile(
     r"\s*(?:\([^()\n]{1,12}\))?\s*(?:から|より|から同年|及び|又は|並びに|[~〜\-–—、,・と])\s*(?:同年)?\s*"
 )
+# What makes 4月1日から5日 a span of days and not of five days.
+_TO_THAT_DAY = re.compile(r"\s*(?:\([^()\n]{1,12}\))?\s*(?:まで|迄|に(?:かけ|わた))")
+_FROM = ("から", "より")
+# 4/1-4/5, 2026/4/1-4/5, 20260401-20260405: the hyphen is none of a code there.
+_DAY = "[0-9]{1,2}/[0-9]{1,2}"
+_IN_YEAR = "(?:[12][0-9]{3}|[rhs][0-9]{1,2})"
+_FULL_DAY = rf"{_IN_YEAR}(?:/[0-9]{{1,2}}/[0-9]{{1,2}}|\.[0-9]{{1,2}}\.[0-9]{{1,2}})"
+_HYPHENED = re.compile(
+    rf"(?<![0-9a-z])(?<![0-9a-z][-_./])(?:(?P<first>{_FULL_DAY}|{_DAY})-(?P<last>{_FULL_DAY}|{_DAY})"
+    r"|(?P<compact>(?:19|20)[0-9]{6})-(?:19|20)[0-9]{6})(?![-_./]?[0-9a-z])"
+)
+# In a name signs stand for blanks, and for points between the parts of a date.
+_NAMED_DAY = re.compile(r"(?<![0-9a-z])((?:19|20)[0-9]{2}|[rhs][0-9]{1,2})_([0-9]{1,2})_([0-9]{1,2})(?![0-9])")
+_NAME_SIGNS = re.compile(r"(?<![0-9])/|/(?![0-9])|_|(?<=[a-z]{3})-(?=(?:19|20)[0-9]{2})|(?<=[0-9]{8})-(?=[a-z])")
+_EXTENSION = re.compile(r"\.[a-z0-9]{1,5}$")
 _SAME_YEAR, _NEXT_YEAR = "同年", "翌年"
 # The longest span that short years of an era are read in: 令和7年4月1日から12年3月31日まで.
 _MOST_YEARS = 20
@@ -63,16 +78,58 @@ def find_dates(folded: str) -> list[DateMention]:
     >>> [mention.terms[0] for mention in find_dates("令和8年4月1日から6月30日、r9.3.31、2026-13-01、平成元年度、4/1")]
     ['date:2026-04-01', 'date:2026-06-30', 'date:2027-03-31', 'date:1989', 'date:--04-01']
     """
+    folded = _with_range_signs(folded)
     found: list[DateMention] = []
     dated: tuple[DateMention, Reading] | None = None
     for match, told in sorted(spellings_in(folded), key=lambda one: (one[0].start(), -one[0].end())):
         if found and match.start() < found[-1].end:
             continue
-        reading = _with_year(told, dated, folded, match.start())
+        reading = _completed(told, found[-1] if found else None, dated, folded, match)
         if reading:
             found.append(DateMention(match.start(), match.end(), reading.year, reading.month, reading.day))
             dated = (found[-1], reading) if reading.year is not None else dated
     return found
+
+
+def find_dates_in_name(folded: str) -> list[DateMention]:
+    """Find the dates in the folded name or path of a file; their places are those of another text.
+
+    >>> [mention.terms[0] for mention in find_dates_in_name("2026/04/01/minutes-20260402_v1.2.docx")]
+    ['date:2026-04-01', 'date:2026-04-02']
+    """
+    stem = _EXTENSION.sub("", folded)
+    return find_dates(_NAME_SIGNS.sub("\n", _NAMED_DAY.sub(r"\1.\2.\3", stem)))
+
+
+def _with_range_signs(folded: str) -> str:
+    """Write ``~`` for the hyphens between two days; offsets stay."""
+    return _HYPHENED.sub(_tilde, folded) if "-" in folded else folded
+
+
+def _tilde(found: re.Match[str]) -> str:
+    at = found.end("compact" if found["compact"] else "first") - found.start()
+    return f"{found[0][:at]}~{found[0][at + 1 :]}"
+
+
+def _completed(
+    told: Reading,
+    last: DateMention | None,
+    dated: tuple[DateMention, Reading] | None,
+    folded: str,
+    match: re.Match[str],
+) -> Reading | None:
+    """Complete what a spelling tells by the date before it; None for what is none by itself, nor led to."""
+    if told.sure:
+        return _with_year(told, dated, folded, match.start())
+    if last is None or last.day is None or (joined := _JOINED.fullmatch(folded, last.end, match.start())) is None:
+        return None
+    month = told.month or last.month or 0
+    if (month, told.day or 0) <= (last.month or 0, last.day):
+        return None
+    if told.month is None and joined[0].strip().startswith(_FROM) and not _TO_THAT_DAY.match(folded, match.end()):
+        return None
+    reading = Reading(last.year, month, told.day, era=dated[1].era if dated and dated[0] == last else None)
+    return reading if is_in_calendar(reading) else None
 
 
 def _with_year(told: Reading, dated: tuple[DateMention, Reading] | None, folded: str, start: int) -> Reading | None:

@@ -131,17 +131,18 @@ class _Columns:
         return TermPostings(term_ids=np.array(self.term_ids, np.int64), postings=postings)
 
 
-def write_postings(chunks: Sequence[Chunk], *, title: str) -> None:
+def write_postings(chunks: Sequence[Chunk], *, title: str, path: str = "") -> None:
     """Index chunks of one document under their words and bigrams; writing twice leaves the same index.
 
-    The document's title and each chunk's heading path count as text of the chunk. Several workers may write at
-    once. Inside a caller's transaction call it once: terms of a second call could be waited for in a circle.
+    The document's title and each chunk's heading path count as text of the chunk, and so do the dates in its path.
+    Several workers may write at once. Inside a caller's transaction call it once: terms of a second call could be
+    waited for in a circle.
     """
     store_analysed(
         [
             AnalysedChunk(
                 chunk_id=chunk.pk,
-                terms=analyse_passage(_heading(chunk, title), chunk.content),
+                terms=analyse_passage(_heading(chunk, title), chunk.content, name=path),
                 fingerprint=fingerprint(chunk.content),
                 is_contents=is_contents_passage(chunk.section_path, chunk.content),
             )

@@ -40,7 +40,8 @@ def reindex_chunks(chunk_ids: Sequence[int]) -> None:
     for _version_id, group in groupby(rows, key=lambda row: row.version_id):
         chunks = list(group)
         with transaction.atomic():
-            write_postings(chunks, title=chunks[0].version.document.title)
+            document = chunks[0].version.document
+            write_postings(chunks, title=document.title, path=document.path)
 
 
 def _reindex_outdated() -> bool:

@@ -120,11 +120,11 @@ def _reason(error: EmbeddingError | HubError) -> str:
     return text[:MOST_REASON_CHARS]
 
 
-def write_missing_postings(chunks: list[Chunk], *, title: str) -> None:
+def write_missing_postings(chunks: list[Chunk], *, title: str, path: str) -> None:
     """Put passages of one document into the lexical index that no other set has put there yet."""
     posted = set(LexicalEntry.objects.filter(chunk__in=chunks).values_list("chunk_id", flat=True))
     if unposted := [chunk for chunk in chunks if chunk.pk not in posted]:
-        write_postings(unposted, title=title)
+        write_postings(unposted, title=title, path=path)
 
 
 def _current_versions() -> QuerySet[DocumentVersion]:
@@ -237,7 +237,8 @@ class _Build:
             kept = set(needed.values_list("pk", flat=True))
             rows = [number for number, row in enumerate(batch) if row.pk in kept]
             write_vectors(self._set, [batch[number].pk for number in rows], vectors[rows])
-            write_missing_postings([batch[number] for number in rows], title=batch[0].version.document.title)
+            document = batch[0].version.document
+            write_missing_postings([batch[number] for number in rows], title=document.title, path=document.path)
         self._embedded += len(rows)
 
     def _note_rate(self, seconds: float) -> None:

@@ -216,7 +216,7 @@ def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
         with transaction.atomic():
             _note_progress(version, lease, done=done[-1].index + 1)
             write_vectors(embedding_set, [row.pk for row in done], vectors)
-            write_postings(done, title=version.document.title)
+            write_postings(done, title=version.document.title, path=version.document.path)
         is_last = len(done) == len(batch) < WRITE_BATCH
         if not is_last and time.monotonic() > deadline:
             return DocumentStatus.EMBEDDING

@@ -66,7 +66,7 @@ def embed_slice(
             kept = set(_locked_ids(batch))
             rows = [number for number, row in enumerate(batch) if row.pk in kept]
             write_vectors(embedding_set, [batch[number].pk for number in rows], vectors[rows])
-            write_missing_postings([batch[number] for number in rows], title=document.title)
+            write_missing_postings([batch[number] for number in rows], title=document.title, path=document.path)
         made += len(rows)
         start = batch[-1].index + 1
         if time.monotonic() > deadline:

@@ -79,7 +79,7 @@ def _index_title(document: Document, title: str) -> None:
     """The title counts as text of each passage, so those that search sees are indexed again."""
     chunks = Chunk.objects.filter(version_id=document.current_version_id, lexical_entry__isnull=False)
     if indexed := list(chunks.order_by("pk")):
-        write_postings(indexed, title=title)
+        write_postings(indexed, title=title, path=document.path)
 
 
 def set_legal_hold(*, principal: Principal, document_id: str, reason: str) -> Document:

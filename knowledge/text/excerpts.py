@@ -34,7 +34,7 @@ def excerpt(text: str, spans: Spans, *, room: int) -> tuple[int, int]:
 def table_head(text: str, start: int) -> str:
     """Give the header and ruler rows, with line ends, of the table that the line at ``start`` goes on with; or nothing.
 
-    >>> table_head("| 項目 | 値 |\\n|---|---|\\n| a | 1 |\\n| b | 2 |", 32)
+    >>> table_head("| 項目 | 値 |\\n|---|---|\\n| a | 1 |\\n| b | 2 |", 31)
     '| 項目 | 値 |\\n|---|---|\\n'
     """
     if not _ROW.match(text, start):

@@ -55,7 +55,7 @@ class Library:
     def add_version(self, document: Document, passages: Sequence[Passage | str]) -> list[Chunk]:
         version = self.make_version(document, passages)
         chunks = list(version.chunks.order_by("index"))
-        index_chunks(chunks, title=document.title)
+        index_chunks(chunks, title=document.title, path=document.path)
         document.current_version = document.latest_version = version
         document.save()
         return chunks
@@ -90,10 +90,10 @@ class Library:
         return version
 
 
-def index_chunks(chunks: Sequence[Chunk], *, title: str) -> None:
+def index_chunks(chunks: Sequence[Chunk], *, title: str, path: str = "") -> None:
     texts = ["\n".join([title, *chunk.section_path, chunk.content]) for chunk in chunks]
     write_vectors(active_embedding_set(), [chunk.pk for chunk in chunks], get_embedder().embed_passages(texts))
-    write_postings(chunks, title=title)
+    write_postings(chunks, title=title, path=path)
 
 
 def person(

@@ -53,6 +53,27 @@ def test_every_spelling_of_a_day_is_one_term_of_both_fields(written: str) -> Non
         ("4/1/2026、13/13/2026", ["date:2026"]),
         ("㍻元年、R8 年度、FY2026、FY26、令和８年", ["date:1989"] + ["date:2026"] * 4),
         ("R8.4月、令和8/4、平成8/9年度、令和8.5%", ["date:2026-04", "date:2026-04"]),
+        *(
+            (written, ["date:--04-01", "date:--04-05"])
+            for written in (
+                "4/1-4/5",
+                "４／１～４／５",
+                "4/1(水)～4/5(日)",
+                "4月1日～5日",
+                "4月1～5日",
+                "4/1から4/5まで",
+            )
+        ),
+        *(
+            (written, ["date:2026-04-01", "date:2026-04-05"])
+            for written in ("R8.4.1-R8.4.5", "2026/4/1-4/5", "令和8年4月1日（水）から5日まで", "20260401-20260405")
+        ),
+        ("令和8年4月1日・5日、10日", ["date:2026-04-01", "date:2026-04-05", "date:2026-04-10"]),
+        ("1/2～3/4、3/4 inch、3/4-1/2インチ、第4/5章、4-5/8、FR-4/1-4/5、5日、4月の5日", []),
+        (
+            "4月1日から5日間、4月1日から5日で、4月1日、5日以内、4月5日～1日、4月30日～31日",
+            ["date:--04-01"] * 3 + ["date:--04-05", "date:--04-30"],
+        ),
         ("令和7年4月1日から8年3月31日まで、施行後8年4月1日", ["date:2025-04-01", "date:2026-03-31"]),
         (
             "令和8年4月1日から6月30日まで。同年10月1日、翌年3月31日",
@@ -172,3 +193,45 @@ def test_marks_are_where_a_reader_finds_the_date(asked: str, marked: list[str]) 
     text = "令和8年4月1日、1/4、四月一日。4/1(水)と4.1節、20250401と㋿８年四月一日、第4条。"
     found = [text[start:end] for start, end in highlight_spans(text, query_marks(asked, analyse_query(asked)))]
     assert [one for one in found if one != "年"] == marked
+
+
+DAY_IN_NAME = {
+    "20260401": ("議事録_20260401.docx", "議事録_20260401_v1.2.docx", "20260401-議事録.pdf", "2026_04_01_議事録.md"),
+    "2026-04-01": ("2026-04-01_議事録.md", "minutes-2026-04-01_v2.docx", "議事録/2026/04/01/第1回.md"),
+    "R8.4.1": ("R8.4.1_議事録.xlsx", "議事録(R8.4.1).docx", "議事録_R8_4_1.xlsx", "令和8年4月1日議事録.txt"),
+}
+NO_DAYS = ("設計書_v1.2.3.docx", "src/1/2/3.md", "第4/5章.md", "FR-2026-04-01.md", "2026.docx", "20261301_議事録.docx")
+
+
+@pytest.mark.parametrize("name", [name for names in DAY_IN_NAME.values() for name in names])
+def test_the_day_in_a_files_name_is_one_of_every_passage(name: str) -> None:
+    terms = analyse_passage("定例会議", "出席者は次のとおり。", name=name)
+    assert "date:2026-04-01" in terms.words
+    assert "date:2026-04-01" in terms.bigrams
+    assert terms.words["議事"] == 0
+
+
+@pytest.mark.parametrize("name", NO_DAYS)
+def test_versions_paths_and_codes_in_a_files_name_are_no_days(name: str) -> None:
+    terms = analyse_passage("定例会議", "出席者は次のとおり。", name=name)
+    assert [term for term in terms.words if term.startswith("date:") and term.count("-") > 1] == []
+
+
+def test_a_day_that_the_text_tells_counts_once_more_by_no_name() -> None:
+    assert analyse_passage("", "令和8年4月1日の会議", name="20260401.md").words["date:2026-04-01"] == 1
+
+
+@pytest.mark.django_db
+def test_a_document_is_found_by_the_day_in_its_name_in_any_spelling() -> None:
+    library = Library()
+    for number, name in enumerate([name for names in DAY_IN_NAME.values() for name in names]):
+        library.add(name, [f"出席者は{number}名である。"], title=f"定例会議 {number}")
+    for day in ("20260402", "20250401", "20260410"):
+        library.add(f"議事録_{day}.docx", [f"{day}の次第。"], title="定例会議")
+    for asked in ("令和8年4月1日の会議", "2026/4/1 会議", "20260401 会議", "4月1日の会議"):
+        query = SearchQuery(text=asked, mode=SearchMode.LEXICAL, limit=11)
+        found = [hit.document_path for hit in search(local_operator(), query).hits]
+        named = {name for names in DAY_IN_NAME.values() for name in names}
+        expected = named | {"議事録_20250401.docx"} if asked.startswith("4月") else named
+        assert set(found) <= expected, asked
+        assert len(found) == len(named), asked
