@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
@@ -65,6 +66,12 @@ class EntryAdmin(CuratedAdmin):
     def save_model(self, request: HttpRequest, obj: Entry, form: forms.ModelForm[Entry], change: bool) -> None:
         """Let the service save, and write down which fields changed."""
         ontology_editing.save_entry(principal=principal_of(request), row=obj, changed=form.changed_data)
+
+    def response_post_save_add(self, request: HttpRequest, obj: Entry) -> HttpResponseRedirect:
+        """Lead back to the draft, where the next step is: more entries, or to publish it."""
+        return HttpResponseRedirect(reverse("admin:knowledge_ontology_change", args=[obj.ontology_id]))
+
+    response_post_save_change = response_post_save_add
 
     def delete_model(self, request: HttpRequest, obj: Entry) -> None:
         """Let the service delete."""

@@ -15,6 +15,7 @@ from knowledge.models import Collection, Ontology, OntologyClass, OntologyProper
 from knowledge.services import ontologies
 from tests.hub.admin.support import client_of, curator_client, grant, make_user
 from tests.knowledge.ontology.test_rdf import FILES
+from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db
 WHO = local_operator()
@@ -132,6 +133,24 @@ def test_a_draft_is_edited_compared_and_published(curator, draft):
     assert draft.retired_by == "担当"
 
 
+def test_a_search_finds_by_a_new_name_as_soon_as_its_version_is_published(curator, draft):
+    library = Library(slug="default")
+    library.add("ごみ.md", ["粗大ごみは電話で申し込む。"])
+    library.add("計画.md", ["大型の投資は議会に諮る。", "棄権は認めない。"])
+    row = draft.classes.get(code="purpose")
+
+    def found() -> list[str]:
+        page = curator.get(reverse("admin:hub_search"), {"q": "大型廃棄物", "mode": "lexical"})
+        return [one.hit.document_path for one in page.context_data["shown"].hits]
+
+    curator.post(class_page(row), class_fields(row, label_ja="粗大ごみ", synonyms="大型廃棄物\n大型ごみ"))
+    assert set(found()) == {"計画.md"}
+    curator.post(reverse("admin:knowledge_ontology_publish", args=[draft.pk]))
+    assert found()[0] == "ごみ.md"
+    curator.post(reverse("admin:knowledge_ontology_retire", args=[draft.pk]))
+    assert "ごみ.md" not in found()
+
+
 def test_a_bad_pattern_is_named(curator, draft):
     row = draft.classes.get(code="purpose")
     shown = curator.post(class_page(row), class_fields(row, cues="正しい\n(壊れた")).content.decode()
@@ -145,6 +164,7 @@ def test_classes_and_properties_are_added_to_a_draft_and_taken_out(curator, draf
     asked = class_fields(OntologyClass(ontology=draft, severity="major", pk=0), label_ja="法令要件", label_en="Legal")
     sent = curator.post(page, asked | {"ontology": draft.pk, "code": "Legal", "parents": [above.pk]})
     assert sent.status_code == 302, sent.context["errors"]
+    assert sent["Location"] == reverse("admin:knowledge_ontology_change", args=[draft.pk])
     made = draft.classes.get(code="Legal")
     assert made.iri == "urn:hub:ontology:system_design#Legal"
     assert list(made.parents.all()) == [above]
