@@ -28,7 +28,7 @@ from knowledge.backends.codes import (
     codes_in,
     identifiers_in,
 )
-from knowledge.backends.dates import DateMention, find_dates, find_dates_in_name
+from knowledge.backends.dates import DateMention, find_dates, find_dates_in_name, name_words
 from knowledge.backends.embedders.text import normalise
 from knowledge.backends.morphemes import ENGLISH, HIRAGANA, passage_words, question_surfaces, question_words
 from knowledge.backends.stemming import stem
@@ -99,18 +99,20 @@ class QueryTerms:
 def analyse_passage(heading: str, text: str, *, name: str = "") -> PassageTerms:
     """Count the terms of a passage together with its heading (title and section path).
 
-    Of ``name``, the path of its document's file, and of the title as such a name the dates count that neither tells.
+    ``name`` is the path of its document's file: its dates, and the words of the file's own name, count once where
+    neither heading nor text has them.
 
     >>> analyse_passage("", "ＦＲ－００１のサーバ").words
     Counter({'fr-001': 1, 'fr': 1, '001': 1, 'サーバー': 1})
     """
     folded = fold(f"{heading}\n{text}")
     dates = [term for mention in find_dates(folded) for term in mention.terms]
-    if name:
-        told = set(dates)
-        dates += [term for term in _dates_in_names(name, heading.partition("\n")[0]) if term not in told]
     words = Counter([*codes_in(folded), *articles_in(folded), *passage_words(folded), *dates])
-    return PassageTerms(words=words, bigrams=Counter([*_bigrams(folded), *dates]))
+    bigrams = Counter([*_bigrams(folded), *dates])
+    if name:
+        for field, terms in zip((words, bigrams), _terms_of_file(name, heading.partition("\n")[0]), strict=True):
+            field.update([term for term in terms if term not in field])
+    return PassageTerms(words=words, bigrams=bigrams)
 
 
 def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> QueryTerms:
@@ -186,10 +188,16 @@ def join_codes(folded: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _dates_in_names(*names: str) -> tuple[str, ...]:
-    """Give the terms of the dates in a file's name and a title; they come with every passage of a document."""
-    mentions = (mention for name in names for mention in find_dates_in_name(fold(name)))
-    return tuple(dict.fromkeys(term for mention in mentions for term in mention.terms))
+def _terms_of_file(path: str, title: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the terms of a file's name in each field, each once; they come with every passage of a document.
+
+    Beside its words these are the dates of the whole path, and of the title read as a name.
+    """
+    mentions = [mention for name in (path, title) for mention in find_dates_in_name(fold(name))]
+    dates = [term for mention in mentions for term in mention.terms]
+    stem = name_words(fold(path.rpartition("/")[2]))
+    words = [*codes_in(stem), *articles_in(stem), *passage_words(stem), *dates]
+    return tuple(dict.fromkeys(words)), tuple(dict.fromkeys([*_bigrams(stem), *dates]))
 
 
 def _query_fields(folded: str) -> tuple[dict[str, float], dict[str, float]]:

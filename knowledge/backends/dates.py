@@ -97,8 +97,12 @@ def find_dates_in_name(folded: str) -> list[DateMention]:
     >>> [mention.terms[0] for mention in find_dates_in_name("2026/04/01/minutes-20260402_v1.2.docx")]
     ['date:2026-04-01', 'date:2026-04-02']
     """
-    stem = _EXTENSION.sub("", folded)
-    return find_dates(_NAME_SIGNS.sub("\n", _NAMED_DAY.sub(r"\1.\2.\3", stem)))
+    return find_dates(name_words(_NAMED_DAY.sub(r"\1.\2.\3", folded)))
+
+
+def name_words(folded: str) -> str:
+    """Write the folded name or path of a file as lines of words, without its extension."""
+    return _NAME_SIGNS.sub("\n", _EXTENSION.sub("", folded))
 
 
 def _with_range_signs(folded: str) -> str:

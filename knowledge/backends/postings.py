@@ -134,9 +134,9 @@ class _Columns:
 def write_postings(chunks: Sequence[Chunk], *, title: str, path: str = "") -> None:
     """Index chunks of one document under their words and bigrams; writing twice leaves the same index.
 
-    The document's title and each chunk's heading path count as text of the chunk, and so do the dates in its path.
-    Several workers may write at once. Inside a caller's transaction call it once: terms of a second call could be
-    waited for in a circle.
+    The document's title and each chunk's heading path count as text of the chunk, and so do the dates in its path
+    and the words of its file's name. Several workers may write at once. Inside a caller's transaction call it once:
+    terms of a second call could be waited for in a circle.
     """
     store_analysed(
         [

@@ -208,7 +208,11 @@ def test_the_day_in_a_files_name_is_one_of_every_passage(name: str) -> None:
     terms = analyse_passage("定例会議", "出席者は次のとおり。", name=name)
     assert "date:2026-04-01" in terms.words
     assert "date:2026-04-01" in terms.bigrams
-    assert terms.words["議事"] == 0
+
+
+def test_words_of_a_files_own_name_count_once_where_nothing_else_has_them() -> None:
+    terms = analyse_passage("定例会議", "出席者は定例会議の委員。", name="総務課/定例会議_議事録_R8.4.1.docx").words
+    assert (terms["議事"], terms["定例"], terms["総務"], terms["docx"]) == (1, 2, 0, 0)
 
 
 @pytest.mark.parametrize("name", NO_DAYS)
@@ -235,3 +239,5 @@ def test_a_document_is_found_by_the_day_in_its_name_in_any_spelling() -> None:
         expected = named | {"議事録_20250401.docx"} if asked.startswith("4月") else named
         assert set(found) <= expected, asked
         assert len(found) == len(named), asked
+    best = search(local_operator(), SearchQuery(text="R8.4.1 議事録", mode=SearchMode.LEXICAL)).hits[0]
+    assert best.document_path in named
