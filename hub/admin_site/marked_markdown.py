@@ -21,7 +21,8 @@ _LINE_MARKUP = re.compile(r"[ \t]*(?:>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(?:#
 _DELIMITER_ROW = re.compile(r"[ \t|:\-]+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.I)
-_PICTURE = re.compile(r"!\[([^\]\n]*)\](?:\([^)\n]*\))?")
+# Bounded: a long run of beginnings would take quadratic time.
+_PICTURE = re.compile(r"!\[([^\]\n]{0,300})\](?:\([^)\n]{0,500}\))?")
 # What parsers write of formats other than Markdown; every other sign of their texts is the author's own.
 _WRITTEN_BLOCKS = ["table", "fence", "heading", "list", "paragraph"]
 _WRITTEN_INLINE = ["text", "newline", "line_break", "picture"]

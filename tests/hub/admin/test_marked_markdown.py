@@ -68,3 +68,8 @@ def test_only_the_first_mark_has_the_anchor() -> None:
     assert marks(html) == ["項目", "値", "応答時間", "（画面）", "3秒 | 5秒"]
     assert html.count('id="passage"') == 1
     assert '<th><mark id="passage">項目' in html
+
+
+def test_a_picture_whose_description_never_ends_stays_text() -> None:
+    text = "![" * 400
+    assert render_plain(text) == f"<p>{text}</p>\n"
