@@ -77,11 +77,13 @@ _YEAR_LAST = (
     rf"{_BEFORE}(?P<first>[0-9]{{1,2}})(?P<sign>[-/.])(?P<second>[0-9]{{1,2}})(?P=sign)(?P<year>(?:19|20)[0-9]{{2}})"
     rf"{_BEHIND}(?![a-z])"
 )
-# 4/1 is a day and 1/4 a fraction, unless a weekday or such a word follows.
+# 4/1 is a day and 1/4 a fraction, unless a weekday or such a word follows, or a later day of the month: 4/5~4/10.
+# Of January that would be 1/2~1/3, which are fractions.
 _SLASH = (
-    rf"{_BEFORE}(?<![0-9],)(?<!約)(?<!約\s)(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}}){_BEHIND}(?![a-z])(?![-_.:,][a-z])"
+    rf"{_BEFORE}(?<![0-9],)(?<!約)(?<!約\s)(?<!第)(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}}){_BEHIND}(?![a-z])(?![-_.:,][a-z])"
     rf"(?!,[0-9]{{3}})(?!系){_COUNTED}"
-    r"(?P<surely>\s?\([月火水木金土日](?:曜日?)?[・祝休]*\)|(?=\s?(?:付|時点|現在|締|〆|必着|期限|消印)))?"
+    r"(?P<surely>\s?\([月火水木金土日](?:曜日?)?[・祝休]*\)|(?=\s?(?:付|時点|現在|締|〆|必着|期限|消印))"
+    r"|(?=\s?[~〜–—]\s?(?!0?1/)(?P=month)/[0-9]{1,2}(?![0-9/])))?"
 )
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _ENGLISH = (
@@ -157,7 +159,7 @@ def _read(parts: Mapping[str, str | None]) -> Reading | None:
         return Reading(None, month, day, short=_in_era(parts["short"]))
     if month is None and day is not None:
         return Reading(None, None, day, sure=False)
-    if "surely" in parts and not parts["surely"] and _may_be_fraction(month or 0, day or 0):
+    if "surely" in parts and parts["surely"] is None and _may_be_fraction(month or 0, day or 0):
         return Reading(None, month, day, sure=False)
     year = _year(parts)
     return Reading(year, month, day, era=_era_of(parts)[0] if parts.get("era") else None)
