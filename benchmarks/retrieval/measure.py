@@ -34,14 +34,18 @@ Ranker = Callable[[str], list[str]]
 
 def run(folder: Path, count: int, cache: Path) -> None:
     """Measure every set, and the small English one that ships with the benchmark; strangers ask of other sets."""
-    sets = [*read_sets(folder), *read_sets(OWN_SETS)]
+    report([*read_sets(folder), *read_sets(OWN_SETS)], count, cache)
+
+
+def report(sets: Sequence[QuestionSet], count: int, cache: Path) -> None:
+    """Print what each set's questions find in its corpus, and what ``count`` questions of each other set do."""
     for question_set in sets:
         load_set(question_set, cache)
         questions = question_set.sample(count)
         strangers = [q for other in sets if other is not question_set for q in other.sample(count)]
         print(f"\n{question_set.name}: {len(question_set.corpus)} passages, {len(questions)} questions")
         print(HEADER)
-        answers = {mode: [_ask(q, mode) for q in questions] for mode in SearchMode}
+        answers = {mode: [ask(q, mode) for q in questions] for mode in SearchMode}
         ranked = {f"hub {mode.value}": [_names(one) for one in found] for mode, found in answers.items()}
         ranked |= {name: [rank(q.text) for q in questions] for name, rank in alternatives(question_set).items()}
         gains = {name: _gains(rankings, questions) for name, rankings in ranked.items()}
@@ -117,16 +121,17 @@ def chance(ours: Sequence[float], theirs: Sequence[float]) -> float:
 def _separation(
     mode: SearchMode, answers: Sequence[SearchResult], questions: Sequence[Question], strangers: Sequence[Question]
 ) -> str:
-    kept = [score for score in map(_gold_score, answers, questions) if score is not None]
-    foreign = [_best_score(_ask(question, mode)) for question in strangers]
+    kept = [score for score in map(gold_score, answers, questions) if score is not None]
+    foreign = [best_score(ask(question, mode)) for question in strangers]
     return (
-        f"{_share(score >= GOOD_EVIDENCE for score in kept):10.3f}"
-        f"{_share(score < GOOD_EVIDENCE for score in foreign):15.3f}"
+        f"{share(score >= GOOD_EVIDENCE for score in kept):10.3f}"
+        f"{share(score < GOOD_EVIDENCE for score in foreign):15.3f}"
         f"{statistics.median(answer.timings_ms['total'] for answer in answers):8.1f}"
     )
 
 
-def _ask(question: Question, mode: SearchMode) -> SearchResult:
+def ask(question: Question, mode: SearchMode) -> SearchResult:
+    """Ask the search service for the best passages."""
     return search(local_operator(), SearchQuery(text=question.text, mode=mode, limit=TOP))
 
 
@@ -134,14 +139,17 @@ def _names(answer: SearchResult) -> list[str]:
     return [hit.chunk_id for hit in answer.hits]
 
 
-def _gold_score(answer: SearchResult, question: Question) -> float | None:
+def gold_score(answer: SearchResult, question: Question) -> float | None:
+    """Give the score of the first right passage, if it is among the first ``GOLD_WITHIN``."""
     return next((hit.score for hit in answer.hits[:GOLD_WITHIN] if hit.chunk_id in question.gold), None)
 
 
-def _best_score(answer: SearchResult) -> float:
+def best_score(answer: SearchResult) -> float:
+    """Give the best score of an answer, 0 for none."""
     return max((hit.score or 0.0 for hit in answer.hits), default=0.0)
 
 
-def _share(facts: Iterable[bool]) -> float:
+def share(facts: Iterable[bool]) -> float:
+    """Give the share of facts that hold, NaN of none."""
     values = list(facts)
     return sum(values) / len(values) if values else float("nan")

@@ -66,8 +66,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def load_set(question_set: QuestionSet, cache: Path) -> None:
-    """Replace what is in the database by one set, indexed and analysed."""
+def load_set(question_set: QuestionSet, cache: Path, *, part_of: QuestionSet | None = None) -> None:
+    """Replace what is in the database by one set, indexed and analysed; the vectors of a part are the whole set's."""
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE knowledge_document, knowledge_lexicalterm, knowledge_lexicalsegment, "
@@ -75,7 +75,8 @@ def load_set(question_set: QuestionSet, cache: Path) -> None:
         )
     collection, _made = Collection.objects.get_or_create(slug="benchmark", defaults={"name": "benchmark"})
     DocumentType.objects.get_or_create(code="other", defaults={"name_ja": "その他", "name_en": "Other"})
-    vectors = dict(zip([p.id for p in question_set.corpus], _vectors(question_set, cache), strict=True))
+    whole = part_of or question_set
+    vectors = dict(zip([p.id for p in whole.corpus], _vectors(whole, cache), strict=True))
     ordered = sorted(question_set.corpus, key=lambda paragraph: paragraph.title)
     for title, paragraphs in groupby(ordered, key=lambda paragraph: paragraph.title):
         _add_document(collection, title, list(paragraphs), vectors)
