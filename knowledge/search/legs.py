@@ -62,7 +62,8 @@ class Findings:
     """What the legs found: candidates, evidence for each, each leg's ranks from 1 (0 where it is not), in columns.
 
     ``mode`` is the one that could be served: not the wanted one when a leg failed or had nothing to say. ``matched``
-    tells which candidates have each of the terms ``told``: (terms, candidates).
+    tells which candidates have each of the terms ``told``: (terms, candidates). ``passages`` is how many chunks the set
+    has, 0 where it has no word of the question.
     """
 
     mode: SearchMode
@@ -73,6 +74,7 @@ class Findings:
     told: tuple[str, ...]
     matched: NDArray[np.bool_]
     notices: list[Notice]
+    passages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,7 @@ class _VectorAnswer:
 class _LexicalAnswer:
     hits: LexicalHits
     is_cut: bool
+    passages: int
 
 
 class _LegFailed(Exception):
@@ -202,7 +205,9 @@ class _Legs:
                 codes=self.terms.codes,
                 tell_terms=tell_terms,
             )
-        return _LexicalAnswer(hits=hits, is_cut=self.terms.is_cut or self.terms.own_words > max(MAX_TERMS.values()))
+        is_cut = self.terms.is_cut or self.terms.own_words > max(MAX_TERMS.values())
+        passages = max((term.passages for term in sums.terms), default=0)
+        return _LexicalAnswer(hits=hits, is_cut=is_cut, passages=passages)
 
     @contextmanager
     def _lexical(self) -> Iterator[None]:
@@ -252,4 +257,5 @@ def _combine(
         told=hits.told,
         matched=hits.matched,
         notices=remarks,
+        passages=lexical.passages if lexical else 0,
     )

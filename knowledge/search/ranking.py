@@ -80,7 +80,7 @@ def rank_candidates(
         weights=weights,
         wants_contents=wants_contents,
     )
-    scores = calibration.scores(fused.values, findings.mode)
+    scores = calibration.scores(fused.values, findings.mode, passages=findings.passages)
     return Ranking(places=fused.places, scores=np.round(ceiling * scores, 6))
 
 

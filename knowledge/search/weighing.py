@@ -50,7 +50,8 @@ class FieldTerm:
     """A term to ask for: ``share`` is the part of the best possible score that it can bring.
 
     A posting brings ``share * tf / (tf + base + slope * length)``: BM25 with its constants multiplied out. What terms
-    with a ``stand_in`` bring is not added to what they stand for: of both, the larger counts.
+    with a ``stand_in`` bring is not added to what they stand for: of both, the larger counts. ``passages`` is how many
+    chunks the set has among which it is rare.
     """
 
     term_id: int
@@ -61,6 +62,7 @@ class FieldTerm:
     slope: float
     pieces: tuple[PieceKey, ...]
     stand_in: StandIn | None = None
+    passages: int = 0
 
     def brings(self, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them
         """Tell what postings bring that have the term so often in passages of so many terms."""
@@ -173,6 +175,7 @@ class _Scale:
             slope=bm25.k1 * bm25.b / self.average_length,
             pieces=known.pieces,
             stand_in=stand_in,
+            passages=self.chunks,
         )
 
 
