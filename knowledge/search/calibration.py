@@ -34,7 +34,7 @@ FITTED_PASSAGES = 1000
 # The smallest sets that were measured; still smaller ones count as these.
 LEAST_PASSAGES = 24
 # How much lower 0.7 lies for every time that a set is smaller by the factor e. Measured on parts of the two Japanese
-# question sets: the smallest steps at which nine tenths of the answers reach 0.7 in each, from 24 passages on.
+# question sets: steps small enough to keep strangers out, at which nine tenths of the answers reach 0.7 in each.
 EASING = MappingProxyType({SearchMode.LEXICAL: 0.03, SearchMode.HYBRID: 0.0125})
 
 
