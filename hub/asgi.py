@@ -6,6 +6,7 @@ import gc
 import os
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 import django
@@ -26,11 +27,12 @@ from django.conf import settings  # noqa: E402
 from hub.alerts import watched  # noqa: E402
 from hub.one_thread import OneThreadHandler  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
-from hub.request_threads import RequestThreads  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
 from mcp_bridge.bus import have_queue  # noqa: E402
 from mcp_bridge.http import McpApps  # noqa: E402
 from mcp_bridge.threads import in_thread  # noqa: E402
+
+BRIEF_THREADS = 4
 
 
 class Hub:
@@ -41,7 +43,8 @@ class Hub:
         self._django = BodyLimit(cast(AsgiApp, OneThreadHandler()))
         config = settings.CONFIG
         self._mcp = McpApps(conformance=config.hub_mcp_conformance) if "http" in config.mcp_transports else McpApps(())
-        self._threads = RequestThreads()
+        # What is left of a request whose answer is made: reading a file piece by piece, closing it.
+        self._brief = ThreadPoolExecutor(BRIEF_THREADS, thread_name_prefix="request-end")
         self._requests = OpenRequests(self._answer, on_stop=self._mcp.end_streams)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,11 +58,10 @@ class Hub:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self._mcp.serves(scope["path"]):
-            async with self._threads.lend():
+            async with ThreadSensitiveContext(executor=self._brief):
                 await self._django(scope, receive, send)
             return
-        # Sessions outlive the request that began them, so no lent thread; without a context of its own, async
-        # database calls of all requests would share one thread.
+        # Without a context of its own, async database calls of all requests would share one thread.
         async with ThreadSensitiveContext():
             await self._mcp(scope, receive, send)
 

@@ -196,6 +196,12 @@ class Configuration(BaseSettings):
         "the machine's memory; 0 = none",
     )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
+    hub_request_threads: int = Field(
+        16, ge=1, le=64, description="requests that a web process works on at one time; others wait in line"
+    )
+    hub_request_wait_s: float = Field(
+        30, ge=0, le=600, description="seconds that a request waits for one of them before it is refused with 503"
+    )
     hub_output_budget_chars: int = Field(200_000, ge=1000, description="the most characters in one search answer")
     hub_lease_s: int = Field(
         30, ge=10, le=600, description="seconds after which work whose worker went silent is taken up by another"

@@ -3,17 +3,30 @@
 Under ASGI Django hands each half of each middleware, and the view, to a thread one by one: some twenty changes of
 thread for a request, each of which waits for its turn on a busy machine. Here the whole chain is one piece of work;
 only what is asynchronous itself, the sending of a stream above all, is awaited outside.
+
+A request takes a thread when all of it is there and gives it back when its answer is made, so that neither a slow
+sender nor a slow reader holds one.
 """
 
 from __future__ import annotations
 
-from asgiref.sync import sync_to_async
+from collections.abc import Mapping
+
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.base import BaseHandler
 from django.core.signals import request_started
 from django.db import close_old_connections, reset_queries
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+
+from hub.rest.middleware import refuse_early
+from hub.rest.problems import is_api_call
+from hub.rest.request_threads import RequestThreads, TooBusy, request_threads
+
+# What a client leaves unread is of use to nobody; all other calls change something and run to their end.
+QUESTIONS = frozenset({"/api/v1/search", "/api/v1/answer", "/api/v1/graph/search", "/api/v1/graph/query"})
+READING = frozenset({"GET", "HEAD"})
+PROBE_WAIT_S = 10
 
 
 class OneThreadHandler(ASGIHandler):
@@ -25,6 +38,7 @@ class OneThreadHandler(ASGIHandler):
         # Signals go to a thread, too, and back before the request begins; so these two are called at its beginning.
         request_started.disconnect(close_old_connections)
         request_started.disconnect(reset_queries)
+        self._probes = _probe_threads()
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Answer one request, in its thread."""
@@ -33,5 +47,29 @@ class OneThreadHandler(ASGIHandler):
         return super().get_response(request)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer one request."""
-        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+        """Answer one request, as soon as a thread is free; 503 when none is in time."""
+        threads = self._probes.get(request.path) or request_threads()
+        try:
+            async with threads.lend() as thread:
+                is_question = request.method in READING or request.path in QUESTIONS
+                return await (thread.ask if is_question else thread.run)(self.get_response, request)
+        except TooBusy as error:
+            return _told_busy(request, error)
+
+
+def _probe_threads() -> Mapping[str, RequestThreads]:
+    """Threads of their own for the paths that are asked whether the hub is well, which a burst must not delay.
+
+    /healthz alone has one to itself: it needs no database, and the others may wait for one that is away.
+    """
+    others = RequestThreads(most=2, wait_s=PROBE_WAIT_S)
+    return {"/healthz": RequestThreads(most=1, wait_s=PROBE_WAIT_S), "/readyz": others, "/metrics": others}
+
+
+def _told_busy(request: HttpRequest, error: TooBusy) -> HttpResponseBase:
+    problem = refuse_early(request, error)
+    if is_api_call(request):
+        return problem
+    page = HttpResponse(str(error), status=problem.status_code, content_type="text/plain; charset=utf-8")
+    page["Retry-After"] = problem["Retry-After"]
+    return page

@@ -10,6 +10,7 @@ from prometheus_client import Counter, Gauge
 REQUESTS = Counter("hub_http_requests", "HTTP requests answered, MCP included.", ["method", "route", "status"])
 TOOL_CALLS = Counter("hub_mcp_tool_calls", "MCP tool calls by outcome: ok, refused, error.", ["tool", "outcome"])
 OPEN_MCP = Gauge("hub_mcp_open_requests", "MCP requests under way over HTTP, open streams included.", ["server"])
+WAITING_REQUESTS = Gauge("hub_http_waiting_requests", "HTTP requests that wait for a thread (HUB_REQUEST_THREADS).")
 ERRORS = Counter("hub_errors", "Errors told to callers.", ["door", "code"])
 
 UNKNOWN = "(unknown)"

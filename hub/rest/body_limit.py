@@ -8,11 +8,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.utils import translation
 
-from hub.core.context import call_context
-from hub.rest.middleware import REQUEST_ID_HEADER, call_context_of
-from hub.rest.problems import problem_response
+from hub.rest.middleware import refuse_early
 from hub.rest.uploads import temp_dir, too_large
 
 Scope = MutableMapping[str, Any]
@@ -73,11 +70,7 @@ def _declared_length(scope: Scope) -> int:
 
 async def _refuse(scope: Scope, send: Send) -> None:
     request = ASGIRequest({**scope, "query_string": b""}, BytesIO())
-    language = translation.get_language_from_request(request)
-    with translation.override(language), call_context(call_context_of(request)) as call:
-        response = problem_response(request, too_large(settings.CONFIG.hub_max_upload_bytes))
-    response[REQUEST_ID_HEADER] = call.request_id
-    response["Content-Language"] = language
+    response = refuse_early(request, too_large(settings.CONFIG.hub_max_upload_bytes))
     response["Content-Length"] = str(len(response.content))
     response["Connection"] = "close"
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]

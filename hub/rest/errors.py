@@ -25,6 +25,7 @@ from ninja.errors import AuthenticationError, HttpError
 from hub.core.context import request_id
 from hub.core.database import in_one_line, unavailable_by
 from hub.core.errors import Forbidden, HubError, InvalidInput, LimitExceeded, NotFound, Unauthenticated, Unavailable
+from hub.core.stopping import Stopped
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +60,14 @@ class UnsupportedMediaType(HubError):
     code = "unsupported_media_type"
     status = 415
     title = _("Unsupported media type")
+
+
+class ClientGone(HubError):
+    """Nobody reads this answer: it stands in the counters only. 499 is what nginx and others log for it."""
+
+    code = "client_gone"
+    status = 499
+    title = _("Client gone")
 
 
 class InvalidFields(InvalidInput):
@@ -169,6 +178,11 @@ def _database_failure(error: DatabaseError) -> HubError:
         return to_hub_error.dispatch(Exception)(error)
     logger.error("the database failed a REST call: %s", in_one_line(error))
     return meaning
+
+
+@to_hub_error.register
+def _nobody_waits(error: Stopped) -> HubError:
+    return ClientGone(_("The client did not wait for the answer."))
 
 
 @to_hub_error.register(redis.ConnectionError)

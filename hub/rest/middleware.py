@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.request import validate_host
 from django.http.response import HttpResponseBase
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.context import CallContext, call_context
@@ -80,6 +81,17 @@ class CallContextMiddleware(_EitherWay):
             response[REQUEST_ID_HEADER] = call.request_id
             _count(request, response)
             return response
+
+
+def refuse_early(request: HttpRequest, error: HubError) -> HttpResponse:
+    """Answer a request that no middleware has seen or will see with a problem, in the caller's language."""
+    language = translation.get_language_from_request(request)
+    with translation.override(language), call_context(call_context_of(request)) as call:
+        response = problem_response(request, error)
+    response[REQUEST_ID_HEADER] = call.request_id
+    response["Content-Language"] = language
+    _count(request, response)
+    return response
 
 
 def _count(request: HttpRequest, response: HttpResponseBase) -> None:

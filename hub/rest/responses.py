@@ -7,11 +7,15 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
+from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils import translation
 from django.utils.http import content_disposition_header
 from ninja.renderers import JSONRenderer
 from pydantic import BaseModel
+
+from hub.rest.request_threads import request_threads
 
 # What a browser shows or hands to a program without running anything in it; all else is sent as plain bytes.
 SAFE_TYPES = frozenset(
@@ -80,9 +84,9 @@ def attachment(
 def server_sent_events(request: HttpRequest, events: Iterable[tuple[str, BaseModel]]) -> StreamingHttpResponse:
     """Answer with an event stream: each event's name, and its data as JSON; the iterable is read in a worker thread."""
     lines = (f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode() for name, body in events)
-    response = StreamingHttpResponse(
-        _in_thread(lines) if isinstance(request, ASGIRequest) else lines, content_type="text/event-stream"
-    )
+    is_async = isinstance(request, ASGIRequest)
+    content = _in_lent_thread(lines, translation.get_language()) if is_async else lines
+    response = StreamingHttpResponse(content, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"
     return response
@@ -96,3 +100,17 @@ async def _in_thread(content: Iterable[bytes]) -> AsyncIterator[bytes]:
 
     while (chunk := await sync_to_async(next_chunk)()) is not None:
         yield chunk
+
+
+async def _in_lent_thread(content: Iterable[bytes], language: str | None) -> AsyncIterator[bytes]:
+    """Make an answer while it is sent, in one thread, which is not the one that the request began in."""
+    iterator = iter(content)
+
+    def next_chunk() -> bytes | None:
+        with translation.override(language):
+            return next(iterator, None)
+
+    async with request_threads().lend(patiently=True) as thread:
+        await thread.run(close_old_connections)
+        while (chunk := await thread.ask(next_chunk)) is not None:
+            yield chunk

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hub.core.database import in_one_line
 from hub.core.errors import Unavailable
+from hub.core.stopping import raise_if_stopped
 from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of
 from knowledge.backends.analysis import QueryTerms
 from knowledge.backends.embedders.base import EmbeddingError
@@ -48,7 +49,8 @@ class Stopwatch:
 
     @contextmanager
     def measure(self, step: str) -> Iterator[None]:
-        """Add the time until the context ends to a step's."""
+        """Add the time until the context ends to a step's. No step begins for a caller who has gone."""
+        raise_if_stopped()
         started = time.perf_counter()
         try:
             yield

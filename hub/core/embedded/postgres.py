@@ -29,7 +29,7 @@ TUNING: Mapping[str, str] = MappingProxyType(
     {
         "maintenance_work_mem": "256MB",
         "work_mem": "16MB",
-        "max_connections": "100",
+        "max_connections": "150",
         "max_parallel_maintenance_workers": "2",
         "max_wal_size": "1GB",
         "checkpoint_timeout": "15min",
