@@ -75,7 +75,7 @@ def search(
     except Unavailable:
         count(Point(family=SEARCH_FAILURES, labels=(_ALL_PARTS,), value=1))
         raise
-    failed = [notices.PARTS[notice.code] for notice in result.notices if notice.code in notices.PARTS]
+    failed = {notices.PARTS[notice.code] for notice in result.notices if notice.code in notices.PARTS}
     count(
         *(Point(family=SEARCH_SECONDS, labels=(step,), value=ms / 1000) for step, ms in watch.timings_ms.items()),
         *(Point(family=SEARCH_FAILURES, labels=(part,), value=1) for part in failed),

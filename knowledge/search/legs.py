@@ -14,6 +14,7 @@ import numpy as np
 from django.db import Error
 from django.utils.translation import gettext_lazy as _
 from numpy.typing import NDArray
+from psycopg.errors import QueryCanceled
 
 from hub.core.database import in_one_line
 from hub.core.errors import Unavailable
@@ -91,6 +92,7 @@ class QuestionVector:
 class _VectorAnswer:
     asked: QuestionVector
     nearest: Candidates
+    is_bare: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +155,8 @@ def ask_legs(
         raise Unavailable(
             _("Search is not available: neither vector search nor lexical search answered."), code="search_unavailable"
         )
+    if vector and vector.is_bare:
+        remarks.append(notices.PASSAGE_FACTS_UNAVAILABLE)
     if lexical and not terms:
         remarks.append(notices.LEXICAL_EMPTY)
     return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, remarks)
@@ -178,8 +182,8 @@ class _Legs:
     def ask_vector(self, embed: Callable[[], QuestionVector]) -> _VectorAnswer:
         try:
             asked = embed()
-            with self.watch.measure("vector"), going_back():
-                nearest = nearest_chunks(self.embedding_set, asked.literal, self.permitted, limit=LEG_DEPTH)
+            with self.watch.measure("vector"):
+                nearest, is_bare = self._nearest(asked.literal)
         except EmbeddingError as error:
             logger.warning("vector search failed: %s", error.code)
             raise _LegFailed(notices.vector_unavailable(error.ja, error.en)) from error
@@ -189,7 +193,22 @@ class _Legs:
         except Error as error:
             logger.error("vector search failed: %s", in_one_line(error))
             raise _LegFailed(notices.vector_unavailable("", "")) from error
-        return _VectorAnswer(asked=asked, nearest=nearest)
+        return _VectorAnswer(asked=asked, nearest=nearest, is_bare=is_bare)
+
+    def _nearest(self, vector: str) -> tuple[Candidates, bool]:
+        """Find the nearest; without what the lexical index knows of them, and true, where that can't be read."""
+        try:
+            with going_back():
+                return nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH), False
+        except Error as error:
+            if isinstance(error.__cause__, QueryCanceled):  # it would only take as long again
+                raise
+            reason = in_one_line(error)
+        self.permitted.do_without_index()
+        with going_back():
+            nearest = nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH)
+        logger.error("vector search went on without the lexical index: %s", reason)
+        return nearest, True
 
     def sum_words(self, *, is_beside: bool = False) -> LexicalSums:
         with self._lexical():

@@ -23,6 +23,11 @@ LEXICAL_UNAVAILABLE = Notice(
     ja="全文検索が使えないため、ベクトル検索だけで答えました。",
     en="Lexical search failed; vector search alone answered.",
 )
+PASSAGE_FACTS_UNAVAILABLE = Notice(
+    code="passage_facts_unavailable",
+    ja="全文検索の索引が読めないため、同じ文章の重複と目次を見分けずに並べました。",
+    en="The lexical index can't be read; passages with the same text and tables of contents were not told apart.",
+)
 SYNONYMS_UNAVAILABLE = Notice(
     code="synonyms_unavailable",
     ja="オントロジーが読めないため、同義語なしで検索しました。言い換えた語で書かれた文書は見つからないことがあります。",
@@ -89,6 +94,7 @@ DOCUMENT_CUT = Notice(
 PARTS: Mapping[str, str] = {
     "vector_unavailable": "vector",
     LEXICAL_UNAVAILABLE.code: "lexical",
+    PASSAGE_FACTS_UNAVAILABLE.code: "lexical",
     PHRASES_UNAVAILABLE.code: "phrases",
     SYNONYMS_UNAVAILABLE.code: "synonyms",
     RERANKER_UNAVAILABLE.code: "reranker",

@@ -69,7 +69,7 @@ class PermittedChunks:
 
     ``is_filtered`` when the caller asked for some of what they may search, ``is_everything`` when for all of it.
     ``policy_id`` is that of the set, by which its chunks are counted. With ``for_words`` they are counted by reading
-    their numbers in the lexical index, which are asked for then.
+    their numbers in the lexical index, which are asked for then. ``has_index`` unless that can't be read.
     """
 
     sql: str
@@ -79,6 +79,7 @@ class PermittedChunks:
     is_everything: bool = False
     policy_id: int = 0
     for_words: bool = False
+    has_index: bool = True
     _count: int | None = None
     _numbers: NDArray[np.int64] | None = None
     _is_comparable: bool | None = None
@@ -106,8 +107,14 @@ class PermittedChunks:
         if self._is_comparable is None:
             ask = _roughly_few if self.is_everything else _are_few
             limits = (COMPARED, COMPARED_ONE_OF, int(monotonic() // _ROUGH_S))
-            self._is_comparable = self.is_small or ask(self.sql, self.params, self.policy_id, *limits)
+            self._is_comparable = self.is_small or (
+                self.has_index and ask(self.sql, self.params, self.policy_id, *limits)
+            )
         return self._is_comparable
+
+    def do_without_index(self) -> None:
+        """Ask nothing of the lexical index from now on, since it can't be read."""
+        self.has_index = False
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -117,7 +124,7 @@ class PermittedChunks:
         return self._numbers[self._numbers > 0]
 
     def _counted(self) -> int:
-        if self.for_words:
+        if self.for_words and self.has_index:
             self._numbers = self._read_numbers()
             return self._numbers.size
         with connection.cursor() as cursor:

@@ -47,9 +47,12 @@ ORDER BY cosine DESC, v.chunk_id LIMIT %s
 _WITH_FACTS = f"""
 WITH nearest (chunk_id, cosine) AS MATERIALIZED ({{nearest}})
 SELECT {FACTS}, n.cosine AS cosines
-FROM nearest n JOIN knowledge_chunk c ON c.id = n.chunk_id
-LEFT JOIN knowledge_lexicalentry e ON e.chunk_id = n.chunk_id
+FROM nearest n JOIN knowledge_chunk c ON c.id = n.chunk_id LEFT JOIN {{entries}} ON e.chunk_id = n.chunk_id
 """  # noqa: S608 - constants
+_ENTRIES = "knowledge_lexicalentry e"
+_NO_ENTRIES = """
+(SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::boolean) AS e (chunk_id, ordinal, fingerprint, is_contents)
+"""
 # The scalar subquery can't become a join, so the index is walked in order and rows are checked on the way.
 _APPROXIMATE = """
 SELECT chunk_id, 1 - distance FROM (
@@ -69,8 +72,8 @@ WHERE embedding_set_id = %s AND chunk_id = ANY(%s)
 def nearest_chunks(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, *, limit: int) -> Candidates:
     """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
 
-    The vector is given as `vector_literal` writes it. Exact when few chunks are permitted. Call it inside a
-    transaction. Up to four queries.
+    The vector is given as `vector_literal` writes it. Exact when few chunks are permitted. What is told of the chunks
+    comes from the lexical index, unless that can't be read. Call it inside a transaction. Up to four queries.
     """
     if permitted.is_empty:
         return NO_CANDIDATES
@@ -91,7 +94,7 @@ def cosines_of(embedding_set: EmbeddingSet, vector: str, chunk_ids: Sequence[int
 
 def _exact(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
     sql = _EXACT.format(permitted=permitted.sql)
-    return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit])
+    return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit], permitted)
 
 
 def _approximate(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
@@ -100,9 +103,10 @@ def _approximate(embedding_set: EmbeddingSet, vector: str, permitted: PermittedC
     sql = _APPROXIMATE.format(
         dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
     )
-    return _nearest(sql, [vector, *permitted.params, limit])
+    return _nearest(sql, [vector, *permitted.params, limit], permitted)
 
 
-def _nearest(sql: str, params: list[Any]) -> Candidates:
-    found = candidates_of(_WITH_FACTS.format(nearest=sql), params)
+def _nearest(sql: str, params: list[Any], permitted: PermittedChunks) -> Candidates:
+    entries = _ENTRIES if permitted.has_index else _NO_ENTRIES
+    found = candidates_of(_WITH_FACTS.format(nearest=sql, entries=entries), params)
     return found.at(np.lexsort((found.chunk_ids, -found.cosines)))

@@ -102,6 +102,7 @@ CASES = (
     Case(tables=("knowledge_ontologyclass",), told=(True, {"synonyms"}), page="オントロジーが読めないため"),
     Case(tables=("knowledge_chunkvector",), told=(True, {"vector"}), page="ベクトル検索が使えないため"),
     Case(tables=("knowledge_lexicalposting",), told=(True, {"lexical"}), page="全文検索が使えないため"),
+    Case(tables=("knowledge_lexicalentry",), told=(True, {"lexical"}), page="全文検索の索引が読めないため"),
     Case(
         tables=("knowledge_chunkvector", "knowledge_lexicalposting"),
         told="search_unavailable",

@@ -12,13 +12,14 @@ from django.db import connection
 
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
+from hub.core.stopping import Stop, Stopped, stoppable_by
 from knowledge.backends.active_embedder import get_embedder
 from knowledge.backends.embedders.bundled.backend import BundledEmbedder
 from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.models import EmbeddingSet
 from knowledge.search import legs, scope
 from knowledge.search.hybrid import search
-from knowledge.types.search import SearchMode, SearchQuery, SearchResult
+from knowledge.types.search import SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.embedding_server import embedding_server
 from tests.knowledge.search.shelf import Library
 
@@ -55,12 +56,44 @@ def test_lexical_search_answers_when_the_vectors_can_not_be_read(mode: SearchMod
     assert ("vector_unavailable" in codes) == (mode is not SearchMode.LEXICAL)
 
 
-@pytest.mark.parametrize("mode", list(SearchMode))
-def test_vector_search_answers_when_the_postings_can_not_be_read(mode: SearchMode) -> None:
-    break_table("knowledge_lexicalposting")
-    result, codes = ask(mode)
-    assert result.hits[0].content.startswith("応答時間")
-    assert ("lexical_unavailable" in codes) == (mode is not SearchMode.VECTOR)
+# What the vector leg asks the index depends on how many passages are permitted.
+@pytest.mark.parametrize(
+    ("table", "small"),
+    [
+        ("knowledge_lexicalentry", scope.SMALL),
+        ("knowledge_lexicalentry", 1),
+        ("knowledge_lexicalstatistics", scope.SMALL),
+        ("knowledge_lexicalstatistics", 1),
+        ("knowledge_lexicalposting", scope.SMALL),
+        ("knowledge_lexicalsegment", scope.SMALL),
+        ("knowledge_lexicalterm", scope.SMALL),
+    ],
+)
+def test_vector_search_answers_when_a_table_of_the_lexical_index_can_not_be_read(
+    table: str, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scope, "SMALL", small)
+    break_table(table)
+    for mode in SearchMode:
+        result, codes = ask(mode)
+        assert result.hits[0].content.startswith("応答時間")
+        assert ("lexical_unavailable" in codes) == (mode is not SearchMode.VECTOR)
+        assert "passage_facts_unavailable" in codes or table != "knowledge_lexicalentry"
+
+
+def test_without_the_lexical_index_a_caller_who_may_search_nothing_is_told_so() -> None:
+    break_table("knowledge_lexicalentry")
+    nowhere = SearchQuery(text="応答時間", filter=SearchFilter(collections=("nowhere",)))
+    result = search(local_operator(), nowhere)
+    assert not result.hits
+    assert "nothing_to_search" in {notice.code for notice in result.notices}
+
+
+def test_a_quoted_phrase_is_found_without_the_lexical_index() -> None:
+    break_table("knowledge_lexicalentry")
+    result = search(local_operator(), SearchQuery(text="「時間は3秒」"))
+    assert [hit.content for hit in result.hits] == ["応答時間は3秒以内とする。"]
+    assert {"phrases_unavailable", "lexical_unavailable"} <= {notice.code for notice in result.notices}
 
 
 @pytest.mark.parametrize("mode", [SearchMode.HYBRID, SearchMode.VECTOR])
@@ -83,6 +116,16 @@ def test_without_either_leg_the_caller_is_told() -> None:
     break_table("knowledge_lexicalposting")
     with pytest.raises(Unavailable):
         ask(SearchMode.HYBRID)
+
+
+@pytest.mark.parametrize("mode", list(SearchMode))
+def test_a_search_that_nobody_waits_for_asks_neither_leg(mode: SearchMode) -> None:
+    stop = Stop()
+    stop.set()
+    break_table("knowledge_chunkvector")  # which would be told otherwise
+    break_table("knowledge_lexicalposting")
+    with stoppable_by(stop), pytest.raises(Stopped):
+        ask(mode)
 
 
 def test_vectors_of_another_model_are_never_compared() -> None:

@@ -131,7 +131,7 @@ def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(scope, "SMALL", 0)
     monkeypatch.setattr(scope, "COMPARED", 0)
     monkeypatch.setattr(vector_leg, "_APPROXIMATE", "EXPLAIN " + vector_leg._APPROXIMATE)
-    monkeypatch.setattr(vector_leg, "_nearest", lambda sql, params: explain(sql, params))
+    monkeypatch.setattr(vector_leg, "_nearest", lambda sql, params, _permitted: explain(sql, params))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE knowledge_chunkvector")
     plan = "\n".join(map(str, nearest_chunks(embedding_set, vector_literal(unit_vectors(1)[0]), permitted, limit=20)))
