@@ -13,6 +13,9 @@ from psycopg.errors import UndefinedColumn, UndefinedTable
 from hub.core.errors import Unavailable
 
 logger = logging.getLogger(__name__)
+# Source: PostgreSQL manual, "PostgreSQL Error Codes". An error that has none comes from the client's side.
+_CONNECTION_CLASS = "08"
+_SERVER_GOES = frozenset({"57P01", "57P02", "57P03"})  # admin_shutdown, crash_shutdown, cannot_connect_now
 
 
 def unavailable_by(error: BaseException) -> Unavailable | None:
@@ -31,6 +34,14 @@ def unavailable_by(error: BaseException) -> Unavailable | None:
 def database_down() -> Unavailable:
     """Say that the database does not answer."""
     return Unavailable(_("The database does not answer now. Try again in a few seconds."))
+
+
+def is_connection_lost(error: BaseException) -> bool:
+    """Tell whether an error is of the connection, or of none being had, and not of one statement."""
+    state = getattr(error.__cause__, "sqlstate", None)
+    return isinstance(error, OperationalError | InterfaceError) and (
+        state is None or state.startswith(_CONNECTION_CLASS) or state in _SERVER_GOES
+    )
 
 
 def in_one_line(error: BaseException) -> str:

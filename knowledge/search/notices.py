@@ -28,6 +28,11 @@ PASSAGE_FACTS_UNAVAILABLE = Notice(
     ja="全文検索の索引が読めないため、同じ文章の重複と目次を見分けずに並べました。",
     en="The lexical index can't be read; passages with the same text and tables of contents were not told apart.",
 )
+PASSAGES_UNRANKED = Notice(
+    code="passages_unranked",
+    ja="ベクトルも全文検索の索引も読めないため、文書内の箇所を関連の強い順に並べられませんでした。",
+    en="Neither vectors nor the lexical index can be read, so the document's passages stand in its own order.",
+)
 SYNONYMS_UNAVAILABLE = Notice(
     code="synonyms_unavailable",
     ja="オントロジーが読めないため、同義語なしで検索しました。言い換えた語で書かれた文書は見つからないことがあります。",

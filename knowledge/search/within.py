@@ -6,6 +6,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db import Error, transaction
+
+from hub.core.database import in_one_line, is_connection_lost
 from hub.core.errors import HubError
 from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of, find_active_set, policy_id_of
 from knowledge.backends.analysis import analyse_query
@@ -27,9 +30,13 @@ RANK_CONSTANT = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedChunks:
-    """A version's chunks, the most relevant first; ``notices`` say which leg did not answer."""
+    """A version's chunks, the most relevant first; ``notices`` say which leg did not answer.
+
+    In the document's order, and not ``is_ranked``, when neither did.
+    """
 
     chunks: tuple[Chunk, ...]
+    is_ranked: bool = True
     notices: tuple[Notice, ...] = ()
 
 
@@ -45,6 +52,8 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     """Rank all chunks of a version by meaning and by words; equals in document order.
 
     Asks nobody for permission: it is for work on a document that the caller was let see before. Nine queries at most.
+    A leg that fails is replaced by the other one and a notice. :raises django.db.Error: the passages can't be read, or
+    the connection is lost.
     """
     active = find_active_set()
     if active is None:
@@ -52,16 +61,22 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     chunks = list(Chunk.objects.filter(version=version, policy_id=policy_id_of(version, active)).order_by("index"))
     ids = [chunk.pk for chunk in chunks]
     remarks: list[Notice] = []
-    legs = [_by_meaning(active, question, ids, remarks), _by_words(active, question, ids)]
+    legs = [_by_meaning(active, question, ids, remarks), _by_words(active, question, ids, remarks)]
     worth = {pk: sum(1 / (RANK_CONSTANT + leg[pk]) for leg in legs if pk in leg) for pk in ids}
     chunks.sort(key=lambda chunk: (-worth[chunk.pk], chunk.index))
-    return RankedChunks(chunks=tuple(chunks), notices=tuple(remarks))
+    is_ranked = len(remarks) < 2
+    return RankedChunks(
+        chunks=tuple(chunks),
+        is_ranked=is_ranked,
+        notices=tuple(remarks) if is_ranked else (notices.PASSAGES_UNRANKED,),
+    )
 
 
 def nearest_within(version: DocumentVersion, questions: Mapping[str, str]) -> NearestChunks:
     """Find the passage of a version that is nearest in meaning to each question, by the question's key.
 
-    Asks nobody for permission, as :func:`rank_within`. Two queries, and one per question.
+    Asks nobody for permission, as :func:`rank_within`. Two queries, and one per question, with a savepoint inside a
+    transaction.
     """
     active = find_active_set()
     if active is None or not questions:
@@ -72,7 +87,7 @@ def nearest_within(version: DocumentVersion, questions: Mapping[str, str]) -> Ne
     found: dict[str, tuple[Chunk, float]] = {}
     for key, question in questions.items():
         cosines = _cosines(active, question, list(chunks), remarks)
-        if remarks:  # the model does not answer, and won't for the next question
+        if remarks:  # neither model nor vectors will answer the next question
             break
         if cosines:
             best = min(cosines, key=lambda pk: (-cosines[pk], chunks[pk].index))
@@ -81,16 +96,18 @@ def nearest_within(version: DocumentVersion, questions: Mapping[str, str]) -> Ne
 
 
 def _by_meaning(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, int]:
-    """Ranks from 1; empty where the embedding model does not answer."""
+    """Ranks from 1; empty, with a remark, where the embedding model or the vectors do not answer."""
     cosines = _cosines(active, question, ids, remarks)
     ordered = sorted(cosines, key=lambda pk: (-cosines[pk], pk))
     return {pk: rank for rank, pk in enumerate(ordered, 1)}
 
 
 def _cosines(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, float]:
-    """Cosines of the question by chunk; empty, with a remark, where the embedding model does not answer."""
+    """Cosines of the question by chunk; empty, with a remark, where the model or the vectors do not answer."""
     try:
-        return cosines_of(active, vector_literal(embedder_of(active).embed_query(question)), ids)
+        vector = vector_literal(embedder_of(active).embed_query(question))
+        with transaction.atomic():
+            return cosines_of(active, vector, ids)
     except EmbeddingError as error:
         remarks.append(notices.vector_unavailable(error.ja, error.en))
     except EmbedderMismatch:
@@ -98,14 +115,30 @@ def _cosines(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: l
     except HubError as error:
         logger.warning("passages are ranked without their meaning: %s", error.error_code)
         remarks.append(notices.vector_unavailable("", ""))
+    except Error as error:
+        _go_on_without("their meaning", error)
+        remarks.append(notices.vector_unavailable("", ""))
     return {}
 
 
-def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int]) -> dict[int, int]:
+def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: list[Notice]) -> dict[int, int]:
+    """Ranks from 1; empty, with a remark, where the lexical index does not answer."""
     own = PermittedChunks(
         sql="SELECT id FROM knowledge_chunk WHERE id = ANY(%s)", params=(list(ids),), is_empty=not ids, for_words=True
     )
-    with one_snapshot():
-        sums = sum_postings(weigh_terms(analyse_query(question), active), own, limit=max(len(ids), 1))
-        hits = lexical_hits(sums, own, active)
+    try:
+        with one_snapshot():
+            sums = sum_postings(weigh_terms(analyse_query(question), active), own, limit=max(len(ids), 1))
+            hits = lexical_hits(sums, own, active)
+    except Error as error:
+        _go_on_without("their words", error)
+        remarks.append(notices.LEXICAL_UNAVAILABLE)
+        return {}
     return dict(zip(hits.candidates.chunk_ids.tolist(), hits.ranks.tolist(), strict=True))
+
+
+def _go_on_without(what: str, error: Error) -> None:
+    """Note that a leg failed. A lost connection is no leg's affair, and passes: the other one would fail as well."""
+    if is_connection_lost(error):
+        raise error
+    logger.error("passages are ranked without %s: %s", what, in_one_line(error))

@@ -22,7 +22,10 @@ PIECE = 1500
 
 
 def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, planted: tuple[Span, ...]) -> Material:
-    """Rank the version's own passages for a check. The same index gives the same order."""
+    """Rank the version's own passages for a check. The same index gives the same order.
+
+    :raises django.db.Error: they can't be read.
+    """
     ranked = rank_within(version, question_of(task))
     passages = tuple(
         Passage(
@@ -36,6 +39,7 @@ def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, 
     return Material(
         text=target.text,
         ranked=passages or _pieces(target),
+        is_ranked=ranked.is_ranked,
         bodies=harmless_bodies(target),
         planted=planted,
         notices=ranked.notices,

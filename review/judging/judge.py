@@ -1,7 +1,8 @@
 """One check judged by a language model: choose passages, ask, hold the answer against the text.
 
 Every way that this can go wrong ends in a verdict that says so: error when a model was asked and gave nothing that
-holds, skipped when it was not asked or could not tell. None of them is ever a pass.
+holds, or when what it should see could not be found; skipped when it was not asked or could not tell. None of them is
+ever a pass.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.core.errors import HubError
+from hub.core.errors import HubError, Unavailable
 from hub.llm import client
 from hub.llm.budget import Budget
 from hub.llm.errors import NEVER_SENT, AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmRefused, LlmTimeout
@@ -33,6 +35,12 @@ from review.types import Verdict
 
 # After a time-out the same request with half of the passages, this many times.
 MAX_HALVINGS = 3
+
+
+class Unranked(Unavailable):
+    """What bears on a check can't be found in a document that can't be shown whole."""
+
+    code = "passages_unranked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +90,8 @@ class Judge:
             return self._undecided(Verdict.SKIPPED, notices.BUDGET_STOP)
         except AnswerPending:
             raise
+        except Unranked as error:
+            return self._undecided(Verdict.ERROR, notices.failed(error, was_asked=False))
         except HubError as error:
             return self._failed(error)
 
@@ -153,6 +163,10 @@ class Judge:
         passages = fit(material.text, material.ranked, tokens=tokens)
         if len(passages) == len(material.ranked):
             return Chosen(passages=passages)
+        if not material.is_ranked:
+            raise Unranked(
+                _("The document is too long to be shown whole, and the search for what bears on a check is down.")
+            )
         self._remark(notices.EXCERPTS_ONLY)
         chosen = self._long.choose(task, material, tokens=tokens)
         for remark in chosen.remarks:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias
 
 from django.conf import settings
-from django.db import transaction
+from django.db import Error, transaction
 from django.db.models import QuerySet
 
 from hub.access.principals import Classification, Principal, system_principal
 from hub.access.services import principal_for_user
+from hub.core.database import in_one_line, is_connection_lost, unavailable_by
 from hub.core.lease import Lease
 from hub.llm.budget import Budget, Usage
 from hub.llm.errors import AnswerPending
@@ -31,6 +33,8 @@ from review.judging.types import CheckTask, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
 from review.rules.criteria import rules_of
 from review.types import RuleInput, Span, Verdict
+
+logger = logging.getLogger(__name__)
 
 
 class Pending(Enum):
@@ -65,7 +69,11 @@ class Sitting:
             return Opinion(verdict=Verdict.SKIPPED, notices=(reason,))
         task = task_of(item_version, self.target)
         try:
-            return self._sit().decide(task, self._material(task))
+            material = self._material(task)
+        except Error as error:
+            return _unread(error)
+        try:
+            return self._sit().decide(task, material)
         except AnswerPending:
             self.is_waiting = True
             return PENDING
@@ -168,6 +176,17 @@ class Sitting:
         judge = self._make(provider, is_replay=True)
         judge.prompts = texts_of(record["prompts"])
         return judge.replay(task, Material(text=self.target.text, ranked=(), planted=self.planted_spans()), record)
+
+
+def _unread(error: Error) -> Opinion:
+    """The opinion on a check whose passages the database did not give. A lost connection passes: the review goes on
+    from this check when there is one again.
+    """
+    meaning = unavailable_by(error)
+    if meaning is None or is_connection_lost(error):
+        raise error
+    logger.error("a check is not judged: %s", in_one_line(error))
+    return Opinion(verdict=Verdict.ERROR, notices=(notices.failed(meaning, was_asked=False),))
 
 
 def suggestions_of(review_id: str) -> QuerySet[ModelSuggestion]:

@@ -41,11 +41,12 @@ class Passage:
 class Material:
     """The document's text, its passages best first, and the stretches that speak to a model instead of a reader.
 
-    ``bodies`` are the whole text, cut at its headings and in its order.
+    ``bodies`` are the whole text, cut at its headings and in its order. Not ``is_ranked`` when search did not answer.
     """
 
     text: str
     ranked: tuple[Passage, ...]
+    is_ranked: bool = True
     bodies: tuple[Passage, ...] = ()
     planted: tuple[Span, ...] = ()
     notices: tuple[Notice, ...] = ()
