@@ -23,8 +23,9 @@ _MEANING = re.compile(
     r"|what (?:is|are|does) (?:an? |the )?(?P<en>.{1,40}?)(?: mean| stand for)?\s*\??\Z"
 )
 _DEFINES = re.compile(r"(?:をいう|を指す|を意味する|のこと(?:である|です)?|means|stands for)[^。]{0,3}\Z")
-# Letters with digits: JB032, FR-001, T-12a.
-_CODE = re.compile(r"(?<![a-z0-9])(?=[^0-9\s]*[0-9])[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*(?![a-z0-9])")
+# Letters with digits: JB032, FR-001, T-12a. The digit is looked for behind a letter only: behind each character it
+# would take the square of the length.
+_CODE = re.compile(r"(?<![a-z0-9])(?=[a-z][^0-9\s]*[0-9])[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*(?![a-z0-9])")
 _LEAST_HEADING = 2
 _KIND = re.compile(r"[^0-9]+")
 

@@ -125,3 +125,8 @@ def test_a_time_answers_when_before_another_number():
 )
 def test_codes_are_letters_with_digits(question, codes):
     assert read_question(question).codes == codes
+
+
+@pytest.mark.timeout(60)  # the square of this length would take hours
+def test_a_text_without_spaces_is_read_for_codes_in_one_go() -> None:
+    assert read_question("予約" * 300_000 + "JB032").codes == {"jb032"}
