@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import AsyncClient, Client
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from hub.core.errors import NotFound
+from hub.rest.request_threads import request_threads
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.servers import rag
 from tests.factories import CollectionFactory
@@ -81,6 +84,7 @@ def test_a_stream_gives_each_sentence_and_then_the_same_answer(post):
     assert whole == post({"query": QUESTION}).json()
 
 
+@pytest.mark.django_db(transaction=True)  # the thread has a connection of its own, which sees what is committed
 def test_a_stream_is_read_in_a_worker_thread_under_asgi(library):
     user = User.objects.create_superuser("管理者")
     _row, token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)
@@ -92,7 +96,12 @@ def test_a_stream_is_read_in_a_worker_thread_under_asgi(library):
             content_type="application/json",
             headers={"Authorization": f"Bearer {token}"},
         )
-        return b"".join([part async for part in response.streaming_content]).decode()
+        text = b"".join([part async for part in response.streaming_content]).decode()
+        while not request_threads().idle:
+            await asyncio.sleep(0.01)
+        async with request_threads().lend() as thread:
+            await thread.run(connections.close_all)
+        return text
 
     received = async_to_sync(read)()
     assert received.startswith("event: sentence\ndata: {")
