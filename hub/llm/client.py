@@ -18,6 +18,7 @@ from hub.access.services import record_event
 from hub.core.errors import HubError
 from hub.core.masking import split_before_name
 from hub.core.shared_measures import LLM_COST, LLM_SECONDS, LLM_TOKENS, Point, count
+from hub.core.waiting import waiting_elsewhere
 from hub.llm.budget import Budget, Reservation
 from hub.llm.errors import (
     STREAM_CUT,
@@ -184,6 +185,7 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
     """Hold a place and the budget for a request, and write its audit line whatever becomes of it."""
     wanted = prepared.estimate
     with (
+        waiting_elsewhere(),
         (budget or Budget()).reserve(
             tokens_in=wanted.tokens_in, tokens_out=wanted.tokens_out, price=prepared.price
         ) as reservation,

@@ -10,25 +10,29 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import cache
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import connections
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import Unavailable
 from hub.core.measures import WAITING_REQUESTS
 from hub.core.stopping import Stop, stoppable_by
+from hub.core.waiting import stepping_aside_by
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 # A longer line could not be served in any time that a caller waits, and each of those in it takes memory.
 LINE_PER_THREAD = 64
+# So many requests more may have a thread while others wait for a model or a worker, which costs a connection each.
+MOST_ASIDE = 16
 
 
 class TooBusy(Unavailable):
@@ -40,12 +44,14 @@ class TooBusy(Unavailable):
 class LentThread:
     """A thread that nobody else uses meanwhile."""
 
-    def __init__(self, executor: ThreadPoolExecutor) -> None:
+    def __init__(self, executor: ThreadPoolExecutor, step_aside: Callable[[], AbstractContextManager[None]]) -> None:
         self._executor = executor
+        self._step_aside = step_aside
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a blocking function in the thread, with the caller's context; a cancelled caller goes on at once."""
-        return await sync_to_async(function, thread_sensitive=False, executor=self._executor)(*args, **kwargs)
+        with stepping_aside_by(self._step_aside):
+            return await sync_to_async(function, thread_sensitive=False, executor=self._executor)(*args, **kwargs)
 
     async def ask(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call it as ``run`` does, and tell it to stop when the caller is cancelled: for a question, never a change."""
@@ -65,6 +71,7 @@ class RequestThreads:
         self._most = most
         self._wait_s = wait_s
         self._made = 0
+        self._aside = 0
         self._idle: list[ThreadPoolExecutor] = []
         self._line: deque[asyncio.Future[ThreadPoolExecutor]] = deque()
         self._lock = threading.Lock()
@@ -87,7 +94,7 @@ class RequestThreads:
         """
         executor = await self._take(None if patiently else self._wait_s)
         try:
-            yield LentThread(executor)
+            yield LentThread(executor, self._aside_meanwhile)
         finally:
             # A caller who went away leaves work behind that still runs: the thread is free only after it.
             executor.submit(_nothing).add_done_callback(lambda _done: self._give_back(executor))
@@ -96,9 +103,8 @@ class RequestThreads:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-            if self._made < self._most:
-                self._made += 1
-                return ThreadPoolExecutor(1, thread_name_prefix="request")
+            if self._has_room:
+                return self._make()
             if wait_s is not None and len(self._line) >= LINE_PER_THREAD * self._most:
                 raise self._line_too_long()
             turn: asyncio.Future[ThreadPoolExecutor] = asyncio.get_running_loop().create_future()
@@ -117,6 +123,29 @@ class RequestThreads:
             self._leave(turn)
             raise
 
+    @contextmanager
+    def _aside_meanwhile(self) -> Iterator[None]:
+        """Let another request have a thread while this one waits for something else, up to ``MOST_ASIDE`` at a time."""
+        with self._lock:
+            is_aside = self._aside < MOST_ASIDE
+            self._aside += is_aside
+            made = self._make() if self._line and self._has_room else None
+        if made:
+            self._give_back(made)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._aside -= is_aside
+
+    @property
+    def _has_room(self) -> bool:
+        return self._made < self._most + self._aside
+
+    def _make(self) -> ThreadPoolExecutor:
+        self._made += 1
+        return ThreadPoolExecutor(1, thread_name_prefix="request")
+
     def _leave(self, turn: asyncio.Future[ThreadPoolExecutor]) -> None:
         with self._lock:
             if turn in self._line:
@@ -126,10 +155,18 @@ class RequestThreads:
 
     def _give_back(self, executor: ThreadPoolExecutor) -> None:
         with self._lock:
-            if not self._line:
+            if self._made > self._most + self._aside:
+                self._made -= 1
+                turn = None
+            elif not self._line:
                 self._idle.append(executor)
                 return
-            turn = self._line.popleft()
+            else:
+                turn = self._line.popleft()
+        if turn is None:  # made while another one waited, which it does no more
+            executor.submit(connections.close_all)
+            executor.shutdown(wait=False)
+            return
         turn.get_loop().call_soon_threadsafe(self._hand_over, turn, executor)
 
     def _hand_over(self, turn: asyncio.Future[ThreadPoolExecutor], executor: ThreadPoolExecutor) -> None:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.db.models.functions import Now
 
+from hub.core.waiting import waiting_elsewhere
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationRun
 from knowledge.ingest import pipeline
 from knowledge.models import DocumentVersion, WorkerHeartbeat
@@ -55,7 +56,8 @@ def work_through(
         if timeout_s is not None and time.monotonic() - started > timeout_s:
             return False
         if worker_is_alive() or not any(_work_here(version_id) for version_id in waiting):
-            time.sleep(POLL_S)
+            with waiting_elsewhere():
+                time.sleep(POLL_S)
 
 
 def wait_for_run(
@@ -81,7 +83,8 @@ def wait_for_run(
         if timeout_s is not None and time.monotonic() - started >= timeout_s:
             return False
         if (worker_is_alive() and not work_here) or not execute(run_id):
-            time.sleep(POLL_S)
+            with waiting_elsewhere():
+                time.sleep(POLL_S)
 
 
 def _work_here(version_id: int) -> bool:

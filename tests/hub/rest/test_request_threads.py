@@ -12,6 +12,8 @@ import pytest
 from django.db import connection, connections
 
 from hub.core.stopping import Stopped, raise_if_stopped
+from hub.core.waiting import waiting_elsewhere
+from hub.rest import request_threads
 from hub.rest.request_threads import LINE_PER_THREAD, RequestThreads, TooBusy
 
 PATIENCE_S = 10
@@ -105,7 +107,7 @@ def test_who_waits_longer_than_may_be_is_told_which_setting_and_leaves_the_line(
             with pytest.raises(TooBusy) as refused:
                 await ask(threads)
             assert threads.waiting == 0
-        assert {"HUB_REQUEST_THREADS", "HUB_REQUEST_WAIT_S"} <= set(str(refused.value).replace(")", "(").split("("))
+        assert all(name in str(refused.value) for name in ("HUB_REQUEST_THREADS", "HUB_REQUEST_WAIT_S"))
         assert await ask(threads)
 
     asyncio.run(scenario())
@@ -203,3 +205,46 @@ def test_a_question_of_a_caller_who_went_away_is_told_to_stop_and_a_change_is_no
 
     asyncio.run(scenario())
     assert sorted(ends) == ["change", "question stopped"]
+
+
+def test_who_waits_for_something_else_lets_others_go_on() -> None:
+    threads, answered = threads_of(1), threading.Event()
+
+    def wait() -> bool:
+        with waiting_elsewhere():
+            return answered.wait(PATIENCE_S)
+
+    async def scenario() -> None:
+        waiting = asyncio.create_task(ask(threads, wait))
+        later = [asyncio.create_task(ask(threads)) for _ in range(5)]
+        assert len(set(await asyncio.gather(*later))) == 1
+        assert not waiting.done()
+        answered.set()
+        assert await waiting
+        # Of both threads one is enough again.
+        await until(lambda: threads.idle == 1)
+        together = await asyncio.gather(*(ask(threads) for _ in range(5)))
+        assert len(set(together)) == 1
+        assert threads.waiting == 0
+
+    asyncio.run(scenario())
+
+
+def test_only_so_many_may_wait_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_threads, "MOST_ASIDE", 2)
+    threads, answered, waiting = threads_of(1, wait_s=0.2), threading.Event(), threading.Semaphore(0)
+
+    def wait() -> bool:
+        with waiting_elsewhere():
+            waiting.release()
+            return answered.wait(PATIENCE_S)
+
+    async def scenario() -> None:
+        asked = [asyncio.create_task(ask(threads, wait)) for _ in range(3)]
+        assert all([await asyncio.to_thread(waiting.acquire, timeout=PATIENCE_S) for _ in asked])
+        with pytest.raises(TooBusy):
+            await ask(threads)
+        answered.set()
+        assert await asyncio.gather(*asked) == [True] * 3
+
+    asyncio.run(scenario())
