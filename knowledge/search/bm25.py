@@ -169,7 +169,7 @@ def all_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> 
     """Score every chunk that has any of the terms."""
     lists, gained = _lists(terms, pieces), gains(terms, pieces)
     sums = _Sums(lists, gained)
-    if not gained and sum(one.postings for one in lists) <= AT_ONCE:
+    if _are_short(lists, gained):
         sums.add_all(lists)
     else:
         for one in lists:
@@ -184,8 +184,17 @@ def scores_of(
     nobody = np.zeros(0, np.int64)
     if not ordinals.size:
         return Scores(ordinals=nobody, words=np.zeros(0), bigrams=np.zeros(0), is_complete=False)
-    lists = _lists(terms, pieces)
-    return _finish(_Sums(lists, gains(terms, pieces)), lists, nobody, ordinals)
+    lists, gained = _lists(terms, pieces), gains(terms, pieces)
+    sums = _Sums(lists, gained)
+    if not _are_short(lists, gained):
+        return _finish(sums, lists, nobody, ordinals)
+    sums.add_all(lists)
+    return _finish(sums, [], nobody, ordinals)
+
+
+def _are_short(lists: Sequence[_List], gained: Sequence[Gain]) -> bool:
+    """Tell whether lists are summed faster in one go than one by one, or in part."""
+    return not gained and sum(one.postings for one in lists) <= AT_ONCE
 
 
 def best_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], limit: int) -> ScoresWith:
