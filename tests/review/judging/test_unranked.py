@@ -52,16 +52,3 @@ def test_a_check_of_a_long_document_is_an_error_without_search_and_the_other_che
     mend_table(VECTORS)
     mend_table(WORDS)
     assert run(long).results[0].verdict == "pass"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_check_whose_passages_can_not_be_read_is_an_error_and_the_other_checks_go_on(document, configured):
-    configured.answer = PASS
-    break_table("knowledge_chunkpolicy")
-    try:
-        facts = run(document, check_items=(ITEM,))
-    finally:
-        mend_table("knowledge_chunkpolicy")
-    assert facts.results[0].verdict == "error"
-    assert codes(facts) == {"not_migrated"}
-    assert not configured.requests
