@@ -155,19 +155,16 @@ class RequestThreads:
 
     def _give_back(self, executor: ThreadPoolExecutor) -> None:
         with self._lock:
-            if self._made > self._most + self._aside:
-                self._made -= 1
-                turn = None
-            elif not self._line:
+            is_spare = self._made > self._most + self._aside  # made while another one waited, which it does no more
+            self._made -= is_spare
+            turn = self._line.popleft() if self._line and not is_spare else None
+            if not turn and not is_spare:
                 self._idle.append(executor)
-                return
-            else:
-                turn = self._line.popleft()
-        if turn is None:  # made while another one waited, which it does no more
+        if turn:
+            turn.get_loop().call_soon_threadsafe(self._hand_over, turn, executor)
+        elif is_spare:
             executor.submit(connections.close_all)
             executor.shutdown(wait=False)
-            return
-        turn.get_loop().call_soon_threadsafe(self._hand_over, turn, executor)
 
     def _hand_over(self, turn: asyncio.Future[ThreadPoolExecutor], executor: ThreadPoolExecutor) -> None:
         if turn.done():  # cancelled since

@@ -186,10 +186,10 @@ def scores_of(
         return Scores(ordinals=nobody, words=np.zeros(0), bigrams=np.zeros(0), is_complete=False)
     lists, gained = _lists(terms, pieces), gains(terms, pieces)
     sums = _Sums(lists, gained)
-    if not _are_short(lists, gained):
-        return _finish(sums, lists, nobody, ordinals)
-    sums.add_all(lists)
-    return _finish(sums, [], nobody, ordinals)
+    if _are_short(lists, gained):
+        sums.add_all(lists)
+        lists = []
+    return _finish(sums, lists, nobody, ordinals)
 
 
 def _are_short(lists: Sequence[_List], gained: Sequence[Gain]) -> bool:

@@ -56,8 +56,13 @@ def work_through(
         if timeout_s is not None and time.monotonic() - started > timeout_s:
             return False
         if worker_is_alive() or not any(_work_here(version_id) for version_id in waiting):
-            with waiting_elsewhere():
-                time.sleep(POLL_S)
+            leave_it_to_workers()
+
+
+def leave_it_to_workers() -> None:
+    """Wait a moment while somebody else works, using nothing that others could use."""
+    with waiting_elsewhere():
+        time.sleep(POLL_S)
 
 
 def wait_for_run(
@@ -83,8 +88,7 @@ def wait_for_run(
         if timeout_s is not None and time.monotonic() - started >= timeout_s:
             return False
         if (worker_is_alive() and not work_here) or not execute(run_id):
-            with waiting_elsewhere():
-                time.sleep(POLL_S)
+            leave_it_to_workers()
 
 
 def _work_here(version_id: int) -> bool:

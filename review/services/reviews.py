@@ -18,10 +18,9 @@ from hub.access.services import record_event
 from hub.core import bus
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
-from hub.core.waiting import waiting_elsewhere
 from knowledge.models import Document, DocumentStatus, DocumentVersion
 from knowledge.services.documents import get_document
-from knowledge.services.workers import POLL_S, work_through, worker_is_alive
+from knowledge.services.workers import leave_it_to_workers, work_through, worker_is_alive
 from review import runs
 from review.judging.prompts import numbers_in_force
 from review.models import (
@@ -251,8 +250,7 @@ def wait_for_review(
         if left is not None and left <= 0:
             return False
         if worker_is_alive() or not _work_here(row, left):
-            with waiting_elsewhere():
-                time.sleep(POLL_S)
+            leave_it_to_workers()
 
 
 def _work_here(review: Review, left: float | None) -> bool:
