@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from knowledge.text.lines import lines_of
+
 _ROW = re.compile(r"[ \t　]*\|")
 _RULER = re.compile(r"[ \t　]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
@@ -65,15 +67,6 @@ def is_ruler(line: str) -> bool:
 def is_row(line: str) -> bool:
     """Tell whether a line is a table's."""
     return _ROW.match(line) is not None
-
-
-def lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a stretch, each with its line end."""
-    while start < end:
-        newline = text.find("\n", start, end)
-        stop = end if newline < 0 else newline + 1
-        yield start, stop
-        start = stop
 
 
 def _units(text: str, room: int) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from knowledge.backends.chunkers.sentences import sentence_spans
+from knowledge.text.lines import lines_of
 from knowledge.types.documents import Block, BlockKind
 
 _SEPARATOR_ROW = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
@@ -43,7 +44,7 @@ def block_pieces(markdown: str, block: Block) -> Iterator[Piece]:
         yield from _table_pieces(markdown, block)
         return
     if block.kind in _BY_LINE:
-        spans = list(_lines(markdown, block.start, block.end))
+        spans = list(lines_of(markdown, block.start, block.end))
     elif block.kind is BlockKind.PARAGRAPH:
         spans = list(sentence_spans(markdown, block.start, block.end))
     else:
@@ -52,17 +53,9 @@ def block_pieces(markdown: str, block: Block) -> Iterator[Piece]:
         yield Piece(start=start, end=end, block=block, cell=block.cell)
 
 
-def _lines(markdown: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end:
-        newline = markdown.find("\n", start, end)
-        stop = end if newline < 0 else newline + 1
-        yield start, stop
-        start = stop
-
-
 def table_header(markdown: str, block: Block) -> tuple[int, int] | None:
     """Return the span of a table's header and separator rows with their line ends; None for a table without them."""
-    lines = islice(_lines(markdown, block.start, block.end), 2)
+    lines = islice(lines_of(markdown, block.start, block.end), 2)
     head, rule = next(lines, None), next(lines, None)
     if head is None or rule is None or not _SEPARATOR_ROW.fullmatch(markdown[slice(*rule)].strip()):
         return None
@@ -73,10 +66,10 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
     """Yield the header with the first row, then row by row."""
     header = table_header(markdown, block)
     if header is None:
-        for start, end in _lines(markdown, block.start, block.end):
+        for start, end in lines_of(markdown, block.start, block.end):
             yield Piece(start=start, end=end, block=block, cell=block.cell)
         return
-    rows = list(_lines(markdown, header[1], block.end))
+    rows = list(lines_of(markdown, header[1], block.end))
     cells = _RowCells(block, lines=len(rows) + 1)
     head_end = rows[0][1] if rows else header[1]
     yield Piece(start=header[0], end=head_end, block=block, cell=cells.between(0, min(1, len(rows))))
