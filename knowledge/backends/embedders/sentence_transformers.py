@@ -117,8 +117,8 @@ class _LoadedModel:
         self._model = _open_model(model, revision=revision, device=device)
         self._batch_size = batch_size
         self._lock = threading.Lock()
-        self.dimension = int(self._model.get_embedding_dimension())
-        self.max_tokens = int(self._model.max_seq_length)
+        self.dimension = _given(self._model.get_embedding_dimension(), model=model)
+        self.max_tokens = _given(self._model.max_seq_length, model=model)
         names = sorted(self._model.tokenizer.all_special_tokens, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, names)) or NOTHING)
 
@@ -164,3 +164,16 @@ def _open_model(model: str, *, revision: str | None, device: str | None) -> "Sen
             "ダウンロードできる名前を設定してください。",
             model=model,
         ) from error
+
+
+def _given(number: int | None, *, model: str) -> int:
+    """A size that the model's own files name. :raises UnknownModel: they don't."""
+    if number is None:
+        raise UnknownModel(
+            f"the model {model!r} does not say how long its vectors are, or how much it reads. Set EMBEDDING_MODEL to "
+            "an embedding model.",
+            f"モデル {model!r} にベクトルの次元か入力の上限がありません。EMBEDDING_MODEL に埋め込みモデルを"
+            "設定してください。",
+            model=model,
+        )
+    return int(number)
