@@ -29,6 +29,11 @@ from hub.config_values import (
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
+# What Django's own check of a deployment asks of the key (security.W009).
+SECRET_KEY_CHARS = 50
+SECRET_KEY_DISTINCT = 5
+SECRET_KEY_OF_DRAFTS = "django-insecure-"
+
 SUPERSEDED = {
     "PROCESSED_DIR": "documents are kept by the hub itself, under HUB_DATA_DIR or in S3_BUCKET",
     "QDRANT_URL": "vectors are kept in PostgreSQL, see DATABASE_URL",
@@ -75,7 +80,11 @@ class Configuration(BaseSettings):
     postgres_db: str = Field("hub", description="with POSTGRES_HOST")
     source_dir: Folder = Field(Path("data/source"), description="the default folder of `manage.py index`")
     redis_url: RedisUrl = Field("", description="redis://host:port/0; empty = embedded Valkey")
-    secret_key: str = Field("", description="signs sessions and cursors; generated in HUB_DATA_DIR when absent")
+    secret_key: str = Field(
+        "",
+        description="signs sessions and cursors; generated in HUB_DATA_DIR when absent; in production 50 random "
+        "characters or more",
+    )
     allowed_hosts: CommaList = Field(
         ("localhost", "127.0.0.1", "[::1]"), description="host names that the hub answers to, comma separated"
     )
@@ -216,8 +225,7 @@ class Configuration(BaseSettings):
     def _check_together(self) -> Configuration:
         problems = []
         if self.hub_env == "production":
-            if not self.secret_key:
-                problems.append("SECRET_KEY: needed in production (HUB_ENV=production), 50 random characters or more")
+            problems += self._secret_key_problems()
             if "*" in self.allowed_hosts:
                 problems.append("ALLOWED_HOSTS: * is not allowed in production, name the hosts")
             if self.hub_mcp_conformance:
@@ -228,6 +236,18 @@ class Configuration(BaseSettings):
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+    def _secret_key_problems(self) -> list[str]:
+        if not self.secret_key:
+            return ["SECRET_KEY: needed in production (HUB_ENV=production), 50 random characters or more"]
+        problems = []
+        if len(self.secret_key) < SECRET_KEY_CHARS or len(set(self.secret_key)) < SECRET_KEY_DISTINCT:
+            problems.append(
+                f"SECRET_KEY: too easy to guess for production, take {SECRET_KEY_CHARS} random characters or more"
+            )
+        if self.secret_key.startswith(SECRET_KEY_OF_DRAFTS):
+            problems.append(f"SECRET_KEY: begins with {SECRET_KEY_OF_DRAFTS}, which marks keys that are not secret")
+        return problems
 
     def _llm_problems(self) -> list[str]:
         if self.llm_provider == "none":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import stat
 from pathlib import Path
 
@@ -69,9 +70,24 @@ def test_production_needs_a_secret_key_and_named_hosts(monkeypatch):
     assert "ALLOWED_HOSTS" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "key",
+    ["x", secrets.token_urlsafe(36)[:49], "abcd" * 20, "django-insecure-" + secrets.token_urlsafe(48)],
+    ids=["one character", "49 characters", "four different characters", "made for a draft"],
+)
+def test_production_refuses_a_secret_key_that_can_be_guessed_without_repeating_it(monkeypatch, key):
+    monkeypatch.setenv("HUB_ENV", "production")
+    monkeypatch.setenv("SECRET_KEY", key)
+    with pytest.raises(ConfigurationError, match="SECRET_KEY") as caught:
+        load_configuration(None)
+    assert len(key) < 10 or key not in str(caught.value)
+    monkeypatch.setenv("SECRET_KEY", secrets.token_urlsafe(48))
+    assert load_configuration(None).hub_env == "production"
+
+
 def test_the_conformance_fixture_is_refused_in_production(monkeypatch):
     monkeypatch.setenv("HUB_ENV", "production")
-    monkeypatch.setenv("SECRET_KEY", "k" * 50)
+    monkeypatch.setenv("SECRET_KEY", secrets.token_urlsafe(48))
     monkeypatch.setenv("HUB_MCP_CONFORMANCE", "1")
     with pytest.raises(ConfigurationError, match="HUB_MCP_CONFORMANCE"):
         load_configuration(None)
