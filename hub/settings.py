@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "hub.admin_site.apps.HubAdminConfig",
+    "hub.access.apps.AccessConfig",  # its createsuperuser comes before Django's
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -40,7 +41,6 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "ninja",
     "hub.apps.HubConfig",
-    "hub.access.apps.AccessConfig",
     "hub.evaluation.apps.EvaluationConfig",
     "hub.llm.apps.LlmConfig",
     "knowledge.apps.KnowledgeConfig",
@@ -144,7 +144,10 @@ WHITENOISE_USE_FINDERS = True
 LOGIN_URL = "admin:login"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "hub.access.passwords.PredictablePasswordValidator"},
 ]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.public_url.startswith("https://")
 X_FRAME_OPTIONS = "DENY"
