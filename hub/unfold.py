@@ -133,6 +133,7 @@ UNFOLD: dict[str, Any] = {
                 _model(_("Users"), "person", "auth", "user"),
                 _model(_("Groups"), "group", "auth", "group"),
                 _model(_("Clearances"), "shield_person", "access", "clearance"),
+                _model(_("Hub roles"), "admin_panel_settings", "access", "hubrolegrant"),
                 _model(_("No-training confirmations"), "verified_user", "llm", "providerconfirmation"),
                 _model(_("Audit events"), "history", "access", "auditevent"),
                 _model(_("Deletion receipts"), "receipt_long", "knowledge", "deletionreceipt"),

@@ -10,8 +10,11 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         from hub.access.changes import watch  # models are not loaded yet when this module is
+        from hub.access.services import count_scopes_of
         from knowledge.models import Collection, CollectionGrant
+        from knowledge.services.grants import granted_scopes
 
+        count_scopes_of(granted_scopes)
         watch(Collection, CollectionGrant)
         post_migrate.connect(_load_shipped_content, sender=self)
 

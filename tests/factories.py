@@ -7,7 +7,8 @@ from pathlib import Path
 import factory
 from django.contrib.auth.models import User
 
-from hub.access.principals import Principal, Role
+from hub.access.models import HubRoleGrant
+from hub.access.principals import HubRole, Principal, Role
 from hub.access.services import principal_for_user
 from knowledge.ingest import pipeline
 from knowledge.models import Collection, CollectionGrant, Document
@@ -35,6 +36,18 @@ def principal_with(role: Role | None, collection: Collection) -> Principal:
     if role is not None:
         CollectionGrant.objects.create(collection=collection, user=user, role=role)
     return principal_for_user(user)
+
+
+def hub_curator() -> Principal:
+    """A new person who curates what belongs to no collection, and has no role in any collection."""
+    user = UserFactory()
+    make_hub_curator(user)
+    return principal_for_user(user)
+
+
+def make_hub_curator(user: User) -> User:
+    HubRoleGrant.objects.create(user=user, role=HubRole.CURATOR)
+    return user
 
 
 def upload_text(

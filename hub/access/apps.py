@@ -12,7 +12,7 @@ class AccessConfig(AppConfig):
         from django.contrib.auth.models import User  # models are not loaded yet when this module is
 
         from hub.access.changes import watch, watch_groups
-        from hub.access.models import AccessToken, Clearance
+        from hub.access.models import AccessToken, Clearance, HubRoleGrant
 
-        watch(User, AccessToken, Clearance)
+        watch(User, AccessToken, Clearance, HubRoleGrant)
         watch_groups()

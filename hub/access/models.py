@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.conf import settings
+from django.contrib.auth.models import Group
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Classification, Scope
+from hub.access.principals import Classification, HubRole, Scope
 
 
 class Clearance(models.Model):
@@ -25,6 +26,45 @@ class Clearance(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.get_ceiling_display()}"
+
+
+class HubRoleGrant(models.Model):
+    """A role of the whole hub that an administrator gave to a person or to a group."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="hub_role_grants",
+        verbose_name=_("user"),
+    )
+    group = models.ForeignKey(
+        Group,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="hub_role_grants",
+        verbose_name=_("group"),
+    )
+    role = models.CharField(_("role"), max_length=20, choices=HubRole.choices, default=HubRole.CURATOR)
+
+    class Meta:
+        verbose_name = _("hub role")
+        verbose_name_plural = _("hub roles")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(user__isnull=False, group__isnull=True)
+                | models.Q(user__isnull=True, group__isnull=False),
+                name="hub_role_is_for_a_user_or_a_group",
+                violation_error_message=_("Choose a user or a group, not both."),
+            ),
+            models.UniqueConstraint(fields=["user", "role"], name="one_hub_role_per_user"),
+            models.UniqueConstraint(fields=["group", "role"], name="one_hub_role_per_group"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group}: {self.get_role_display()}"
 
 
 class AccessToken(models.Model):

@@ -62,6 +62,20 @@ ROLE_SCOPES: dict[str, frozenset[Scope]] = {
 }
 
 
+class HubRole(TextChoices):
+    """What a person may do with what belongs to no collection: ontologies, guidelines, prompts, check masters, types.
+
+    Only administrators (superusers) give it. A role in a collection carries nothing of it.
+    """
+
+    CURATOR = "curator", _("Hub curator")
+
+
+HUB_ROLE_SCOPES: dict[str, frozenset[Scope]] = {
+    HubRole.CURATOR: frozenset({Scope.READ, Scope.SEARCH, Scope.CURATE}),
+}
+
+
 def roles_with(scope: Scope) -> tuple[str, ...]:
     """Name the roles that carry ``scope``."""
     return tuple(role for role, scopes in ROLE_SCOPES.items() if scope in scopes)
@@ -71,8 +85,8 @@ def roles_with(scope: Scope) -> tuple[str, ...]:
 class Principal:
     """A caller. ``scopes`` limit what this call may do on top of what the person's roles allow.
 
-    ``is_superuser`` sees every collection up to ``ceiling``. ``user_id`` is None for the local operator and for the
-    hub's own tasks.
+    ``is_superuser`` sees every collection up to ``ceiling``, and has every role of the hub. ``user_id`` is None for the
+    local operator and for the hub's own tasks.
     """
 
     name: str
@@ -81,6 +95,7 @@ class Principal:
     ceiling: Classification
     is_superuser: bool = False
     group_ids: frozenset[int] = field(default_factory=frozenset)
+    hub_roles: frozenset[HubRole] = field(default_factory=frozenset)
     token_id: int | None = None
 
     def allows(self, scope: Scope) -> bool:
@@ -95,6 +110,36 @@ class Principal:
                 scope=scope.value,
                 scopes=", ".join(sorted(self.scopes)) or "-",
             )
+
+    def curates_hub(self) -> bool:
+        """Tell whether this call may change what belongs to no collection."""
+        return self.allows(Scope.CURATE) and self.has_hub_role(HubRole.CURATOR)
+
+    def has_hub_role(self, role: HubRole) -> bool:
+        return self.is_superuser or role in self.hub_roles
+
+    def require_hub(self, role: HubRole) -> None:
+        """Raise Forbidden when this caller lacks a role of the hub, saying who gives it."""
+        if not self.has_hub_role(role):
+            raise Forbidden(
+                _(
+                    'This belongs to the whole hub: it needs the role "{role}", which a role in a collection does not '
+                    "bring. Ask an administrator of the hub to give it to you."
+                ),
+                code="hub_role_needed",
+                role=role.label,
+            )
+
+    def require_administrator(self) -> None:
+        """Raise Forbidden unless an administrator of the hub calls, with the scope admin."""
+        self.require(Scope.ADMIN)
+        if not self.is_superuser:
+            raise Forbidden(_("Only an administrator of the hub may do this."))
+
+    def require_hub_curator(self) -> None:
+        """Raise Forbidden unless this call may change what belongs to no collection."""
+        self.require(Scope.CURATE)
+        self.require_hub(HubRole.CURATOR)
 
 
 def local_operator() -> Principal:

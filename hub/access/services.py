@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from itertools import chain
 
 from django.contrib.auth.models import AbstractBaseUser, User
-from django.db.models import Q
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.bearer import TokenRow, digest_of, find_token
-from hub.access.models import AccessToken, AuditEvent, Clearance
-from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
+from hub.access.bearer import TokenRow, digest_of, find_token, groups_of, hub_roles_of
+from hub.access.models import AccessToken, AuditEvent
+from hub.access.principals import ALL_SCOPES, HUB_ROLE_SCOPES, Classification, HubRole, Principal, Scope
 from hub.core.context import current_call
 from hub.core.errors import Forbidden, NotFound, Unauthenticated
 
@@ -20,19 +23,43 @@ TOKEN_PREFIX = "hub_"  # noqa: S105 (the public prefix by which people and scann
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
+ScopeSource = Callable[[Principal], Iterable[Scope]]
+_scope_sources: list[ScopeSource] = []
+
+
+def count_scopes_of(source: ScopeSource) -> None:
+    """Have ``source`` asked what a caller's roles can use, beside the roles of the hub. Repeatable.
+
+    This is how apps above this one bring in the roles that they give.
+    """
+    if source not in _scope_sources:
+        _scope_sources.append(source)
+
+
+def usable_scopes(principal: Principal) -> frozenset[Scope]:
+    """The scopes of this call that some role of the caller can use; all of the call's for administrators."""
+    if principal.is_superuser:
+        return principal.scopes
+    by_hub_roles = chain.from_iterable(HUB_ROLE_SCOPES[role] for role in principal.hub_roles)
+    by_sources = chain.from_iterable(source(principal) for source in _scope_sources)
+    return principal.scopes & {*by_hub_roles, *by_sources}
+
+
 def create_token(
     *, principal: Principal, user: User, name: str, scopes: frozenset[Scope], expires_at: datetime | None = None
 ) -> tuple[AccessToken, str]:
     """Issue a token for ``user``; the second value is the token itself, which can't be had again.
 
-    A person makes tokens for themselves with scopes they hold; only an administrator makes them for others.
+    A person makes tokens for themselves with scopes that their roles can use; only an administrator makes them for
+    others. Raises Forbidden.
     """
     if principal.user_id != user.pk:
-        principal.require(Scope.ADMIN)
-    if not scopes <= principal.scopes:
+        principal.require_administrator()
+    if missing := scopes - usable_scopes(principal):
         raise Forbidden(
-            _("A token can't have scopes that its maker lacks: {scopes}."),
-            scopes=", ".join(sorted(scopes - principal.scopes)),
+            _("A token can't have scopes that its maker lacks, or that none of their roles can use: {scopes}."),
+            code="scopes_not_usable",
+            scopes=", ".join(sorted(missing)),
         )
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     row = AccessToken.objects.create(
@@ -43,9 +70,13 @@ def create_token(
 
 
 def revoke_token(*, principal: Principal, token_id: int) -> AccessToken:
-    """Make a token useless from now on; revoking twice is no error."""
+    """Make a token useless from now on; revoking twice is no error.
+
+    Raises NotFound, to all but administrators also for another person's token.
+    """
     row = AccessToken.objects.select_related("user").filter(pk=token_id).first()
-    if row is None or (row.user_id != principal.user_id and not principal.allows(Scope.ADMIN)):
+    is_other = row is not None and row.user_id != principal.user_id
+    if row is None or (is_other and not (principal.is_superuser and principal.allows(Scope.ADMIN))):
         raise NotFound(_("There is no access token {token_id}."), token_id=token_id)
     if row.revoked_at is None:
         row.revoked_at = timezone.now()
@@ -78,6 +109,7 @@ def bearer_of(row: TokenRow | None, *, now: datetime) -> Principal:
         ceiling=_ceiling(row.ceiling, is_superuser=row.is_superuser),
         is_superuser=row.is_superuser,
         group_ids=frozenset(row.group_ids),
+        hub_roles=frozenset(HubRole(name) for name in row.hub_roles),
         token_id=row.token_id,
     )
 
@@ -94,17 +126,22 @@ def note_use(token_id: int, *, now: datetime) -> None:
 
 
 def principal_for_user(user: AbstractBaseUser) -> Principal:
-    """The caller behind a signed-in admin session: all scopes, limited by their roles."""
+    """The caller behind a signed-in admin session: all scopes, limited by their roles. One query."""
     if not isinstance(user, User):
         raise Unauthenticated(_("Sign in first."))
-    clearance = Clearance.objects.filter(user=user).first()
+    found = User.objects.filter(pk=user.pk).order_by()
+    rights = found.values_list(
+        "clearance__ceiling", ArraySubquery(groups_of(OuterRef("pk"))), ArraySubquery(hub_roles_of(OuterRef("pk")))
+    )
+    ceiling, groups, hub_roles = rights.get()
     return Principal(
         name=user.get_username(),
         user_id=user.pk,
         scopes=ALL_SCOPES if user.is_superuser else ALL_SCOPES - {Scope.ADMIN},
-        ceiling=_ceiling(clearance.ceiling if clearance else None, is_superuser=user.is_superuser),
+        ceiling=_ceiling(ceiling, is_superuser=user.is_superuser),
         is_superuser=user.is_superuser,
-        group_ids=frozenset(user.groups.values_list("pk", flat=True)),
+        group_ids=frozenset(groups),
+        hub_roles=frozenset(HubRole(name) for name in hub_roles),
     )
 
 

@@ -19,9 +19,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from hub.access.models import AccessToken, Clearance
+from hub.access.models import AccessToken, Clearance, HubRoleGrant
 from hub.access.principals import Principal, Scope
-from hub.access.services import create_token, record_event, revoke_token
+from hub.access.services import create_token, record_event, revoke_token, usable_scopes
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
@@ -73,8 +73,49 @@ def _record_ceiling(request: HttpRequest, clearance: Clearance, *, ceiling: str)
     )
 
 
+@admin.register(HubRoleGrant)
+class HubRoleGrantAdmin(HubModelAdmin):
+    """Who may change what belongs to no collection; superusers give and take it."""
+
+    list_display = ("holder", "role")
+    list_filter = ("role",)
+    list_select_related = ("user", "group")
+    search_fields = ("user__username", "group__name")
+    autocomplete_fields = ("user", "group")
+    fields = ("user", "group", "role")
+
+    def save_model(
+        self, request: HttpRequest, obj: HubRoleGrant, form: forms.ModelForm[HubRoleGrant], change: bool
+    ) -> None:
+        """Save, and write down who may now do what."""
+        before = [str(HubRoleGrant.objects.get(pk=obj.pk))] if change else []
+        super().save_model(request, obj, form, change)
+        _record_hub_role(request, granted=str(obj), replaced=before)
+
+    def delete_model(self, request: HttpRequest, obj: HubRoleGrant) -> None:
+        """Delete, and write down whose role it was."""
+        _record_hub_role(request, withdrawn=str(obj))
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[HubRoleGrant]) -> None:
+        """Delete one by one, so that each is written down."""
+        for grant in queryset.select_related("user", "group"):
+            self.delete_model(request, grant)
+
+    @admin.display(description=_("user or group"))
+    def holder(self, grant: HubRoleGrant) -> str:
+        """Name the person or the group."""
+        return str(grant.user or grant.group)
+
+
+def _record_hub_role(request: HttpRequest, **details: object) -> None:
+    record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource="hub_roles", **details)
+
+
 class TokenForm(forms.ModelForm[AccessToken]):
     """What a new token is for. Scopes start with what a searching program needs."""
+
+    offered: frozenset[Scope] = frozenset()
 
     scopes = forms.MultipleChoiceField(
         label=_("scopes"),
@@ -87,6 +128,12 @@ class TokenForm(forms.ModelForm[AccessToken]):
     class Meta:
         model = AccessToken
         fields = ("name", "user", "scopes", "expires_at")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        if "scopes" in self.fields:
+            choices = [(scope.value, scope.value) for scope in Scope if scope in self.offered]
+            cast(forms.MultipleChoiceField, self.fields["scopes"]).choices = choices
 
     def clean_scopes(self) -> list[str]:
         """Give the scopes in alphabetical order, as they are stored."""
@@ -109,7 +156,7 @@ class AccessTokenAdmin(HubModelAdmin):
         return principal.is_superuser or obj is None or getattr(obj, "user_id", None) == principal.user_id
 
     def may_add(self, principal: Principal) -> bool:
-        return True
+        return bool(usable_scopes(principal))
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         return False
@@ -137,6 +184,18 @@ class AccessTokenAdmin(HubModelAdmin):
             user = ["user"] if principal_of(request).is_superuser else []
             return ["name", *user, "scopes", "expires_at"]
         return ["name", "hint", "user", "scopes_text", "state", "created_at", "expires_at", "last_used_at"]
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: AccessToken | None = None,
+        change: bool = False,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> type[forms.ModelForm[AccessToken]]:
+        """Offer the scopes that some role of the person can use."""
+        form: type[TokenForm] = super().get_form(request, obj, change, **kwargs)
+        form.offered = usable_scopes(principal_of(request))
+        return form
 
     def get_readonly_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
         """Lock everything once the token is there."""

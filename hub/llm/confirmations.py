@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.llm.models import ProviderConfirmation
 
 
@@ -39,7 +39,7 @@ def confirm_no_training(*, principal: Principal, evidence: str, retention: str) 
     :raises InvalidInput: no evidence, or nothing about what is kept. :raises Conflict: there is one in force already,
         or no provider is configured.
     """
-    _require_administrator(principal)
+    principal.require_administrator()
     provider = settings.CONFIG.llm_provider
     if provider == "none":
         raise Conflict(_("No language model is configured. Set LLM_PROVIDER, and what it needs."))
@@ -72,7 +72,7 @@ def confirm_no_training(*, principal: Principal, evidence: str, retention: str) 
 
 def withdraw_confirmation(*, principal: Principal, confirmation_id: int) -> None:
     """Take a confirmation back: from now on only what needs none is sent there. Twice is no error. Raises NotFound."""
-    _require_administrator(principal)
+    principal.require_administrator()
     with transaction.atomic():
         row = ProviderConfirmation.objects.select_for_update().filter(pk=confirmation_id).first()
         if row is None:
@@ -87,9 +87,3 @@ def withdraw_confirmation(*, principal: Principal, confirmation_id: int) -> None
                 confirmation=row.pk,
                 no_training="withdrawn",
             )
-
-
-def _require_administrator(principal: Principal) -> None:
-    principal.require(Scope.ADMIN)
-    if not principal.is_superuser:
-        raise Forbidden(_("Only administrators confirm what a provider of language models does."))

@@ -15,10 +15,9 @@ from hub.access.principals import Classification, Principal, Role, Scope, roles_
 SLUG = RegexValidator(r"^[a-z0-9][a-z0-9_-]{0,62}$", _("1 to 63 lower-case letters, digits, - and _."))
 
 
-def _grant_filter(principal: Principal, scope: Scope) -> Q:
-    """Grants of the caller, or of a group of theirs, with a role that carries ``scope``."""
-    mine = Q(user_id=principal.user_id) | Q(group_id__in=list(principal.group_ids))
-    return mine & Q(role__in=roles_with(scope))
+def granted_to(principal: Principal) -> Q:
+    """Grants of the caller, who is a person, or of a group of theirs."""
+    return Q(user_id=principal.user_id) | Q(group_id__in=list(principal.group_ids))
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
@@ -31,7 +30,9 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
             return allowed
         if principal.user_id is None:
             return self.none()
-        granted = CollectionGrant.objects.filter(_grant_filter(principal, scope), collection_id=OuterRef("pk"))
+        granted = CollectionGrant.objects.filter(
+            granted_to(principal), role__in=roles_with(scope), collection_id=OuterRef("pk")
+        )
         return allowed.filter(Exists(granted))
 
 

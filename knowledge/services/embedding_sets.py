@@ -75,20 +75,13 @@ def check_curator(principal: Principal) -> None:
         raise Forbidden(_("Only administrators and curators of a collection may look at embedding sets."))
 
 
-def check_administrator(principal: Principal) -> None:
-    """Raise Forbidden for all but superusers: a set is everybody's, whatever collections somebody administers."""
-    principal.require(Scope.ADMIN)
-    if not principal.is_superuser:
-        raise Forbidden(_("Only administrators of the hub may change embedding sets."))
-
-
 def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
     """Make a set that nobody searches yet and that nothing is built for. Its model is loaded or asked once.
 
     Raises InvalidInput when there is no such backend or model, it can't be used here, or the sizes don't fit it;
     Conflict when the name is taken.
     """
-    check_administrator(principal)
+    principal.require_administrator()
     if not draft.name.strip() or "\0" in draft.name:
         raise InvalidInput(_("Give the embedding set a name."), field="name")
     active = active_embedding_set()
@@ -138,7 +131,7 @@ def start_build(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Raises NotFound, and Conflict for a dropped set.
     """
-    check_administrator(principal)
+    principal.require_administrator()
     found = kept_set(name)
     if found.status == EmbeddingSetStatus.BUILDING:
         with transaction.atomic():
@@ -171,7 +164,7 @@ def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
 
     Dropping twice goes on with the clearing. Raises NotFound, and Conflict for the active set.
     """
-    check_administrator(principal)
+    principal.require_administrator()
     with transaction.atomic():
         row = EmbeddingSet.objects.select_for_update().filter(pk=find_set(name).pk).get()
         if row.is_active:

@@ -10,10 +10,11 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Role, Scope
+from hub.access.principals import ROLE_SCOPES, Principal, Role, Scope
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Collection, CollectionGrant
+from knowledge.models.collections import granted_to
 from knowledge.services.collections import get_collection
 
 
@@ -30,6 +31,14 @@ def list_grants(principal: Principal, slug: str) -> list[CollectionGrant]:
     collection = get_collection(principal, slug, scope=Scope.ADMIN)
     rows = CollectionGrant.objects.filter(collection=collection).select_related("user", "group")
     return list(rows.order_by("user__username", "group__name", "role"))
+
+
+def granted_scopes(principal: Principal) -> set[Scope]:
+    """What the caller's roles in collections can be used for, those of their groups among them. One query at most."""
+    if principal.user_id is None:
+        return set()
+    roles = CollectionGrant.objects.filter(granted_to(principal)).values_list("role", flat=True).distinct()
+    return {scope for role in roles for scope in ROLE_SCOPES[role]}
 
 
 @transaction.atomic

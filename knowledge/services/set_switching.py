@@ -16,7 +16,7 @@ from knowledge.backends.active_embedder import active_embedding_set, lock_public
 from knowledge.ingest import set_builds
 from knowledge.ingest.set_builds import progress_of
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
-from knowledge.services.embedding_sets import check_administrator, kept_set, record_step
+from knowledge.services.embedding_sets import kept_set, record_step
 from knowledge.services.workers import POLL_S
 
 # What came in since the last slice is made before a switch; a corpus that grows faster than that is not switched.
@@ -52,7 +52,7 @@ def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
     since it was built is made first. Those who asked with :func:`check_before_switch` are heard before that. Switching
     to the active set does nothing. Raises NotFound, Conflict.
     """
-    check_administrator(principal)
+    principal.require_administrator()
     target = _switchable(name)
     if not target.is_active:
         for check in _checks:
@@ -119,7 +119,7 @@ def roll_back(*, principal: Principal) -> EmbeddingSet:
 
     Nobody is asked first: both sets were let through once, and going back has to work in trouble.
     """
-    check_administrator(principal)
+    principal.require_administrator()
     kept = EmbeddingSet.objects.filter(is_active=False, activated_at__isnull=False)
     previous = kept.exclude(status=EmbeddingSetStatus.DROPPED).order_by("-activated_at").first()
     if previous is None:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
 from knowledge.backends.sources import normal_location
 from knowledge.models import Collection, Document, Source
@@ -68,7 +68,7 @@ def create_source(
     The hub reads it with its own rights, so only an administrator of the whole hub may say what it reads. Raises
     Forbidden, InvalidInput, NotFound (collection), Conflict (the name or place is taken).
     """
-    _require_administrator(principal)
+    principal.require_administrator()
     row = Source(
         name=_clean_name(name),
         kind=_check_kind(kind),
@@ -95,7 +95,7 @@ def update_source(*, principal: Principal, name: str, **changes: Unpack[SourceCh
     Raises Forbidden, InvalidInput, NotFound, Conflict.
     """
     source = get_source(principal, name)
-    _require_administrator(principal)
+    principal.require_administrator()
     with transaction.atomic():
         source = Source.objects.select_for_update(of=["self"]).select_related("collection").get(pk=source.pk)
         if "enabled" in changes:
@@ -123,7 +123,7 @@ def _scan_afresh(source: Source) -> None:
 def delete_source(*, principal: Principal, name: str) -> None:
     """Watch a source no longer; its documents stay as they are."""
     source = get_source(principal, name)
-    _require_administrator(principal)
+    principal.require_administrator()
     with transaction.atomic():
         _record(principal, "SOURCE_DELETE", source, location=source.location)
         source.delete()
@@ -145,12 +145,6 @@ def _queue_scan(source: Source) -> None:
     """The task calls services, so they can't import it: by name. Should it get lost, the next tick of beat finds it."""
     task = cast("Task[Any, Any]", signature("knowledge.scan_source"))
     enqueue_on_commit(task, source_id=source.pk)
-
-
-def _require_administrator(principal: Principal) -> None:
-    principal.require(Scope.ADMIN)
-    if not principal.is_superuser:
-        raise Forbidden(_("Only an administrator of the whole hub may say which folders and buckets it reads."))
 
 
 def _clean_name(name: str) -> str:

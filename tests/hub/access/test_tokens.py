@@ -6,13 +6,15 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Group
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from hub.access.local import local_principal
 from hub.access.models import AccessToken, AuditEvent, Clearance
 from hub.access.principals import ALL_SCOPES, Classification, Scope, local_operator, parse_scopes
 from hub.access.services import authenticate, create_token, principal_for_user, revoke_token
-from hub.core.errors import Forbidden, NotFound, Unauthenticated
+from hub.core.errors import Forbidden, HubError, NotFound, Unauthenticated
 from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +93,28 @@ def test_only_an_administrator_makes_tokens_for_others(user):
     other = principal_for_user(UserFactory())
     with pytest.raises(Forbidden):
         create_token(principal=other, user=user, name="x", scopes=frozenset({Scope.READ}))
+
+
+def test_the_scope_admin_alone_gives_nobody_a_say_over_the_tokens_of_others(user):
+    """As with a reader's token that has the scope admin, at the command line: only superusers."""
+    superuser, reader = UserFactory(is_superuser=True), UserFactory()
+    theirs, _token = issue(superuser)
+    _row, token = issue(reader, scopes=ALL_SCOPES)
+    with pytest.raises(Forbidden):
+        create_token(principal=authenticate(token), user=superuser, name="x", scopes=frozenset({Scope.READ}))
+    with pytest.raises(NotFound):
+        revoke_token(principal=authenticate(token), token_id=theirs.pk)
+    for arguments in (
+        ["create", "--user", superuser.username, "--scopes", "admin"],
+        ["list"],
+        ["revoke", str(theirs.pk)],
+    ):
+        with pytest.raises((HubError, CommandError)):
+            call_command("token", *arguments, "--token", token)
+    assert superuser.access_tokens.get().revoked_at is None
+    _row, limited = issue(superuser)
+    with pytest.raises(Forbidden, match="admin"):
+        create_token(principal=authenticate(limited), user=reader, name="x", scopes=frozenset({Scope.READ}))
 
 
 def test_a_token_of_another_person_can_not_be_revoked_or_noticed(user):

@@ -61,7 +61,7 @@ class Command(HubCommand):
             self.stdout.write(token)
 
     def _list(self, options: dict[str, object]) -> None:
-        local_principal(str(options["token"])).require(Scope.ADMIN)
+        local_principal(str(options["token"])).require_administrator()
         rows = AccessToken.objects.select_related("user").order_by("pk")
         if options["user"]:
             rows = rows.filter(user__username=options["user"])
