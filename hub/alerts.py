@@ -23,8 +23,9 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from hub.core.scheduled_rows import failing_tasks
 from hub.core.shared_measures import MCP_FAILURES, total
-from knowledge.models import DocumentVersion
+from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus
 from knowledge.services.workers import worker_is_alive
 from mcp_bridge.threads import in_thread
@@ -39,12 +40,13 @@ STUCK_AFTER = timedelta(minutes=30)
 FAILING_WITHIN = timedelta(minutes=15)
 FAILING_FROM = 5  # failures, and at least half of what ended
 MCP_FAILING_FROM = 5  # failures within FAILING_WITHIN; there should be none
+SOURCES_AT_MOST = 20
 _STATE, _LOCK, _MCP_SUMS = "alerts:said", "alerts:looking", "alerts:mcp"
 _LOCK_S = 60
 
 
 def troubles() -> dict[str, str]:
-    """Name what is wrong now: {key: one sentence in the active language}. Three queries at most and one for workers.
+    """Name what is wrong now: {key: one sentence in the active language}. Four queries at most and one for workers.
 
     It remembers how many MCP requests had failed, to see at the next look how many more there are.
     """
@@ -67,6 +69,21 @@ def troubles() -> dict[str, str]:
         found["mcp_failing"] = _(
             "MCP requests are failing for reasons inside the hub: %(count)d within 15 minutes. The log says why."
         ) % {"count": failures}
+    return found | _failing_work()
+
+
+def _failing_work() -> dict[str, str]:
+    """Scheduled work that went past errors, and sources whose last scan failed."""
+    found = {
+        f"failing:{one.task}": _("%(task)s failed at %(count)d rows and went on: %(rows)s. The log says why.")
+        % {"task": one.task, "count": one.count, "rows": ", ".join(one.rows)}
+        for one in failing_tasks()
+    }
+    sources = Source.objects.filter(enabled=True, report__state="failed").order_by("name")
+    for name in sources.values_list("name", flat=True)[:SOURCES_AT_MOST]:
+        found[f"source:{name}"] = _("The last scan of the source %(name)s failed; its report says why.") % {
+            "name": name
+        }
     return found
 
 

@@ -5,10 +5,13 @@ What is to be done stands in PostgreSQL; a task that is lost or done twice chang
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from celery import shared_task
 from django.utils import timezone
 
 from hub.core.queue import enqueue
+from hub.core.scheduled_rows import for_each_row
 from knowledge.backends.sources.private_copies import prune_private_folders
 from knowledge.graph.cypher.projection import prune_removals
 from knowledge.services import deletion, retention, scans
@@ -31,17 +34,24 @@ def scan_source(*, source_id: int) -> None:
 
 
 @shared_task(name="knowledge.enforce_retention", expires=3600)
-def enforce_retention() -> int:
-    """Delete a batch of expired documents and queue the rest; gives how many went."""
-    deleted = retention.enforce_retention()
-    if deleted == retention.BATCH:
+def enforce_retention() -> dict[str, int]:
+    """Delete a batch of expired documents and queue the rest; gives how many were ``deleted`` and ``failed``."""
+    enforced = retention.enforce_retention()
+    if enforced.deleted == retention.BATCH:
         enqueue(enforce_retention)
-    return deleted
+    return {"deleted": enforced.deleted, "failed": len(enforced.failed)}
 
 
 @shared_task(name="knowledge.tidy", expires=3600)
-def tidy() -> None:
-    """Remove what is no longer needed: bytes of deleted documents, private copies, old removals."""
-    deletion.remove_stray_bytes()
-    prune_private_folders(timezone.now())
-    prune_removals()
+def tidy() -> dict[str, int]:
+    """Remove what is no longer needed: bytes of deleted documents, private copies, old removals.
+
+    Gives how many of the three ``failed``; none keeps the others from theirs.
+    """
+    parts: dict[str, Callable[[], object]] = {
+        "stray bytes": deletion.remove_stray_bytes,
+        "private copies": lambda: prune_private_folders(timezone.now()),
+        "removals of the graph": prune_removals,
+    }
+    outcome = for_each_row("knowledge.tidy", parts, lambda part: parts[part](), name=str)
+    return {"failed": len(outcome.failed)}

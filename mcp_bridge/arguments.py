@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from mcp.server.mcpserver.tools import Tool
 from pydantic import ValidationError
 
+from hub.core.bounds import check_strings
 from hub.core.errors import InvalidInput
-from hub.rest.parsing import check_strings
 from mcp_bridge.errors import invalid_arguments
 
 

@@ -10,7 +10,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext_lazy as _
 from ninja.parser import Parser
 
-from hub.core.errors import HubError, InvalidInput
+from hub.core.bounds import check_strings, unstorable
 from hub.rest.errors import BadRequest, UnsupportedMediaType
 
 
@@ -36,7 +36,7 @@ class JsonParser(Parser):
         """Flatten query, form or file parameters. :raises InvalidInput: a value has a NUL character."""
         for name, values in data.lists():
             if any(isinstance(value, str) and "\x00" in value for value in values):
-                raise _unstorable(name)
+                raise unstorable(name)
         return super().parse_querydict(data, list_fields, request)
 
 
@@ -72,23 +72,3 @@ def _malformed(message: Any, **data: object) -> BadRequest:  # noqa: ANN401 (str
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
-
-
-def check_strings(value: object, path: str) -> None:
-    """Look at every string in the JSON value at ``path``. Raises InvalidInput for one that can't be stored."""
-    if isinstance(value, str):
-        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise _unstorable(path or "body")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            check_strings(item, f"{path}.{index}".lstrip("."))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            check_strings(key, path)
-            check_strings(item, f"{path}.{key}".lstrip("."))
-
-
-def _unstorable(field: str) -> HubError:
-    return InvalidInput(
-        _('"{field}" contains a NUL character or half of a surrogate pair, which no text may have.'), field=field
-    )

@@ -8,30 +8,32 @@ from django.http import HttpResponse
 from ninja import Field, Query, Router, Schema, Status
 
 from hub.access.principals import Classification
+from hub.core.bounds import LONG_TEXT
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import created
 from hub.rest.schemas import Page, PageQuery
 from knowledge import schemas
 from knowledge.models import Collection
+from knowledge.models.collections import RETENTION_DAYS
 from knowledge.services import collections as collection_services
 
 router = Router()
 
 
 class CollectionIn(Schema):
-    slug: str
-    name: str = ""
-    description: str = ""
-    classification: str = "c2"
-    retention_days: int | None = Field(None, ge=1)
+    slug: str = Field(max_length=63)
+    name: str = Field("", max_length=200)
+    description: str = Field("", max_length=LONG_TEXT)
+    classification: str = Field("c2", max_length=10)
+    retention_days: int | None = Field(None, ge=RETENTION_DAYS.least, le=RETENTION_DAYS.most)
 
 
 class CollectionPatch(Schema):
-    name: str | None = None
-    description: str | None = None
-    classification: str | None = None
-    retention_days: int | None = Field(None, ge=1)
+    name: str | None = Field(None, max_length=200)
+    description: str | None = Field(None, max_length=LONG_TEXT)
+    classification: str | None = Field(None, max_length=10)
+    retention_days: int | None = Field(None, ge=RETENTION_DAYS.least, le=RETENTION_DAYS.most)
 
 
 @router.get("/collections", response=Page[schemas.CollectionOut])

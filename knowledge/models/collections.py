@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.models import Group
-from django.core.validators import RegexValidator
+from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Role, Scope, roles_with
+from hub.core.bounds import LONG_TEXT, Bounds, longest_text
 
+RETENTION_DAYS = Bounds(least=1, most=36_500)
+SCAN_EVERY_MINUTES = Bounds(least=1, most=525_600)
 SLUG = RegexValidator(r"^[a-z0-9][a-z0-9_-]{0,62}$", _("1 to 63 lower-case letters, digits, - and _."))
 
 
@@ -41,11 +44,13 @@ class Collection(models.Model):
 
     slug = models.CharField(_("slug"), max_length=63, unique=True, validators=[SLUG])
     name = models.CharField(_("name"), max_length=200)
-    description = models.TextField(_("description"), blank=True)
+    description = models.TextField(_("description"), blank=True, validators=[MaxLengthValidator(LONG_TEXT)])
     classification = models.PositiveSmallIntegerField(
         _("classification"), choices=Classification.choices, default=Classification.C2
     )
-    retention_days = models.PositiveIntegerField(_("retention (days)"), null=True, blank=True)
+    retention_days = models.PositiveIntegerField(
+        _("retention (days)"), null=True, blank=True, validators=RETENTION_DAYS.validators()
+    )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     objects = CollectionQuerySet.as_manager()
@@ -54,6 +59,7 @@ class Collection(models.Model):
         verbose_name = _("collection")
         verbose_name_plural = _("collections")
         ordering = ["slug"]
+        constraints = [RETENTION_DAYS.check("retention_days"), longest_text("description", LONG_TEXT)]
 
     def __str__(self) -> str:
         return self.name
@@ -99,7 +105,9 @@ class Source(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="sources")
     policy = models.ForeignKey("ChunkPolicy", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     enabled = models.BooleanField(_("enabled"), default=True)
-    scan_every_minutes = models.PositiveIntegerField(_("scan every (minutes)"), default=15)
+    scan_every_minutes = models.PositiveIntegerField(
+        _("scan every (minutes)"), default=15, validators=SCAN_EVERY_MINUTES.validators()
+    )
     scanned_at = models.DateTimeField(_("last scan"), null=True, editable=False)
     report = models.JSONField(_("last report"), default=dict, editable=False)
     lease_token = models.CharField(max_length=40, blank=True, editable=False)
@@ -109,6 +117,7 @@ class Source(models.Model):
         verbose_name = _("source")
         verbose_name_plural = _("sources")
         ordering = ["name"]
+        constraints = [SCAN_EVERY_MINUTES.check("scan_every_minutes")]
 
     def __str__(self) -> str:
         return self.name

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
+from hub.core.bounds import check_row
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Collection, CollectionGrant
 
@@ -67,13 +67,7 @@ def create_collection(
         classification=classification,
         retention_days=retention_days,
     )
-    try:
-        collection.clean_fields()
-    except ValidationError as error:
-        raise InvalidInput(
-            _("The collection can't be made: {problems}"),
-            problems="; ".join(f"{field}: {' '.join(lines)}" for field, lines in error.message_dict.items()),
-        ) from error
+    check_row(collection)
     try:
         with transaction.atomic():
             collection.save()
@@ -90,6 +84,7 @@ def update_collection(*, principal: Principal, slug: str, **changes: object) -> 
     collection = get_collection(principal, slug, scope=Scope.CURATE)
     for field, value in changes.items():
         setattr(collection, field, value)
+    check_row(collection, only=changes)
     collection.save(update_fields=list(changes))
     record_event(principal=principal, action="CONFIG_CHANGE", resource=f"collection:{slug}", changed=sorted(changes))
     return collection

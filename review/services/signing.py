@@ -17,7 +17,7 @@ from hub.core.errors import Conflict
 from review.models import CheckResult, Finding, Review, ReviewStatus, Signature, Triage
 from review.schemas import BlockerOut, SignatureOut, SignOffOut
 from review.services.reviews import get_review
-from review.services.triage import reopen_expired_waivers
+from review.services.triage import reopen_expired_waivers_of
 from review.services.verdicts import HUMAN
 from review.types import Severity, Verdict
 
@@ -112,9 +112,9 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> Sign
     Raises NotFound, and Conflict when something is in the way, when the caller has signed already, or when the review
     is signed off.
     """
-    reopen_expired_waivers(now=timezone.now())
+    found = get_review(principal, review_id, scope=Scope.TRIAGE)
+    reopen_expired_waivers_of(found.pk, now=timezone.now())
     with transaction.atomic():
-        found = get_review(principal, review_id, scope=Scope.TRIAGE)
         Review.objects.select_for_update(of=("self",)).get(pk=found.pk)
         review = get_review(principal, review_id, scope=Scope.TRIAGE)  # as it is now that nobody can change it
         _refuse(review, principal)

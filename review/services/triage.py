@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope, system_principal
 from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.scheduled_rows import Outcome, for_each_row
 from review.models import EventKind, Finding, FindingAnswer, FindingEvent, Review, Triage
 from review.services.verdicts import lock_for_change, recompute
 
@@ -250,19 +251,28 @@ def answer_of(finding: Finding) -> Answer:
     return Answer(plan=row.plan, text=row.text, answered_by=row.answered_by, answered_on=row.answered_on)
 
 
-def reopen_expired_waivers(*, now: datetime) -> int:
-    """Open findings again whose waiver has ended, in reviews that are not signed off; gives their number.
+def reopen_expired_waivers(*, now: datetime) -> Outcome[int]:
+    """Open findings again whose waiver has ended, in reviews that are not signed off; gives their number by review.
 
-    Safe to repeat and to kill: each review is one transaction.
+    Safe to repeat and to kill: each review is one transaction, and one that fails does not keep the others waiting.
     """
     due = Finding.objects.filter(
         triage=Triage.WAIVED, expires_at__lte=now, result__review__signed_at__isnull=True
-    ).values_list("result__review_id", flat=True)
-    return sum(_reopen(review_id, now=now) for review_id in due.order_by().distinct()[:EXPIRY_BATCH])
+    ).values_list("result__review_id", "result__review__public_id")
+    return for_each_row(
+        "review.reopen_waivers",
+        list(due.order_by().distinct()[:EXPIRY_BATCH]),
+        lambda review: reopen_expired_waivers_of(review[0], now=now),
+        name=lambda review: review[1],
+    )
 
 
 @transaction.atomic
-def _reopen(review_id: int, *, now: datetime) -> int:
+def reopen_expired_waivers_of(review_id: int, *, now: datetime) -> int:
+    """Open a review's findings again whose waiver has ended, unless it is signed off; gives their number.
+
+    ``review_id`` is the row's key; permissions are not applied.
+    """
     review = Review.objects.select_for_update().filter(pk=review_id, signed_at__isnull=True).first()
     if review is None:
         return 0

@@ -95,7 +95,7 @@ def test_the_preview_names_what_goes_and_what_a_hold_keeps_and_retention_does_ju
     assert [(one.days, one.due, one.held) for one, _may in context["previews"] if one.collection.slug == "default"] == [
         (30, 1, 1)
     ]
-    assert retention.enforce_retention() == 1
+    assert retention.enforce_retention().deleted == 1
     assert set(Document.objects.all()) == {kept, young}
 
 

@@ -91,9 +91,9 @@ def test_a_waiver_ends_and_the_finding_is_open_again(review):
         decide(finding, triage="waived", reason="次期で対応", expires_at=ends)
     result.refresh_from_db()
     assert result.verdict == "pass"
-    assert services.reopen_expired_waivers(now=ends - timedelta(seconds=1)) == 0
-    assert services.reopen_expired_waivers(now=ends) == result.findings.count()
-    assert services.reopen_expired_waivers(now=ends) == 0
+    assert sum(services.reopen_expired_waivers(now=ends - timedelta(seconds=1)).done) == 0
+    assert sum(services.reopen_expired_waivers(now=ends).done) == result.findings.count()
+    assert sum(services.reopen_expired_waivers(now=ends).done) == 0
     result.refresh_from_db()
     assert result.verdict == "fail"
     last = result.findings.first().events.last()
