@@ -39,6 +39,15 @@ class Text:
     en: str
 
 
+class JudgedBy(StrEnum):
+    """Whose word a verdict or a finding is. A caller's own model says what its caller lets it say."""
+
+    RULES = "rules"
+    HUB_MODEL = "hub_model"
+    CALLERS_MODEL = "callers_model"
+    HUMAN = "human"
+
+
 JUDGED_BY_MODEL = "llm.judgement"
 """The rule id of findings that a language model made."""
 

@@ -34,7 +34,7 @@ from hub.llm.places import held_place
 from hub.llm.ports import Provider
 from hub.llm.preparation import Prepared, Purpose, prepare
 from hub.llm.providers.registry import get_provider
-from hub.llm.recordings import completion_of, find_recorded, record_answer
+from hub.llm.recordings import completion_of, recorded_answer, recordings_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason, LlmAnswer, LlmRequest
 from hub.llm.usage import learn_token_rate
@@ -51,7 +51,8 @@ def ask(
 ) -> LlmAnswer:
     """Ask and wait for a checked answer; the same request is answered from the recordings, without being sent.
 
-    With ``replay`` only from them. ``provider`` is the configured one unless given.
+    With ``replay`` only from them. ``provider`` is the configured one unless given; what a caller's own model says is
+    recorded for its call alone (:func:`hub.llm.recordings.recordings_of`).
 
     :raises LlmUnavailable: no model is configured or it is away, LlmTimeout among them; ReplayMiss in a replay.
     :raises LlmRefused: the provider refused, or the documents' classification is above what it may see.
@@ -60,7 +61,7 @@ def ask(
     """
     provider = provider or get_provider()
     prepared = prepare(provider, request, purpose)
-    if recorded := _recorded(prepared, replay=replay):
+    if recorded := _recorded(provider, prepared, replay=replay):
         return recorded
     with _sending(principal, provider, prepared, budget) as sent:
         completion = provider.complete(
@@ -84,7 +85,7 @@ def stream(
     """
     provider = provider or get_provider()
     prepared = prepare(provider, request, purpose)
-    if recorded := _recorded(prepared, replay=replay):
+    if recorded := _recorded(provider, prepared, replay=replay):
         yield recorded.text
         return recorded
     with _sending(principal, provider, prepared, budget) as sent:
@@ -100,8 +101,8 @@ def stream(
     raise LlmUnavailable(_("The language model broke off in the middle of its answer. Ask again."), code=STREAM_CUT)
 
 
-def _recorded(prepared: Prepared, *, replay: bool) -> LlmAnswer | None:
-    row = find_recorded(prepared.key)
+def _recorded(provider: Provider, prepared: Prepared, *, replay: bool) -> LlmAnswer | None:
+    row = recordings_of(provider).find(prepared.key)
     if row is None:
         if replay:
             raise ReplayMiss(
@@ -158,7 +159,7 @@ class _Sent:
         self.reservation.settle(*tokens)
         self.facts |= {"tokens_in": tokens[0], "tokens_out": tokens[1], "finish_reason": completion.finish_reason.value}
         answer = _checked(prepared, completion, tokens)
-        record_answer(
+        row = recorded_answer(
             prepared.key,
             completion,
             provider=self.provider.name,
@@ -166,6 +167,7 @@ class _Sent:
             document_ids=prepared.purpose.document_ids,
             tokens=tokens,
         )
+        recordings_of(self.provider).add(row)
         return answer
 
     def _tokens(self, completion: Completion) -> tuple[int, int]:

@@ -10,11 +10,15 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+CALLERS_MODEL = "sampling"
+"""The provider's name where a caller's own model answered: nobody but that caller vouches for what it says."""
+
 
 class RecordedAnswer(models.Model):
     """A checked answer by the hash of what was asked; with it a run is repeated without any model.
 
-    The text is as the model gave it, names of masked values included. It goes with the documents it rests on.
+    The text is as the model gave it, names of masked values included. It goes with the documents it rests on. Answers
+    of callers' own models are never stored.
     """
 
     key = models.CharField(max_length=64, primary_key=True)
@@ -31,6 +35,9 @@ class RecordedAnswer(models.Model):
 
     class Meta:
         indexes = [GinIndex(fields=["document_ids"], name="recorded_answer_document")]
+        constraints = [
+            models.CheckConstraint(condition=~Q(provider=CALLERS_MODEL), name="no_recorded_answer_of_callers_models")
+        ]
 
     def __str__(self) -> str:
         return self.key

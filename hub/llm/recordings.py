@@ -1,12 +1,19 @@
-"""Recorded answers: the same request needs no model a second time."""
+"""Recorded answers: the same request needs no model a second time.
+
+What the hub's own models say is recorded for all. What a caller's own model says is that caller's word, which nobody
+can check: it is remembered for the one call that asked it (:class:`CallRecordings`), and never stored.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-from hub.llm.models import RecordedAnswer
+from hub.llm.models import CALLERS_MODEL, RecordedAnswer
+from hub.llm.ports import Provider
 from hub.llm.types import Completion, FinishReason, LlmRequest
 
 
@@ -28,17 +35,87 @@ def request_key(request: LlmRequest, *, provider: str, model: str, max_output_to
     return hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
 
-def find_recorded(key: str) -> RecordedAnswer | None:
-    """The recorded answer to a request. One query."""
-    return RecordedAnswer.objects.filter(pk=key).first()
+class Recordings(Protocol):
+    """Where the answers to a provider's requests are kept; the first answer to a request stays."""
+
+    def find(self, key: str) -> RecordedAnswer | None:
+        """The answer to a request."""
+        ...
+
+    def among(self, keys: Sequence[str]) -> set[str]:
+        """Those of the keys that have an answer."""
+        ...
+
+    def add(self, row: RecordedAnswer) -> None:
+        """Keep a checked answer."""
+        ...
 
 
-def recorded_among(keys: Sequence[str]) -> set[str]:
-    """Those of the keys that have an answer. One query."""
-    return set(RecordedAnswer.objects.filter(pk__in=keys).values_list("pk", flat=True))
+class SharedRecordings:
+    """The recordings in the database, for every caller. Each method takes one query."""
+
+    def find(self, key: str) -> RecordedAnswer | None:
+        return RecordedAnswer.objects.filter(pk=key).exclude(provider=CALLERS_MODEL).first()
+
+    def among(self, keys: Sequence[str]) -> set[str]:
+        found = RecordedAnswer.objects.filter(pk__in=keys).exclude(provider=CALLERS_MODEL)
+        return set(found.values_list("pk", flat=True))
+
+    def add(self, row: RecordedAnswer) -> None:
+        RecordedAnswer.objects.bulk_create([row], ignore_conflicts=True)
 
 
-def record_answer(
+@dataclass(slots=True)
+class CallRecordings:
+    """What a caller's own model said in one call. It lives as long as the call, and is read by nobody else.
+
+    ``used`` are the keys that were asked for: what else is here has done its service.
+    """
+
+    rows: dict[str, RecordedAnswer] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def find(self, key: str) -> RecordedAnswer | None:
+        if key in self.rows:
+            self.used.add(key)
+        return self.rows.get(key)
+
+    def among(self, keys: Sequence[str]) -> set[str]:
+        return {key for key in keys if key in self.rows}
+
+    def add(self, row: RecordedAnswer) -> None:
+        self.used.add(row.key)
+        self.rows.setdefault(row.key, row)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """The used answers, for a call that is made in several rounds: it carries them itself."""
+        return [{name: getattr(self.rows[key], name) for name in _CARRIED} for key in sorted(self.used)]
+
+    @classmethod
+    def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> CallRecordings:
+        """The answers that an earlier round carried."""
+        return cls({row["key"]: RecordedAnswer(provider=CALLERS_MODEL, **row) for row in rows})
+
+
+_CARRIED = ("key", "model", "text", "finish_reason", "tokens_in", "tokens_out", "usage_is_estimated")
+
+
+@runtime_checkable
+class AnswersItsCaller(Protocol):
+    """A provider that asks the caller's own model: its answers are for this call alone."""
+
+    @property
+    def recordings(self) -> CallRecordings:
+        """What it said in this call."""
+        ...
+
+
+def recordings_of(provider: Provider) -> Recordings:
+    """Where a provider's answers are kept: a caller's with its call, all others for everybody."""
+    return provider.recordings if isinstance(provider, AnswersItsCaller) else SharedRecordings()
+
+
+def recorded_answer(
     key: str,
     completion: Completion,
     *,
@@ -46,24 +123,19 @@ def record_answer(
     purpose: str,
     document_ids: Sequence[str],
     tokens: tuple[int, int],
-) -> None:
-    """Keep a checked answer; the first one stays, so that what was built on it can be built again."""
-    RecordedAnswer.objects.bulk_create(
-        [
-            RecordedAnswer(
-                key=key,
-                provider=provider,
-                model=completion.model[:200],
-                text=completion.text,
-                finish_reason=completion.finish_reason,
-                tokens_in=tokens[0],
-                tokens_out=tokens[1],
-                usage_is_estimated=completion.tokens_in is None or completion.tokens_out is None,
-                purpose=purpose,
-                document_ids=sorted(set(document_ids)),
-            )
-        ],
-        ignore_conflicts=True,
+) -> RecordedAnswer:
+    """A checked answer as it is kept; not saved."""
+    return RecordedAnswer(
+        key=key,
+        provider=provider,
+        model=completion.model[:200],
+        text=completion.text,
+        finish_reason=completion.finish_reason,
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
+        usage_is_estimated=completion.tokens_in is None or completion.tokens_out is None,
+        purpose=purpose,
+        document_ids=sorted(set(document_ids)),
     )
 
 

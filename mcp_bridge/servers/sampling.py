@@ -1,7 +1,10 @@
 """The client's own model as a judge inside review_document, in both protocol eras.
 
-Handshake clients are asked by sampling/createMessage while the call is open. Clients of 2026-07-28 get their call
-answered with input_required and make it again with the answers; the review's id travels in the sealed request state.
+Handshake clients are asked by sampling/createMessage while the call is open: on the call's own stream, and no longer
+than the call may take. Clients of 2026-07-28 get their call answered with input_required and make it again with the
+answers; the review's id and the answers that are still of use travel in the sealed request state.
+
+What the model says belongs to this call: it is stored nowhere but in the review that it judges.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +29,7 @@ from mcp.types import (
 
 from hub.llm.json_answers import describe_schema
 from hub.llm.providers.registry import is_configured
+from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, FinishReason, LlmRequest, Role
 from mcp_bridge.caller import current_caller
 from mcp_bridge.servers import reviews
@@ -40,8 +45,6 @@ logger = logging.getLogger(__name__)
 FIRST_STATELESS = "2026-07-28"
 # A person may have to allow each of them.
 ASKED_AT_ONCE = 4
-# Clients that answer nothing within this time are not asked again.
-ANSWER_S = 300
 FINISH_REASONS = {"maxTokens": FinishReason.LENGTH}
 
 
@@ -67,24 +70,25 @@ async def begin(
 async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> InputRequiredResult | None:
     """Run the review with the client's answers; None when it is finished, or waits for its document.
 
-    A client that refuses or fails to answer loses nothing: what it was to judge comes back skipped.
+    A client that refuses, or has not answered after ``limit_s`` seconds, loses nothing: what it was to judge comes back
+    skipped.
     """
+    ends_at = time.monotonic() + limit_s
     if not await _document_is_ready(ctx, review, limit_s):
         await in_thread(service.give_up_waiting, review)
         return None
     is_stateless = (ctx.protocol_version or "") >= FIRST_STATELESS
     answers = _answers(ctx.input_responses or {}) if is_stateless else {}
-    while wanted := await _run(ctx, review, answers):
+    recordings = _carried(ctx)
+    while wanted := await _run(ctx, review, answers, recordings):
         now = dict(list(wanted.items())[:ASKED_AT_ONCE])
         await in_thread(service.wait_for_caller, review)
         if is_stateless:
             if ctx.request_state and not answers:
                 break  # it came back without an answer
-            return _ask_again(review, now)
-        try:
-            answers |= await _ask(ctx, now)
-        except (MCPError, TimeoutError) as error:
-            logger.warning("the client's model did not answer: %s", error)
+            return _ask_again(review, now, recordings)
+        if not await _ask(ctx, now, answers, ends_at=ends_at):
+            wanted = await _run(ctx, review, answers, recordings)  # with what it did answer
             break
     if wanted:
         await in_thread(service.give_up_waiting, review)
@@ -92,9 +96,11 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
     return None
 
 
-async def _run(ctx: Context[Any, Any], review: Review, answers: Mapping[str, Completion]) -> dict[str, LlmRequest]:
+async def _run(
+    ctx: Context[Any, Any], review: Review, answers: Mapping[str, Completion], recordings: CallRecordings
+) -> dict[str, LlmRequest]:
     await ctx.report_progress(*(await in_thread(reviews.progress_of, review)))
-    return await in_thread(service.run_with_answers, review, answers)
+    return await in_thread(service.run_with_answers, review, answers, recordings)
 
 
 async def _document_is_ready(ctx: Context[Any, Any], review: Review, limit_s: float) -> bool:
@@ -105,30 +111,46 @@ async def _document_is_ready(ctx: Context[Any, Any], review: Review, limit_s: fl
         ctx,
         step=lambda seconds: work_on(version_id, seconds),
         progress=lambda: reviews.progress(review),
-        limit_s=limit_s or ANSWER_S,
+        limit_s=limit_s,
     )
 
 
-def _ask_again(review: Review, wanted: Mapping[str, LlmRequest]) -> InputRequiredResult:
+def _carried(ctx: Context[Any, Any]) -> CallRecordings:
+    """What earlier rounds of this call were answered."""
+    return CallRecordings.from_json(json.loads(ctx.request_state)["answers"] if ctx.request_state else ())
+
+
+def _ask_again(review: Review, wanted: Mapping[str, LlmRequest], recordings: CallRecordings) -> InputRequiredResult:
     return InputRequiredResult(
         input_requests={key: CreateMessageRequest(params=_params(request)) for key, request in wanted.items()},
-        request_state=json.dumps({"review_id": review.public_id}),
+        request_state=json.dumps({"review_id": review.public_id, "answers": recordings.as_json()}),
     )
 
 
-async def _ask(ctx: Context[Any, Any], wanted: Mapping[str, LlmRequest]) -> dict[str, Completion]:
-    """Ask one by one: clients show each request to a person."""
-    answers: dict[str, Completion] = {}
+async def _ask(
+    ctx: Context[Any, Any], wanted: Mapping[str, LlmRequest], answers: dict[str, Completion], *, ends_at: float
+) -> bool:
+    """Ask one by one, since clients show each request to a person, and put what comes into ``answers``.
+
+    False when the client refused, or had not answered at ``ends_at`` (``time.monotonic``).
+    """
     for key, request in wanted.items():
         params = _params(request)
-        result = await asyncio.wait_for(
-            ctx.session.create_message(
-                params.messages, max_tokens=params.max_tokens, system_prompt=params.system_prompt, temperature=0.0
-            ),
-            ANSWER_S,
-        )
+        try:
+            async with asyncio.timeout(ends_at - time.monotonic()):
+                result = await ctx.session.create_message(
+                    params.messages,
+                    max_tokens=params.max_tokens,
+                    system_prompt=params.system_prompt,
+                    temperature=0.0,
+                    # on the stream of the call that it belongs to: not every client has another
+                    related_request_id=ctx.request_id,
+                )
+        except (MCPError, TimeoutError) as error:
+            logger.warning("the client's model did not answer: %s", error)
+            return False
         answers[key] = _completion(result)
-    return answers
+    return True
 
 
 def _answers(responses: Mapping[str, Any]) -> dict[str, Completion]:

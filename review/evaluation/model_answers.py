@@ -15,6 +15,7 @@ from django.conf import settings
 
 from hub.access.principals import Principal
 from hub.llm.budget import Budget, Usage
+from hub.llm.models import CALLERS_MODEL
 from hub.llm.ports import Provider
 from hub.llm.preparation import model_of
 from hub.llm.providers.registry import get_provider, is_configured
@@ -39,8 +40,12 @@ MODEL_CHANGED = Notice(
 
 
 def earlier_model() -> dict[str, Any]:
-    """The model that judged last, whose recorded answers can be read again; empty where none ever did."""
+    """The hub's model that judged last, whose recorded answers can be read again; empty where none ever did.
+
+    What callers' own models said is not among the recordings.
+    """
     judged = CheckResult.objects.filter(method="llm").exclude(judgement={}).order_by("-pk")
+    judged = judged.exclude(judgement__provider=CALLERS_MODEL)
     record = judged.values_list("judgement", flat=True).first() or {}
     votes = record.get("votes") or [record]
     known = next((vote for vote in votes if "provider" in vote), None)

@@ -51,8 +51,15 @@ def advise(sitting: Sitting) -> tuple[Notice, ...]:
     replayed = _replayed_of(review)
     judge = sitting.adviser()
     if judge is None:
-        return replayed.notices if replayed else (notices.SUGGESTIONS_NO_MODEL,)
+        return _without_model(replayed)
     return _Adviser(sitting=sitting, judge=judge, replayed=replayed).advise_on(flaws)
+
+
+def _without_model(replayed: _Replayed | None) -> tuple[Notice, ...]:
+    if replayed is None:
+        return (notices.SUGGESTIONS_NO_MODEL,)
+    lost = (notices.SUGGESTIONS_NOT_REPEATED,) if replayed.advised else ()
+    return tuple(dict.fromkeys([*replayed.notices, *lost]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from django.conf import settings
 from hub.llm.budget import Budget
 from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Prepared, Purpose, prepare
-from hub.llm.recordings import recorded_among
+from hub.llm.recordings import recordings_of
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.choosing import Chooser, Chosen
@@ -66,7 +66,7 @@ class LongDocument:
     def _digested(self, task: CheckTask, material: Material, tokens: int) -> Digest:
         if self._digest is None:
             planned = plan_digest(material, title=task.document_title, prompts=self.prompts, tokens=tokens)
-            new = unanswered([prepare(self.provider, request, self.purpose) for request in planned])
+            new = unanswered(self.provider, [prepare(self.provider, request, self.purpose) for request in planned])
             if is_affordable(self.provider, self.budget, new):
                 self._digest = self._digester(task).digest(material, tokens=tokens)
             else:
@@ -91,9 +91,9 @@ def is_screened(provider: Provider) -> bool:
     return bool(settings.CONFIG.llm_light_model) and not isinstance(provider, NamesItsModel)
 
 
-def unanswered(requests: Sequence[Prepared]) -> list[Prepared]:
+def unanswered(provider: Provider, requests: Sequence[Prepared]) -> list[Prepared]:
     """The requests that would be sent, since no answer to them is recorded. One query."""
-    answered = recorded_among([one.key for one in requests])
+    answered = recordings_of(provider).among([one.key for one in requests])
     return [one for one in requests if one.key not in answered]
 
 

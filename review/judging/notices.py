@@ -14,8 +14,22 @@ NOT_WANTED = Notice(
 )
 NO_SAMPLING = Notice(
     code="sampling_unavailable",
-    ja="この項目は呼び出し側の言語モデル（サンプリング）で判定する指定ですが、呼び出し側に使えるモデルがありませんでした。",
-    en="This item was to be judged by the caller's own language model (sampling), and the caller offered none.",
+    ja="この項目は呼び出し側の言語モデル（サンプリング）で判定する指定ですが、呼び出し側に使えるモデルがないか、呼び出しの"
+    "時間（wait_seconds）のうちに答えませんでした。",
+    en="This item was to be judged by the caller's own language model (sampling), and the caller offered none, or it "
+    "did not answer within the call's time (wait_seconds).",
+)
+NOT_REPEATED = Notice(
+    code="callers_model_not_repeated",
+    ja="元のレビューでは、依頼した人自身の言語モデルがこの項目を判定しました。その答えは残していないため、再現できません。",
+    en="In the original review the own language model of who asked for it judged this item. Its answers are not kept, "
+    "so they can't be repeated.",
+)
+SUGGESTIONS_NOT_REPEATED = Notice(
+    code="llm_suggestions_not_repeated",
+    ja="元のレビューの是正提案は、依頼した人自身の言語モデルによるものです。その答えは残していないため、再現できません。",
+    en="The suggestions in the original review are of the own language model of who asked for it. Its answers are not "
+    "kept, so they can't be repeated.",
 )
 BUDGET_STOP = Notice(
     code="llm_budget_stop",

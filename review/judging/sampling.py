@@ -1,4 +1,8 @@
-"""The caller's own model as a provider: what it was asked before is here, anything else has to be asked first."""
+"""The caller's own model as a provider: what it was asked before is here, anything else has to be asked first.
+
+What it says is its caller's word. It serves the call that asked for it and nobody else, results that rest on it say so,
+and nothing repeats it: not another review, nor a replay.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext_lazy as _
 
 from hub.llm.errors import AnswerPending
+from hub.llm.models import CALLERS_MODEL
+from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, LlmRequest
 
 
@@ -15,12 +21,14 @@ from hub.llm.types import Completion, LlmRequest
 class SamplingProvider:
     """Answers from ``answers`` (by the key of the request); what has none is put into ``wanted`` and held back.
 
-    Who runs a review with it asks the caller for what is wanted, and runs it again.
+    Who runs a review with it asks the caller for what is wanted, and runs it again with the same ``recordings``: in
+    them are the answers that have been taken.
     """
 
     answers: Mapping[str, Completion] = field(default_factory=dict)
     wanted: dict[str, LlmRequest] = field(default_factory=dict)
-    name: str = "sampling"
+    recordings: CallRecordings = field(default_factory=CallRecordings)
+    name: str = CALLERS_MODEL
     is_private: bool = False
     model: str = "client"
 

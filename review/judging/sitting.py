@@ -32,7 +32,7 @@ from review.judging.sampling import ReplayProvider, SamplingProvider
 from review.judging.types import CheckTask, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
 from review.rules.criteria import rules_of
-from review.types import RuleInput, Span, Verdict
+from review.types import JudgedBy, RuleInput, Span, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -79,10 +79,13 @@ class Sitting:
             return PENDING
 
     def adviser(self) -> Judge | None:
-        """Who is asked for suggestions, within the review's own budget; None where no model may be asked."""
+        """Who is asked for suggestions, within the review's own budget; None where no model may be asked.
+
+        What a caller's own model suggested is not repeated, as its judgements are not.
+        """
         if self.review.options.get("replay_of"):
             made = suggestions_of(self.review.options["replay_of"]).first()
-            if made is None:
+            if made is None or made.is_by_callers_model:
                 return None
             provider = ReplayProvider(name=made.provider, model=made.model, is_private=made.is_private)
             return self._make(provider, is_replay=True)
@@ -167,10 +170,11 @@ class Sitting:
         if earlier is None:
             return Opinion(verdict=Verdict.SKIPPED, notices=(notices.NOT_REPLAYED,))
         record = earlier.judgement
-        if not record:  # no model gave a usable answer then
-            return Opinion(
-                verdict=Verdict(earlier.verdict), notices=tuple(Notice(**notice) for notice in earlier.notices)
-            )
+        if not record:  # no model gave a usable answer then; a person's verdict on it is no model's
+            verdict = Verdict(earlier.original_verdict or earlier.verdict)
+            return Opinion(verdict=verdict, notices=tuple(Notice(**notice) for notice in earlier.notices))
+        if earlier.was_judged_by is JudgedBy.CALLERS_MODEL:
+            return Opinion(verdict=Verdict.SKIPPED, notices=(notices.NOT_REPEATED,))
         provider = ReplayProvider(name=record["provider"], model=record["model"], is_private=record["is_private"])
         task = task_of(item_version, self.target)
         judge = self._make(provider, is_replay=True)

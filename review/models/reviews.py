@@ -13,9 +13,11 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.core.ids import new_id
 from hub.core.languages import in_language
+from hub.llm.models import CALLERS_MODEL
 from knowledge.models import Document, DocumentVersion
 from knowledge.models.documents import IN_WORK
 from review.models.masters import CheckItemVersion, CheckListVersion, Strategy
+from review.types import JudgedBy
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):
@@ -161,6 +163,19 @@ class CheckResult(models.Model):
     def __str__(self) -> str:
         return f"{self.item_version}: {self.verdict}"
 
+    @property
+    def was_judged_by(self) -> JudgedBy:
+        """Who came to the run's verdict, before people had their say."""
+        if not self.judgement:
+            return JudgedBy.RULES
+        is_callers = self.judgement.get("provider") == CALLERS_MODEL
+        return JudgedBy.CALLERS_MODEL if is_callers else JudgedBy.HUB_MODEL
+
+    @property
+    def judged_by(self) -> JudgedBy:
+        """Who the verdict is of, as it is now."""
+        return JudgedBy.HUMAN if self.method == JudgedBy.HUMAN else self.was_judged_by
+
 
 class Finding(models.Model):
     """A defect with its evidence. ``fingerprint`` is the same in another review of the same or a later version.
@@ -251,3 +266,7 @@ class ModelSuggestion(models.Model):
 
     def __str__(self) -> str:
         return self.content
+
+    @property
+    def is_by_callers_model(self) -> bool:
+        return self.provider == CALLERS_MODEL

@@ -17,6 +17,7 @@ from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.schemas import DiffOut, FindingOut, ResultOut, ReviewOut, SuggestionOut
 from review.services import compare_reviews, difference, get_review, show_review
 from review.services.mappings import suspect_reasons
+from review.types import JudgedBy
 
 MAX_QUOTES = 5
 MAX_SEARCHED = 12
@@ -129,7 +130,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         day=local_day(review.finished_at),
         results=_results(shown, doubts_of(review)),
         findings=findings,
-        notices=[in_language(notice["ja"], notice["en"]) for notice in review.notices],
+        notices=[in_language(notice["ja"], notice["en"]) for notice in shown.notices],
         by_severity=_counted(SEVERITIES, (one.finding.severity for one in findings)),
         by_type=_counted(CheckType.choices, (types[one.finding.check_item_id] for one in findings)),
         by_triage=_counted(Triage.choices, (one.finding.triage for one in findings)),
@@ -208,12 +209,17 @@ def doubts_of(review: Review) -> dict[str, list[str]]:
 
 def _results(shown: ReviewOut, doubts: Mapping[str, Sequence[str]]) -> list[ReportedResult]:
     counts = Counter(one.check_item_id for one in shown.findings)
-    methods = {"rules": _("rules"), "llm": _("language model"), "human": _("a person")}
+    judges = {
+        JudgedBy.RULES: _("rules"),
+        JudgedBy.HUB_MODEL: _("language model"),
+        JudgedBy.CALLERS_MODEL: _("the caller's own language model"),
+        JudgedBy.HUMAN: _("a person"),
+    }
     return [
         ReportedResult(
             result=result,
             verdict=label(VERDICTS, result.verdict),
-            method=methods.get(result.method, result.method),
+            method=judges[JudgedBy(result.judged_by)],
             check_type=label(CheckType.choices, result.check_type),
             remarks=_remarks(result, doubts.get(result.check_item_id, ())),
             findings=counts[result.check_item_id],

@@ -168,7 +168,7 @@ def _suggestion(item: ReportedFinding) -> str:
 
 
 def _one_suggestion(suggestion: SuggestionOut) -> str:
-    source = f"[{suggestion_label(suggestion)}] " if suggestion.made_by == "model" else ""
+    source = f"[{suggestion_label(suggestion)}] " if suggestion.made_by != "rules" else ""
     example = f"\n{_('Example')}:\n{suggestion.example}" if suggestion.example else ""
     return f"{source}{suggestion.content}{example}"
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
 from review.models import CheckResult, Finding, FindingAnswer, ModelSuggestion, Suggestion
-from review.types import JUDGED_BY_MODEL
+from review.types import JUDGED_BY_MODEL, JudgedBy
 
 
 class LocationOut(BaseModel):
@@ -66,6 +66,7 @@ class FindingOut(BaseModel):
     related_guideline: str | None
     confidence: float | None
     confidence_basis: str | None
+    judged_by: str = Field(description="rules, hub_model, or callers_model: the own model of who asked for the review")
     triage: str
     triage_reason: str | None
     triaged_by: str | None
@@ -85,14 +86,18 @@ class SuggestionOut(BaseModel):
     confidence: float | None
     example: str | None
     references: list[str]
-    made_by: str = Field("rules", description="rules, or model: written by a language model, to be read with care")
+    made_by: str = Field(
+        "rules",
+        description="rules; model: written by the hub's language model, to be read with care; or callers_model: by the "
+        "own model of who asked for the review",
+    )
     model: str | None = Field(None, description="the language model that wrote it")
     evidence: list[EvidenceOut] = Field(default=[], description="what a model's suggestion rests on, located")
 
 
 def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
     """Expects the suggestion, answer and assignee to be selected with the finding."""
-    basis = in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
+    judged_by = result.was_judged_by if finding.rule_id == JUDGED_BY_MODEL else JudgedBy.RULES
     return FindingOut(
         id=finding.public_id,
         number=number,
@@ -107,7 +112,8 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
         data=finding.data,
         related_guideline=finding.related_guideline or None,
         confidence=finding.confidence,
-        confidence_basis=basis or None,
+        confidence_basis=_basis(finding, judged_by) or None,
+        judged_by=judged_by.value,
         triage=finding.triage,
         triage_reason=finding.triage_reason or None,
         triaged_by=finding.triaged_by or None,
@@ -120,6 +126,15 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
     )
 
 
+def _basis(finding: Finding, judged_by: JudgedBy) -> str:
+    """Where the confidence comes from, and that nobody but the caller vouches for what the caller's model said."""
+    basis = in_language(finding.confidence_basis_ja, finding.confidence_basis_en)
+    if judged_by is not JudgedBy.CALLERS_MODEL:
+        return basis
+    own = _("by the own language model of who asked for the review")
+    return f"{basis}; {own}" if basis else own
+
+
 def _answer_out(answer: FindingAnswer | None) -> AnswerOut | None:
     if answer is None:
         return None
@@ -127,9 +142,11 @@ def _answer_out(answer: FindingAnswer | None) -> AnswerOut | None:
 
 
 def suggestion_label(suggestion: SuggestionOut) -> str:
-    """A suggestion's heading; one that a model wrote says so."""
-    if suggestion.made_by != "model":
+    """A suggestion's heading; one that a model wrote says so, and whose model it was."""
+    if suggestion.made_by == "rules":
         return _("Suggestion")
+    if suggestion.made_by == JudgedBy.CALLERS_MODEL:
+        return _("Suggestion by the own language model of who asked for the review")
     return _("Suggestion by a language model ({model})").format(model=suggestion.model or "?")
 
 
@@ -143,7 +160,7 @@ def suggestions_out(result: CheckResult, finding: Finding, *, with_evidence: boo
 
 def _suggestion_out(suggestion: Suggestion, result: CheckResult) -> SuggestionOut:
     """In the active language. What came with a model's judgement is the model's."""
-    judged_by = result.judgement.get("model") if suggestion.finding.rule_id == JUDGED_BY_MODEL else None
+    by_model = suggestion.finding.rule_id == JUDGED_BY_MODEL
     return SuggestionOut(
         id=suggestion.public_id,
         finding_id=suggestion.finding.public_id,
@@ -152,9 +169,13 @@ def _suggestion_out(suggestion: Suggestion, result: CheckResult) -> SuggestionOu
         confidence=suggestion.confidence,
         example=suggestion.example or None,
         references=suggestion.references,
-        made_by="model" if suggestion.finding.rule_id == JUDGED_BY_MODEL else "rules",
-        model=judged_by,
+        made_by=_made_by(is_callers=result.was_judged_by is JudgedBy.CALLERS_MODEL) if by_model else "rules",
+        model=result.judgement.get("model") if by_model else None,
     )
+
+
+def _made_by(*, is_callers: bool) -> str:
+    return JudgedBy.CALLERS_MODEL.value if is_callers else "model"
 
 
 def _model_suggestion_out(suggestion: ModelSuggestion, *, with_evidence: bool) -> SuggestionOut:
@@ -166,7 +187,7 @@ def _model_suggestion_out(suggestion: ModelSuggestion, *, with_evidence: bool) -
         confidence=None,
         example=suggestion.example or None,
         references=[],
-        made_by="model",
+        made_by=_made_by(is_callers=suggestion.is_by_callers_model),
         model=suggestion.model,
         evidence=[EvidenceOut(**one) for one in suggestion.evidence] if with_evidence else [],
     )

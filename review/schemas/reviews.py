@@ -9,9 +9,24 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
+from knowledge.types.notices import Notice
 from review.models import CheckResult, Finding, Review, Signature
 from review.schemas.findings import FindingOut, SuggestionOut, finding_out, suggestions_out
-from review.types import Verdict
+from review.types import JudgedBy, Verdict
+
+BY_CALLERS_MODEL = Notice(
+    code="judged_by_callers_model",
+    ja="この判定は、レビューを依頼した人自身の言語モデルの答えによるものです。ハブのモデルの答えではなく、他の人が"
+    "確かめたものでもありません。人が判定するまで、承認の根拠にはなりません。",
+    en="The own language model of who asked for the review judged this. The hub did not ask it, and nobody else has "
+    "looked at it: it can't be signed off until a person has decided.",
+)
+SOME_BY_CALLERS_MODEL = Notice(
+    code="judged_by_callers_model",
+    ja="レビューを依頼した人自身の言語モデルが判定した項目があります。人が判定するまで、承認の根拠にはなりません。",
+    en="The own language model of who asked for the review judged some of the items. They can't be signed off until a "
+    "person has decided them.",
+)
 
 
 class ChecklistRef(BaseModel):
@@ -53,6 +68,10 @@ class ResultOut(BaseModel):
     verdict: str
     score: float | None
     method: str
+    judged_by: str = Field(
+        description="rules, hub_model, callers_model (the own model of who asked for the review; a person has to "
+        "decide before it can be signed off), or human"
+    )
     strategy_used: str
     strategy_selection_reason: str
     evidence: ResultEvidenceOut
@@ -187,6 +206,7 @@ def review_out(
     shown = list(enumerate(pairs[:limit], 1))
     with_evidence = options.get("include_evidence", True)
     suggested = options.get("suggestion_level", "basic") != "none"
+    is_callers = any(result.judged_by is JudgedBy.CALLERS_MODEL for result in results)
     suggestions = [
         one for _number, pair in shown if suggested for one in suggestions_out(*pair, with_evidence=with_evidence)
     ]
@@ -206,7 +226,7 @@ def review_out(
         ],
         total_findings=len(pairs),
         suggestions=suggestions,
-        notices=review.notices,
+        notices=_with(review.notices, SOME_BY_CALLERS_MODEL if is_callers else None),
         summary=_summary(review, results, pairs),
         usage=UsageOut(
             tokens_in=review.tokens_in,
@@ -219,6 +239,10 @@ def review_out(
         signed_at=review.signed_at,
         signatures=[_signature_out(signature) for signature in review.signatures.all()],
     )
+
+
+def _with(stored: Sequence[dict[str, str]], more: Notice | None) -> list[dict[str, str]]:
+    return [*stored, more.as_dict()] if more else list(stored)
 
 
 def _signature_out(signature: Signature) -> SignatureOut:
@@ -242,10 +266,11 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
         verdict=result.verdict,
         score=result.score,
         method=result.method,
+        judged_by=result.judged_by.value,
         strategy_used=result.strategy_used,
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
         evidence=ResultEvidenceOut(retrieved_chunks=_shown_chunks(result), ontology_refs=topics),
-        notices=result.notices,
+        notices=_with(result.notices, BY_CALLERS_MODEL if result.judged_by is JudgedBy.CALLERS_MODEL else None),
         execution_time_ms=result.execution_time_ms,
         original_verdict=result.original_verdict or None,
         original_method=result.original_method or None,

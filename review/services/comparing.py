@@ -16,6 +16,7 @@ from review.models import CheckResult, Finding, Review
 from review.schemas import DiffOut, DiffSideOut, FindingOut, MovedOut, finding_out
 from review.services.reviews import get_review, ordered_findings
 from review.services.verdicts import UNDECIDED
+from review.types import JudgedBy
 
 Pairs = Sequence[tuple[CheckResult, Finding]]
 
@@ -50,11 +51,13 @@ def compare_reviews(principal: Principal, review_id: str, *, base_id: str) -> Co
 
 def _reviewed(review: Review, pairs: Pairs) -> Reviewed:
     content = VersionContent.objects.filter(pk=review.version_id).first() if review.version_id else None
-    # a person's word on a check that the run left open says nothing of single findings
+    # a person's word on a check that the run left open says nothing of single findings; and what a caller's own model
+    # does not find any more is not known to be fixed
     decided = {
         result.item_version.item.code
         for result in review.results.all()
         if (result.original_verdict or result.verdict) not in UNDECIDED
+        and result.was_judged_by is not JudgedBy.CALLERS_MODEL
     }
     return Reviewed(
         text=content.markdown if content else "",

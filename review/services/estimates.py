@@ -103,7 +103,7 @@ def _plan(subject: Subject, target: RuleInput, items: Sequence[CheckItemVersion]
     if any(is_long(material, tokens=config.llm_context_tokens) for material in materials):
         title, material = tasks[0].document_title, materials[0]
         wanted = plan_digest(material, title=title, prompts=prompts, tokens=config.llm_context_tokens)
-        new = unanswered(_prepared(wanted))
+        new = unanswered(provider, _prepared(wanted))
     budget = Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget)
     summarises = is_affordable(provider, budget, new)
     forecaster = Forecaster(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.core.errors import NotFound
+from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, LlmRequest
 from review import runs
 from review.judging.sampling import SamplingProvider
@@ -24,16 +27,23 @@ def give_up_waiting(review: Review) -> None:
     Review.objects.filter(pk=review.pk).update(sampling_until=None)
 
 
-def run_with_answers(review: Review, answers: Mapping[str, Completion]) -> dict[str, LlmRequest]:
+def run_with_answers(
+    review: Review, answers: Mapping[str, Completion], recordings: CallRecordings
+) -> dict[str, LlmRequest]:
     """Judge what can be judged with the caller's answers so far, and give what to ask next, by key.
 
-    Nothing to ask: the review is finished, or somebody else works on it.
+    ``recordings`` are those of this call; what is taken of the answers is put there. Nothing to ask: the review is
+    finished, or somebody else works on it.
     """
-    provider = SamplingProvider(answers=answers)
+    recordings.used.clear()
+    provider = SamplingProvider(answers=answers, recordings=recordings)
     runs.execute(review.pk, sampling=provider)
     return provider.wanted
 
 
 def take_up(principal: Principal, review_id: str) -> Review:
-    """Find a review that the caller began, to go on with it. Raises NotFound."""
-    return get_review(principal, review_id, scope=Scope.REVIEW)
+    """Find a review that the caller began with their own model as its judge, to go on with it. Raises NotFound."""
+    review = get_review(principal, review_id, scope=Scope.REVIEW)
+    if review.requested_by_id != principal.user_id or review.options.get("judge") != "sampling":
+        raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
+    return review

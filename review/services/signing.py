@@ -19,7 +19,7 @@ from review.schemas import BlockerOut, SignatureOut, SignOffOut
 from review.services.reviews import get_review
 from review.services.triage import reopen_expired_waivers_of
 from review.services.verdicts import HUMAN
-from review.types import Severity, Verdict
+from review.types import JudgedBy, Severity, Verdict
 
 SHOWN_BLOCKERS = 10
 
@@ -68,6 +68,8 @@ def _people_needed() -> int:
 def blockers(review: Review) -> Iterator[Blocker]:
     """What must be decided first: an unfinished run, checks that nobody decided, unverified quotes, open criticals.
 
+    What a caller's own model judged counts as decided by nobody: its caller may have it say anything.
+
     Expects what ``services.get_review`` selects.
     """
     if review.status != ReviewStatus.COMPLETED:
@@ -79,6 +81,7 @@ def blockers(review: Review) -> Iterator[Blocker]:
 MESSAGES: dict[str, Promise] = {
     "error": _("The check broke, and nobody decided it."),
     "skipped": _("The check could not be judged, and nobody decided it."),
+    "callers_model": _("The caller's own language model judged the check, and no person decided it."),
     "unverified": _("A quote of the finding could not be verified, and nobody decided it."),
     "critical": _("A critical finding is open."),
 }
@@ -88,6 +91,8 @@ def _blockers_of(result: CheckResult) -> Iterator[Blocker]:
     item = result.item_version.item.code
     if result.method != HUMAN and result.verdict in (Verdict.ERROR, Verdict.SKIPPED):
         yield Blocker(code=result.verdict, message=MESSAGES[result.verdict], check_item_id=item)
+    elif result.judged_by is JudgedBy.CALLERS_MODEL:
+        yield Blocker(code="callers_model", message=MESSAGES["callers_model"], check_item_id=item)
     for finding in result.findings.all():
         if finding.triage != Triage.OPEN:
             continue

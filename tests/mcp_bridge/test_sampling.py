@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import anyio
+import httpx2
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CreateMessageResult, TextContent
 
-from tests.mcp_bridge.conftest import DESIGN
+from tests.mcp_bridge.conftest import DESIGN, stdio_session
 
 pytestmark = pytest.mark.anyio
 ERAS = ("auto", "legacy")
@@ -82,3 +85,67 @@ async def test_a_client_without_a_model_gets_its_checks_skipped_with_the_reason(
         facts = await review(client, f"なし-{mode}.md", judge="sampling")
     assert {item["verdict"] for item in facts["results"]} == {"skipped"}
     assert {notice["code"] for item in facts["results"] for notice in item["notices"]} == {"sampling_unavailable"}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_second_callers_model_is_asked_itself(site, model_items, mode):
+    """What the first one said of the same text is not served to the second."""
+    texts: list[list[str]] = [[], []]
+    for asked in texts:
+        async with site.client("core", mode=mode, sampling_callback=answering(GROUND, asked)) as client:
+            facts = await review(client, f"二人-{mode}.md", judge="sampling")
+        assert {item["judged_by"] for item in facts["results"]} == {"callers_model"}
+        assert {"judged_by_callers_model"} == {notice["code"] for notice in facts["notices"]}
+    assert texts[0] == texts[1]
+    assert len(texts[1]) == 2
+
+
+class _WithoutStream(httpx2.AsyncHTTPTransport):
+    """A way to the server on which the client's GET stream does not come about, as behind some gateways."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if request.method == "GET":
+            return httpx2.Response(405, request=request)
+        return await super().handle_async_request(request)
+
+
+async def test_a_client_without_a_stream_of_its_own_is_asked_on_the_calls_stream(site, model_items):
+    asked: list[str] = []
+    async with (
+        httpx2.AsyncClient(headers=site.headers(), timeout=60, transport=_WithoutStream()) as http,
+        Client(
+            streamable_http_client(f"{site.url}/mcp/core/", http_client=http),
+            mode="legacy",
+            sampling_callback=answering(GROUND, asked),
+        ) as client,
+    ):
+        with anyio.fail_after(100):  # it hung for 300 s
+            facts = await review(client, "流れなし.md", judge="sampling", wait_seconds=60)
+    assert len(asked) == 2
+    assert {item["verdict"] for item in facts["results"]} == {"pass"}
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+async def test_a_client_that_does_not_answer_is_waited_for_no_longer_than_the_call_may_take(
+    site, hub, model_items, transport
+):
+    """The first answer is kept; the second never comes."""
+    asked: list[str] = []
+    answer = answering(GROUND, asked)
+
+    async def hesitate(context, params) -> CreateMessageResult:
+        if asked:
+            await anyio.sleep_forever()
+        return await answer(context, params)
+
+    opened = (
+        site.client("core", mode="legacy", sampling_callback=hesitate)
+        if transport == "http"
+        else stdio_session(hub.stdio("core"), mode="legacy", sampling_callback=hesitate)
+    )
+    async with opened as client:
+        with anyio.fail_after(120):  # it was 300 s, whatever the call said
+            facts = await review(client, f"黙る-{transport}.md", judge="sampling", wait_seconds=20)
+    assert [item["verdict"] for item in facts["results"]] == ["pass", "skipped"]
+    assert facts["results"][1]["notices"][0]["code"] == "sampling_unavailable"
+    assert facts["status"] == "completed"

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.llm import client
 from hub.llm.models import RecordedAnswer
 from hub.llm.providers.registry import close_provider
+from hub.llm.recordings import CallRecordings
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason
 from knowledge.services.deletion import delete_document
@@ -242,14 +244,16 @@ def test_a_summary_that_speaks_to_a_model_is_not_shown_to_the_judge(long, config
 
 @pytest.mark.django_db
 def test_a_callers_model_goes_the_same_way_in_rounds(long, configure):
-    """Answers come some at a time; what was answered is not asked again, and the review ends judged."""
+    """Answers come some at a time; what was answered is not asked again in the call, and the review ends judged."""
     configure(llm_light_model="", llm_context_tokens=1400)
     answer = model(grounded)
     review = start(long, judge="sampling")
     answers: dict[str, Completion] = {}
     asked: list[str] = []
+    recordings = CallRecordings()
     for _round in range(12):
-        provider = SamplingProvider(answers=answers)
+        recordings = CallRecordings.from_json(json.loads(json.dumps(recordings.as_json())))
+        provider = SamplingProvider(answers=answers, recordings=recordings)
         runs.execute(review.pk, sampling=provider)
         if not provider.wanted:
             break
@@ -262,8 +266,10 @@ def test_a_callers_model_goes_the_same_way_in_rounds(long, configure):
     assert facts.status == "completed"
     assert (facts.results[0].verdict, facts.results[0].judgement.provider) == ("pass", "sampling")
     assert "llm_section_summaries" in codes(facts)
-    replay = services.replay_review(principal=local_operator(), review_id=review.public_id)
-    assert verdicts(finish(replay)) == verdicts(facts)
+    assert not RecordedAnswer.objects.exists()
+    told = AuditEvent.objects.filter(action="LLM_INFERENCE").values_list("details__tokens_in", flat=True)
+    assert len(told) == len(asked)
+    assert facts.usage.tokens_in == sum(told)
 
 
 def _completed(answer: Callable[[dict[str, Any]], str], request) -> Completion:

@@ -205,7 +205,11 @@ def test_the_callers_own_model_is_waited_for_and_its_suggestions_are_kept(plain)
     assert request.schema
     assert runs.execute(review.pk, sampling=SamplingProvider(answers={key: given}))
     facts = show(review)
-    assert (facts.status, by_models(facts)[0].content) == ("completed", CONTENT)
+    assert facts.status == "completed"
+    assert [one.content for one in facts.suggestions if one.made_by == "callers_model"] == [CONTENT]
+    replay = finish(services.replay_review(principal=local_operator(), review_id=review.public_id))
+    assert {one.made_by for one in replay.suggestions} == {"rules"}
+    assert "llm_suggestions_not_repeated" in {notice["code"] for notice in replay.notices}
 
 
 def flaw(pk: int, severity: Severity = Severity.MINOR, group: int = 1, *spans: Span) -> Flaw:
