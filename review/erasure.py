@@ -63,7 +63,8 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
         content_ja=ERASED.ja, content_en=ERASED.en, rationale_ja="", rationale_en="", example=""
     )
     ModelSuggestion.objects.filter(finding__in=findings.values("pk")).delete()
-    _erase_what_people_wrote(reviews, findings)
+    resting = Finding.objects.exclude(rests_on=[]).filter(rests_on__contains=[document.public_id])
+    _erase_what_people_wrote(reviews | relating, findings | resting)
     for batch in _batches(findings.order_by("pk").iterator(chunk_size=BATCH)):
         for finding in batch:
             _erase_finding(finding)

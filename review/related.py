@@ -23,7 +23,7 @@ def related_of(review: Review) -> tuple[RelatedDocument, ...]:
     for row in pinned:
         content = contents.get(row.version_id) if row.version_id else None
         if row.version is None or content is None:
-            raise RelatedGoneError(f"the related document {row.document_id_text} was deleted")
+            raise RelatedGoneError("a related document was deleted")
         found.append(related_document(row.version, content))
     return tuple(found)
 

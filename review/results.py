@@ -72,6 +72,7 @@ def _finding_row(
         ],
         searched=list(draft.searched),
         data=dict(draft.data),
+        rests_on=list(draft.sources),
         related_guideline=result.item_version.guideline_reference,
         confidence=draft.confidence,
         confidence_basis_ja=draft.confidence_basis.ja if draft.confidence_basis else "",

@@ -90,6 +90,9 @@ class FindingDraft:
     confidence: float | None = None
     confidence_basis: Text | None = None
     suggestion: SuggestionDraft | None = None
+    rests_on: tuple[str, ...] | None = None
+    """Ids of the related documents that were read to make it; None: all that its rule could read, as the registry
+    notes."""
     claimed: tuple[str, ...] = ()
     """Quotes that a model gave and that the text does not have: they make the finding unverified."""
 
@@ -97,6 +100,11 @@ class FindingDraft:
     def location(self) -> Span | None:
         """Return where the finding stands in the reviewed text."""
         return next((span for span in self.evidence if not span.document), None)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the ids of the related documents that it rests on, in order: those it names and those it quotes."""
+        return tuple(sorted({*(self.rests_on or ()), *(span.document for span in self.evidence if span.document)}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

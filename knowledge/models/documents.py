@@ -22,6 +22,11 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         collections = Collection.objects.visible_to(principal, scope).values("pk")
         return self.filter(collection_id__in=collections, classification__lte=principal.ceiling)
 
+    def hidden_from(self, principal: Principal, scope: Scope = Scope.READ) -> DocumentQuerySet:
+        """Keep the documents that ``visible_to`` leaves out."""
+        collections = Collection.objects.visible_to(principal, scope).values("pk")
+        return self.exclude(collection_id__in=collections, classification__lte=principal.ceiling)
+
     def live(self) -> DocumentQuerySet:
         """Leave out retired documents."""
         return self.filter(retired_at__isnull=True)

@@ -7,7 +7,7 @@ the suggestions that rules make stay. Killed in the middle, it is asked again an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from django.db import transaction
 
@@ -114,7 +114,7 @@ class _Adviser:
             answer = client.ask(
                 self.judge.principal,
                 request,
-                purpose=replace(self.judge.purpose, name="suggestions"),
+                purpose=self.sitting.suggestions_purpose(),
                 budget=self.judge.budget,
                 replay=self.judge.is_replay,
                 provider=self.judge.provider,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
@@ -140,6 +141,13 @@ class Sitting:
             is_replay=is_replay,
         )
 
+    def suggestions_purpose(self) -> Purpose:
+        """What requests for suggestions are for: findings may hold words of the related documents, too. One query."""
+        related = Document.objects.filter(versions__in=self.review.related.values("version")).select_related(
+            "collection"
+        )
+        return purpose_of(self._version.document, "suggestions", beside=list(related.order_by("pk")))
+
     def _hold(self) -> None:
         """A request may wait for a place as long as it may take itself; what the last ones took is kept before it."""
         self.lease.hold_for(2 * settings.CONFIG.llm_timeout_s)
@@ -252,10 +260,12 @@ def requester(review: Review) -> Principal:
     return principal_for_user(review.requested_by) if review.requested_by else system_principal("review")
 
 
-def purpose_of(document: Document, name: str = "review") -> Purpose:
-    """What requests about a document are for: recorded answers go with it."""
-    highest = max(document.classification, document.collection.classification)
-    return Purpose(name=name, document_ids=[document.public_id], classification=Classification(highest))
+def purpose_of(document: Document, name: str = "review", *, beside: Sequence[Document] = ()) -> Purpose:
+    """What requests about a document, and others ``beside`` it, are for: recorded answers go with each of them."""
+    documents = [document, *beside]
+    highest = max(max(each.classification, each.collection.classification) for each in documents)
+    ids = [each.public_id for each in documents]
+    return Purpose(name=name, document_ids=ids, classification=Classification(highest))
 
 
 def _decimal(cost: Decimal | None) -> Decimal | None:

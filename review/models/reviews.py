@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, F, Func, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Classification, Principal, Scope
 from hub.core.ids import new_id
 from hub.core.languages import in_language
 from hub.llm.models import CALLERS_MODEL
@@ -24,12 +26,51 @@ class ReviewQuerySet(models.QuerySet["Review"]):
     def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> ReviewQuerySet:
         """Keep the reviews of documents that the caller may act on with ``scope``.
 
-        What is left of a review whose document was deleted is for administrators.
+        A review is classified as the highest of its documents, the related ones among them, as they are now. What is
+        left of a review whose document was deleted is for administrators.
         """
         visible = Q(version__document_id__in=Document.objects.visible_to(principal, scope).values("pk"))
         if principal.is_superuser and principal.allows(scope):
             visible |= Q(version__isnull=True)
-        return self.filter(visible)
+        return self.filter(visible).exclude(_is_above(principal.ceiling))
+
+
+def _is_above(ceiling: int) -> Q:
+    """Reviews with a related document that is classified higher, or whose collection is."""
+    if ceiling >= max(Classification):
+        return Q(pk__in=[])
+    document = "related__version__document"
+    itself, collection = f"{document}__classification__gt", f"{document}__collection__classification__gt"
+    return Q((itself, ceiling)) | Q((collection, ceiling))
+
+
+class FindingQuerySet(models.QuerySet["Finding"]):
+    def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> FindingQuerySet:
+        """Keep the findings of reviews that the caller may act on with ``scope``, and may read all that they rest on.
+
+        Every door reads findings through this; those left out are withheld whole.
+        """
+        reviews = Review.objects.visible_to(principal, scope).values("pk")
+        return self.filter(result__review__in=reviews).readable_by(principal)
+
+    def readable_by(self, principal: Principal) -> FindingQuerySet:
+        """Keep what rests on no document that is hidden from the caller, of reviews that are known to be visible."""
+        return self.filter(Q(rests_on=[]) | ~Exists(self._hidden_from(principal)))
+
+    def withheld_from(self, principal: Principal) -> FindingQuerySet:
+        """Keep what ``readable_by`` leaves out."""
+        return self.exclude(rests_on=[]).filter(Exists(self._hidden_from(principal)))
+
+    @staticmethod
+    def _hidden_from(principal: Principal) -> models.QuerySet[Document]:
+        is_named = Func(
+            F("public_id"),
+            OuterRef("rests_on"),
+            template="(%(expressions)s))",
+            arg_joiner=" = ANY(",
+            output_field=models.BooleanField(),
+        )
+        return Document.objects.hidden_from(principal).filter(is_named)
 
 
 class ReviewStatus(models.TextChoices):
@@ -111,6 +152,11 @@ class Review(models.Model):
     notices = models.JSONField(default=list)
     """What people should know of the review as a whole: {code, ja, en}; those of a check stand with its result."""
 
+    hidden_related = False
+    """Whether a related document is hidden from the caller, and (1 to 3) the highest classification of the related
+    ones, where ``services.get_review`` loaded the review."""
+    related_level: int | None = None
+
     objects = ReviewQuerySet.as_manager()
 
     class Meta:
@@ -153,6 +199,8 @@ class CheckResult(models.Model):
     original_verdict = models.CharField(max_length=10, choices=VERDICTS, blank=True)
     original_method = models.CharField(max_length=10, blank=True)
     revision = models.PositiveIntegerField(default=0)
+    withheld = 0
+    """How many findings are withheld from the caller, where ``services.get_review`` loaded the result."""
 
     class Meta:
         verbose_name = _("check result")
@@ -180,7 +228,8 @@ class CheckResult(models.Model):
 class Finding(models.Model):
     """A defect with its evidence. ``fingerprint`` is the same in another review of the same or a later version.
 
-    ``revision`` counts what people changed; ``expires_at`` is set for waived findings only.
+    ``rests_on`` holds the ids of the other documents that were read to make it, and of those that a decision carried
+    over to it rests on. ``revision`` counts what people changed; ``expires_at`` is set for waived findings only.
     """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "fnd"), editable=False)
@@ -195,6 +244,7 @@ class Finding(models.Model):
     evidence = models.JSONField(default=list)
     searched = models.JSONField(default=list)
     data = models.JSONField(default=dict)
+    rests_on = ArrayField(models.CharField(max_length=40), default=list, editable=False)
     related_guideline = models.CharField(max_length=300, blank=True)
     confidence = models.FloatField(_("confidence"), null=True)
     confidence_basis_ja = models.TextField(blank=True)
@@ -211,12 +261,17 @@ class Finding(models.Model):
     carried = models.JSONField(default=dict)
     """Where its decision came from: {review_id, finding_id, version, triage, mark}; empty before. See CarryMark."""
 
+    objects = FindingQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("finding")
         verbose_name_plural = _("findings")
         ordering = ["result__position", "ordinal"]
         constraints = [models.UniqueConstraint(fields=["result", "fingerprint"], name="one_finding_per_fingerprint")]
-        indexes = [models.Index(fields=["expires_at"], condition=Q(triage="waived"), name="waivers_by_expiry")]
+        indexes = [
+            models.Index(fields=["expires_at"], condition=Q(triage="waived"), name="waivers_by_expiry"),
+            GinIndex(fields=["rests_on"], condition=~Q(rests_on=[]), name="findings_by_source"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.rule_id}: {self.message}"

@@ -13,7 +13,10 @@ RuleFunction = Callable[[RuleInput], RuleOutcome]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A registered rule. ``defaults`` are the parameters it understands, with the value used when none is given."""
+    """A registered rule. ``defaults`` are the parameters it understands, with the value used when none is given.
+
+    Only a rule that ``reads_related`` is given the related documents.
+    """
 
     id: str
     title: Text
@@ -21,6 +24,7 @@ class Rule:
     check: RuleFunction
     tags: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    reads_related: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ class Definition:
         en="names given beside an identifier that differ from the name it is defined with, here or in a related one",
     ),
     tags=("consistency", "traceability"),
+    reads_related=True,
 )
 def name_mismatch(target: RuleInput) -> RuleOutcome:
     """Report all identifiers that stand beside a name other than that of their definition, in one finding."""
@@ -110,6 +111,7 @@ def _finding(target: RuleInput, wrong: list[tuple[Mention, Span, Definition]], t
         key=",".join(names),
         evidence=(*(Span(start=start, end=end) for start, end in spans), *elsewhere),
         data={"identifiers": names},
+        rests_on=(),
         confidence=round(1 - len(wrong) / total, 3),
         confidence_basis=Text(
             ja=f"名称を添えた参照 {total} か所のうち名称が定義と合う割合",

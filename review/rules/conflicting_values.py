@@ -34,6 +34,7 @@ _SHORTEST_LABEL = 3
         "or related documents, and expected results that a code sample contradicts",
     ),
     tags=("consistency",),
+    reads_related=True,
 )
 def conflicting_value(target: RuleInput) -> RuleOutcome:
     """Report each quantity that has more than one value, with every place."""
@@ -141,6 +142,7 @@ def _finding(target: RuleInput, group: list[Quantity]) -> FindingDraft:
             en=f"“{name}” has different values: {where}.",
         ),
         key="|".join(sorted(counts)),
+        rests_on=(),
         evidence=tuple(Span(start=each.start, end=each.end) for each in group),
         data={"quantity": name, "values": sorted(counts)},
         confidence=round(max(counts.values()) / len(group), 3),
@@ -180,6 +182,7 @@ def _across_finding(target: RuleInput, related: RelatedDocument, pair: list[Quan
             Span(start=theirs.start, end=theirs.end, document=related.document_id),
         ),
         data={"quantity": ours.name, "values": [ours.written], "document_id": related.document_id},
+        rests_on=(related.document_id,),
         suggestion=SuggestionDraft(
             content=Text(
                 ja=f"「{where}」の「{ours.name}」を{kind.ja}の値に合わせるか、変えた理由を書きます。",

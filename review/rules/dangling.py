@@ -54,6 +54,7 @@ class Dangling:
         "document that is named; figures are figure.undefined_reference's",
     ),
     tags=("traceability", "structure"),
+    reads_related=True,
 )
 def dangling_reference(target: RuleInput) -> RuleOutcome:
     """Report all references to sections, annexes and anchors that do not exist, in one finding per document."""
@@ -176,6 +177,7 @@ def _finding(target: RuleInput, dangling: list[Dangling], total: int) -> Finding
         key="|".join(names),
         evidence=tuple(each.span for each in dangling),
         data={"references": names},
+        rests_on=(first.document.document_id,) if first.document else (),
         confidence=round(1 - len(dangling) / total, 3),
         confidence_basis=Text(
             ja=f"章節・付録への参照 {total} か所のうち参照先がある割合",

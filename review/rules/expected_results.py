@@ -102,6 +102,7 @@ def _finding(target: RuleInput, name: str, expected: Cell, status: str, sample: 
         key=f"expected:{name}",
         evidence=tuple(spans),
         data={"quantity": name, "values": [status, *sorted(sample.statuses)]},
+        rests_on=(),
         suggestion=SuggestionDraft(
             content=Text(
                 ja=f"「{name}」の期待結果を仕様で確かめ、表（{status}）と実装例（{asserted}）の誤っている方を直します。",

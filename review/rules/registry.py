@@ -30,8 +30,9 @@ def rule(
     looks_at: Text,
     tags: Iterable[str] = (),
     defaults: Mapping[str, Any] | None = None,
+    reads_related: bool = False,
 ) -> Callable[[RuleFunction], RuleFunction]:
-    """Register the decorated function as the rule ``id``.
+    """Register the decorated function as the rule ``id``; it is given related documents if it ``reads_related``.
 
     :raises ValueError: the id is taken.
     """
@@ -40,7 +41,13 @@ def rule(
         if id in _rules:
             raise ValueError(f"Rule {id!r} is registered twice.")
         _rules[id] = Rule(
-            id=id, title=title, looks_at=looks_at, check=check, tags=tuple(tags), defaults=dict(defaults or {})
+            id=id,
+            title=title,
+            looks_at=looks_at,
+            check=check,
+            tags=tuple(tags),
+            defaults=dict(defaults or {}),
+            reads_related=reads_related,
         )
         return check
 
@@ -67,7 +74,8 @@ def run_rules(rule_ids: Iterable[str], target: RuleInput) -> dict[str, RuleOutco
     """Run the rules over one document and return what each of them said, in the order asked for.
 
     A rule sees its defaults overlaid with ``target.params``. A rule that raises yields a ``RuleCrash`` and does not
-    stop the others.
+    stop the others. Each finding names the related documents that it rests on: all that its rule was given, unless
+    the rule says less.
 
     :raises UnknownRuleError: an id is not registered; nothing has run then.
     """
@@ -76,8 +84,9 @@ def run_rules(rule_ids: Iterable[str], target: RuleInput) -> dict[str, RuleOutco
 
 
 def _run_one(chosen: Rule, target: RuleInput) -> RuleOutcome | RuleCrash:
+    related = target.related if chosen.reads_related else ()
     try:
-        return chosen.check(replace(target, params={**chosen.defaults, **target.params}))
+        outcome = chosen.check(replace(target, related=related, params={**chosen.defaults, **target.params}))
     # The rule boundary: one broken rule must not end the review.
     except Exception as error:
         logger.exception("Rule %s crashed", chosen.id)
@@ -89,3 +98,12 @@ def _run_one(chosen: Rule, target: RuleInput) -> RuleOutcome | RuleCrash:
                 en=f"The rule “{chosen.title.en}” could not judge: internal error ({type(error).__name__}).",
             ),
         )
+    return _with_sources(outcome, tuple(each.document_id for each in related))
+
+
+def _with_sources(outcome: RuleOutcome, given: tuple[str, ...]) -> RuleOutcome:
+    """Say of each finding what it rests on; a rule that does not say may have used all that it was given."""
+    if not given:
+        return outcome
+    findings = (each if each.rests_on is not None else replace(each, rests_on=given) for each in outcome.findings)
+    return replace(outcome, findings=tuple(findings))

@@ -43,6 +43,7 @@ _UPSTREAM_NAMED = re.compile(r"(?:要件定義書|要求仕様書|設計書|仕�
         en="identifiers referred to in text and tables that neither the document nor a related one defines",
     ),
     tags=("traceability",),
+    reads_related=True,
 )
 def undefined_reference(target: RuleInput) -> RuleOutcome:
     """Report, per family, the identifiers that are referred to and defined neither here nor in a related document."""
@@ -138,6 +139,7 @@ def _undefined_state(target: RuleInput, family: Family, *, elsewhere: bool) -> T
         "downstream names",
     ),
     tags=("traceability",),
+    reads_related=True,
 )
 def unreferenced_definition(target: RuleInput) -> RuleOutcome:
     """Report, per family, the identifiers without a reference to or from anything here or in related documents."""
@@ -266,6 +268,7 @@ def _unanswered_finding(
         evidence=related_spans(related, lost),
         searched=tuple(section.title for section in target.sections),
         data={"family": family.prefix, "identifiers": names, "upstream": True, "document_id": related.document_id},
+        rests_on=(related.document_id,),
         confidence=round(1 - len(names) / total, 3),
         confidence_basis=Text(
             ja=f"{kind.ja}の {family.prefix} {total} 件のうち、この文書に現れる割合（高いほど残りは漏れらしい）",

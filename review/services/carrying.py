@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict, InvalidInput
-from knowledge.models import VersionContent
+from knowledge.models import Document, VersionContent
 from review.models import (
     STANDING,
     UNFINISHED,
@@ -61,7 +61,7 @@ def carry_offer(principal: Principal, review: Review) -> CarryOffer | None:
     if any(finding.carried for result in review.results.all() for finding in result.findings.all()):
         return None
     base = _earlier(principal, review)
-    decided = Finding.objects.filter(result__review=base, revision__gt=0).count() if base else 0
+    decided = Finding.objects.readable_by(principal).filter(result__review=base, revision__gt=0).count() if base else 0
     return CarryOffer(base=base, decided=decided) if base and decided else None
 
 
@@ -182,7 +182,9 @@ class _Carrying:
         new.triage, new.triage_reason, new.expires_at = carried.triage, carried.reason, carried.expires_at
         if carried.triage != Triage.OPEN:
             new.triaged_by, new.triaged_at = old.triaged_by, old.triaged_at
-        new.assignee = old.assignee if self._may_read(old.assignee) else None
+        # what people said of the earlier finding is for those who may read what that one rests on
+        new.rests_on = sorted({*new.rests_on, *old.rests_on})
+        new.assignee = old.assignee if self._may_read(old.assignee, new) else None
         new.carried = {
             "review_id": self.base.public_id,
             "finding_id": old.public_id,
@@ -191,13 +193,16 @@ class _Carrying:
             "mark": carried.mark.value,
         }
         new.revision += 1
-        new.save(update_fields=[*TRIAGE_FIELDS, "assignee", "carried", "revision"])
+        new.save(update_fields=[*TRIAGE_FIELDS, "assignee", "carried", "rests_on", "revision"])
         FindingEvent.objects.bulk_create([*_comments(old, new), self._note(old, new, carried)])
 
-    def _may_read(self, user: User | None) -> bool:
+    def _may_read(self, user: User | None, finding: Finding) -> bool:
         if user is None or not user.is_active:
             return False
-        return Review.objects.visible_to(principal_for_user(user)).filter(pk=self.review.pk).exists()
+        principal = principal_for_user(user)
+        if Document.objects.hidden_from(principal).filter(public_id__in=finding.rests_on).exists():
+            return False
+        return Review.objects.visible_to(principal).filter(pk=self.review.pk).exists()
 
     def _note(self, old: Finding, new: Finding, carried: Carried) -> FindingEvent:
         """Say in the history what was decided before, also where it was not taken over."""

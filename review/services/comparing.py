@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext_lazy as _
 
@@ -14,7 +14,7 @@ from knowledge.models import VersionContent
 from review.matching import Matching, Placed, Reviewed, match_findings, names_in
 from review.models import CheckResult, Finding, Review
 from review.schemas import DiffOut, DiffSideOut, FindingOut, MovedOut, finding_out
-from review.services.reviews import get_review, ordered_findings
+from review.services.reviews import FINDING_PARTS, get_review, in_document_order, ordered_findings
 from review.services.verdicts import UNDECIDED
 from review.types import JudgedBy
 
@@ -44,9 +44,54 @@ def compare_reviews(principal: Principal, review_id: str, *, base_id: str) -> Co
         )
     if current.pk == base.pk:
         raise InvalidInput(_("A review can't be compared with itself."), field="base")
-    before, after = (ordered_findings(list(review.results.all())) for review in (base, current))
+    before, after = (_all_findings(review) for review in (base, current))
     matching = match_findings(_reviewed(base, before), _reviewed(current, after))
-    return Comparison(base=base, current=current, base_findings=before, findings=after, matching=matching)
+    return _as_seen(Comparison(base=base, current=current, base_findings=before, findings=after, matching=matching))
+
+
+def _all_findings(review: Review) -> Pairs:
+    """All findings of a loaded review in the document's order, also those that are withheld from its reader.
+
+    What is withheld is matched, too: else a finding that is still there would count as fixed, or as new.
+    """
+    results = list(review.results.all())
+    if not any(result.withheld for result in results):
+        return ordered_findings(results)
+    rows = Finding.objects.filter(result__review=review).select_related(*FINDING_PARTS)
+    return in_document_order([(result, row) for result in results for row in rows if row.result_id == result.pk])
+
+
+def _as_seen(comparison: Comparison) -> Comparison:
+    """Leave out the findings that are withheld, and with them what they were matched to."""
+    base, current = (
+        {finding.pk for result in review.results.all() for finding in result.findings.all()}
+        for review in (comparison.base, comparison.current)
+    )
+    old = _places([finding.pk in base for _result, finding in comparison.base_findings])
+    new = _places([finding.pk in current for _result, finding in comparison.findings])
+    matching = comparison.matching
+
+    def pairs(matched: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        return tuple((old[one], new[other]) for one, other in matched if one in old and other in new)
+
+    return replace(
+        comparison,
+        base_findings=[comparison.base_findings[index] for index in old],
+        findings=[comparison.findings[index] for index in new],
+        matching=Matching(
+            fixed=tuple(old[index] for index in matching.fixed if index in old),
+            new=tuple(new[index] for index in matching.new if index in new),
+            open=pairs(matching.open),
+            moved=pairs(matching.moved),
+            undecided=tuple(old[index] for index in matching.undecided if index in old),
+        ),
+    )
+
+
+def _places(is_kept: Sequence[bool]) -> dict[int, int]:
+    """From the places of what is kept to its places once the rest is left out, in order."""
+    kept = (index for index, keep in enumerate(is_kept) if keep)
+    return {index: place for place, index in enumerate(kept)}
 
 
 def _reviewed(review: Review, pairs: Pairs) -> Reviewed:

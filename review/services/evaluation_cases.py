@@ -15,7 +15,9 @@ from hub.evaluation.review_cases import review_case
 from knowledge.services.retrieval_evaluation import get_dataset
 from review.models import CheckResult, Finding, Review, Triage
 from review.services.evaluation import create_dataset, record, require_reader, save_case
+from review.services.related import readable_related
 from review.services.verdicts import HUMAN
+from review.services.withholding import require_all_findings
 from review.types import Verdict
 
 LOCATION_CHARS = 200
@@ -41,18 +43,16 @@ def case_from_finding(
     an open finding.
     """
     found = _dataset(principal, dataset)
-    visible = Review.objects.visible_to(principal, Scope.TRIAGE).values("pk")
+    findings = Finding.objects.visible_to(principal, Scope.TRIAGE)
     finding = (
-        Finding.objects.select_related("result__item_version__item", "result__review")
-        .filter(public_id=finding_id, result__review__in=visible)
-        .first()
+        findings.select_related("result__item_version__item", "result__review").filter(public_id=finding_id).first()
     )
     if finding is None:
         raise NotFound(_('There is no finding "{finding_id}".'), code="finding_not_found", finding_id=finding_id)
     expected = expected_verdict or EXPECTED_BY_TRIAGE.get(Triage(finding.triage), "")
     if not expected:
         raise Conflict(_("Nobody has decided the finding yet: accept or reject it first."), code="not_decided")
-    return _keep(principal, found, _fields_of(finding) | {"expected_verdict": expected}, finding=finding_id)
+    return _keep(principal, found, _fields_of(principal, finding) | {"expected_verdict": expected}, finding=finding_id)
 
 
 def case_from_result(
@@ -72,8 +72,9 @@ def case_from_result(
         )
     if result.method != HUMAN:
         raise Conflict(_("Nobody has decided the check {item} yet."), code="not_decided", item=check_item_id)
+    require_all_findings(result, principal)
     fields = {
-        **_subject_of(result),
+        **_subject_of(principal, result),
         "item": result.item_version.name_ja,
         "note": f"{review_id} {check_item_id}",
         "expected_verdict": EXPECTED_BY_VERDICT[Verdict(result.verdict)],
@@ -107,21 +108,21 @@ def _keep(
     return row, is_new
 
 
-def _subject_of(result: CheckResult) -> dict[str, Any]:
-    """Which version of which document, beside which others, was checked for what."""
+def _subject_of(principal: Principal, result: CheckResult) -> dict[str, Any]:
+    """Which version of which document, beside which others that the caller may read, was checked for what."""
     review = result.review
     return {
         "document_id": review.document_id_text,
         "version": review.version_number,
-        "related_documents": list(review.related.values_list("document_id_text", flat=True)),
+        "related_documents": readable_related(principal, review),
         "check_item_id": result.item_version.item.code,
     }
 
 
-def _fields_of(finding: Finding) -> dict[str, Any]:
+def _fields_of(principal: Principal, finding: Finding) -> dict[str, Any]:
     """A finding as a case: its item and rule, and what it is about."""
     fields: dict[str, Any] = {
-        **_subject_of(finding.result),
+        **_subject_of(principal, finding.result),
         "rule_id": finding.rule_id,
         "item": finding.message_ja,
         "note": f"{finding.result.review.public_id} {finding.public_id}",

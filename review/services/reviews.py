@@ -36,7 +36,8 @@ from review.models import (
 from review.schemas import FindingOut, ReviewOut, review_out
 from review.services.mappings import suspect_reasons
 from review.services.masters import get_checklist, version_in_force
-from review.services.related import hide_unseen_quotes, pin_related, related_versions
+from review.services.related import pin_related, related_versions
+from review.services.withholding import with_related, with_withheld, withhold
 from review.tasks import execute_review
 
 FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
@@ -183,27 +184,25 @@ POLLED = ("status", "progress", "version_id", "version__status", "version__progr
 
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
-    """Find a review with all that ``review_out`` shows, in five queries. Raises NotFound, also for hidden ones."""
+    """Find a review with all that ``review_out`` shows, in five queries. Raises NotFound, also for hidden ones.
+
+    It holds what the caller may read: findings that rest on documents hidden from them are left out, and notices say
+    how many. The parts are never to be saved as a whole.
+    """
     principal.require(scope)
+    findings = Finding.objects.readable_by(principal).select_related(*FINDING_PARTS)
+    rows = with_withheld(principal, CheckResult.objects.select_related("item_version__item"))
+    results = rows.prefetch_related(Prefetch("findings", queryset=findings), "decisions")
     review = (
-        Review.objects.visible_to(principal, scope)
-        .select_related("version__document", "checklist_version__checklist")
-        .prefetch_related(
-            Prefetch(
-                "results",
-                queryset=CheckResult.objects.select_related("item_version__item").prefetch_related(
-                    Prefetch("findings", queryset=Finding.objects.select_related(*FINDING_PARTS)),
-                    "decisions",
-                ),
-            ),
-            "signatures",
-        )
+        with_related(principal, Review.objects.visible_to(principal, scope))
+        .select_related("version__document__collection", "checklist_version__checklist")
+        .prefetch_related(Prefetch("results", queryset=results), "signatures")
         .filter(public_id=review_id)
         .first()
     )
     if review is None:
         raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
-    hide_unseen_quotes(principal, review)
+    withhold(review)
     return review
 
 
@@ -261,12 +260,17 @@ def _work_here(review: Review, left: float | None) -> bool:
 
 def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, Finding]]:
     """All findings in the order of the document; what is missing comes after what is there, by check."""
+    return in_document_order([(result, finding) for result in results for finding in result.findings.all()])
+
+
+def in_document_order(pairs: Sequence[tuple[CheckResult, Finding]]) -> list[tuple[CheckResult, Finding]]:
+    """Findings with their results as ``ordered_findings`` orders them."""
 
     def place(pair: tuple[CheckResult, Finding]) -> tuple[bool, int, int, int]:
         start = pair[1].location.get("start_offset")
         return (start is None, start or 0, pair[0].position, pair[1].ordinal)
 
-    return sorted(((result, finding) for result in results for finding in result.findings.all()), key=place)
+    return sorted(pairs, key=place)
 
 
 def show_review(review: Review, *, everything: bool = False) -> ReviewOut:

@@ -75,6 +75,8 @@ def blockers(review: Review) -> Iterator[Blocker]:
     if review.status != ReviewStatus.COMPLETED:
         yield Blocker(code="unfinished", message=_("The review did not run to its end."), check_item_id="")
     for result in review.results.all():
+        if result.withheld:
+            yield Blocker(code="withheld", message=MESSAGES["withheld"], check_item_id=result.item_version.item.code)
         yield from _blockers_of(result)
 
 
@@ -84,6 +86,7 @@ MESSAGES: dict[str, Promise] = {
     "callers_model": _("The caller's own language model judged the check, and no person decided it."),
     "unverified": _("A quote of the finding could not be verified, and nobody decided it."),
     "critical": _("A critical finding is open."),
+    "withheld": _("Findings are withheld from you: somebody who may read all related documents has to sign."),
 }
 
 

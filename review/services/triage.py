@@ -72,7 +72,7 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
     for review in reviews:
         lock_for_change(review)
     findings = _load(reviews, wanted)
-    assignee = _assignee(change.assignee, reviews)
+    assignee = _assignee(change.assignee, findings)
     for finding in findings:
         _apply(principal, finding, change, assignee)
     recompute({finding.result for finding in findings})
@@ -90,16 +90,10 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
 def finding_history(principal: Principal, finding_id: str) -> QuerySet[FindingEvent]:
     """The lines of a finding's history, oldest first. Raises NotFound."""
     principal.require(Scope.READ)
-    finding = visible_findings(principal).filter(public_id=finding_id).first()
+    finding = Finding.objects.visible_to(principal).filter(public_id=finding_id).first()
     if finding is None:
         raise _unknown([finding_id])
     return finding.events.order_by("id")
-
-
-def visible_findings(principal: Principal, scope: Scope = Scope.READ) -> QuerySet[Finding]:
-    """The findings of reviews that the caller may act on with ``scope``."""
-    reviews = Review.objects.visible_to(principal, scope).values("pk")
-    return Finding.objects.filter(result__review__in=reviews)
 
 
 def _unknown(ids: Iterable[str]) -> NotFound:
@@ -107,7 +101,7 @@ def _unknown(ids: Iterable[str]) -> NotFound:
 
 
 def _reviews_of(principal: Principal, wanted: Sequence[str]) -> list[Review]:
-    found = visible_findings(principal, Scope.TRIAGE).filter(public_id__in=wanted)
+    found = Finding.objects.visible_to(principal, Scope.TRIAGE).filter(public_id__in=wanted)
     reviews = dict(found.values_list("public_id", "result__review_id"))
     if missing := [one for one in wanted if one not in reviews]:
         raise _unknown(missing[:5])
@@ -158,13 +152,13 @@ def _field(name: str, message: str | Promise) -> InvalidInput:
     return InvalidInput(message, field=name)
 
 
-def _assignee(name: str | None, reviews: Iterable[Review]) -> User | None:
+def _assignee(name: str | None, findings: Iterable[Finding]) -> User | None:
     """Find who is to work on the findings: somebody who may read them. Others answer like unknown names."""
     if not name:
         return None
     user = User.objects.filter(username=name, is_active=True).first()
-    wanted = {review.pk for review in reviews}
-    readable = Review.objects.visible_to(principal_for_user(user)).filter(pk__in=wanted).count() if user else 0
+    wanted = {finding.pk for finding in findings}
+    readable = Finding.objects.visible_to(principal_for_user(user)).filter(pk__in=wanted).count() if user else 0
     if user is None or readable < len(wanted):
         raise InvalidInput(
             _('assignee: "{name}" is no user who may read this review.'), code="unknown_assignee", name=name

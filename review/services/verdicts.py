@@ -12,6 +12,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from review.engine import overall_verdict, verdict_of
 from review.models import STANDING, UNFINISHED, CheckResult, ResultDecision, Review
+from review.services.withholding import require_all_findings
 from review.types import Severity, Verdict
 
 HUMAN = "human"
@@ -96,6 +97,7 @@ def decide_result(
         raise NotFound(
             _('The review has no check "{check_item_id}".'), code="result_not_found", check_item_id=check_item_id
         )
+    require_all_findings(result, principal)
     _refuse_stale(result, revision)
     _store_decision(principal, result, verdict=verdict, reason=reason.strip())
     _settle_review(review)

@@ -1,0 +1,98 @@
+"""What a caller may not read of a review that they may read: all that rests on documents that are hidden from them.
+
+Verdicts stay: they are of the reviewed document, and people sign them. How many findings are withheld is said; what
+they say, where, and of which document is not.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Greatest
+from django.utils.translation import gettext as _
+
+from hub.access.principals import Classification, Principal
+from hub.core.errors import Conflict
+from knowledge.models import Document
+from knowledge.types.notices import Notice
+from review.models import CheckResult, Finding, RelatedVersion, Review, ReviewQuerySet
+
+
+def with_related(principal: Principal, reviews: ReviewQuerySet) -> ReviewQuerySet:
+    """Note of each review whether related documents are hidden, and how they are classified, for ``withhold``."""
+    related = RelatedVersion.objects.filter(review=OuterRef("pk")).order_by()
+    hidden = related.filter(version__document__in=Document.objects.hidden_from(principal).values("pk"))
+    level = Max(Greatest("version__document__classification", "version__document__collection__classification"))
+    return reviews.annotate(
+        compares_hidden=Exists(hidden),
+        level_of_related=Subquery(related.values("review").annotate(level=level).values("level")),
+    )
+
+
+def with_withheld(principal: Principal, results: QuerySet[CheckResult]) -> QuerySet[CheckResult]:
+    """Note of each result how many of its findings are withheld from the caller, for ``withhold``."""
+    withheld = Finding.objects.withheld_from(principal).filter(result=OuterRef("pk")).order_by()
+    counted = withheld.values("result").annotate(number=Count("pk")).values("number")
+    return results.annotate(withheld_count=Coalesce(Subquery(counted), 0))
+
+
+def withhold(review: Review) -> None:
+    """Say in a loaded review what is withheld, and take out what people wrote of it (never of the stored one).
+
+    Expects what ``services.get_review`` selects.
+    """
+    noted = review.__dict__
+    review.hidden_related, review.related_level = noted["compares_hidden"], noted["level_of_related"]
+    total = 0
+    for result in review.results.all():
+        result.withheld = result.__dict__["withheld_count"]
+        total += result.withheld
+        if result.withheld:
+            result.notices = [*result.notices, findings_withheld(result.withheld).as_dict()]
+        if review.hidden_related:
+            for decision in result.decisions.all():
+                decision.reason = _text_withheld()
+    if review.hidden_related:
+        for signature in review.signatures.all():
+            signature.comment = signature.comment and _text_withheld()
+    said = [findings_withheld(total)] if total else []
+    review.notices = [*review.notices, *(notice.as_dict() for notice in (*said, *_level_notices(review)))]
+
+
+def findings_withheld(number: int) -> Notice:
+    """Say how many findings are withheld, and nothing of what they are about."""
+    return Notice(
+        code="findings_withheld",
+        ja=f"閲覧権限のない文書に基づく指摘 {number} 件は表示していません。判定には含まれています。",
+        en=f"Findings that rest on documents you may not read are withheld: {number}. The verdicts count them.",
+    )
+
+
+def _text_withheld() -> str:
+    return _("(withheld: the review compares with a document that you may not read)")
+
+
+def _level_notices(review: Review) -> list[Notice]:
+    if review.related_level is None or review.version is None:
+        return []
+    document = review.version.document
+    if review.related_level <= max(document.classification, document.collection.classification):
+        return []
+    level = Classification(review.related_level).name.lower()
+    return [
+        Notice(
+            code="classified_as_related",
+            ja=f"関連文書の機密区分に合わせて、このレビューの機密区分は {level} です。"
+            f"{level} を閲覧できない人には見えません。",
+            en=f"This review is classified {level}, as one of its related documents is. "
+            f"It is hidden from those who may not see {level}.",
+        )
+    ]
+
+
+def require_all_findings(result: CheckResult, principal: Principal) -> None:
+    """Raise Conflict when findings of a check are withheld from the caller: nobody decides on what they can't read."""
+    if Finding.objects.withheld_from(principal).filter(result=result).exists():
+        raise Conflict(
+            _("Findings of this check are withheld from you. Ask somebody who may read all related documents."),
+            code="findings_withheld",
+        )
