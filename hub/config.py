@@ -205,6 +205,19 @@ class Configuration(BaseSettings):
         "the machine's memory; 0 = none",
     )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
+    hub_sign_in_failures: int = Field(
+        5, ge=1, le=100, description="wrong passwords for one user name from one address before that address waits"
+    )
+    hub_sign_in_failures_anywhere: int = Field(
+        30,
+        ge=1,
+        le=1000,
+        description="the same from all addresses together; then those wait from which the person has not signed in "
+        "within 30 days",
+    )
+    hub_sign_in_wait_minutes: int = Field(
+        15, ge=1, le=1440, description="minutes that it takes after too many wrong passwords to be let in again"
+    )
     hub_request_threads: int = Field(
         16, ge=1, le=64, description="requests that a web process works on at one time; others wait in line"
     )

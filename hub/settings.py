@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -39,6 +40,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "axes",
     "ninja",
     "hub.apps.HubConfig",
     "hub.evaluation.apps.EvaluationConfig",
@@ -60,6 +62,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 TEMPLATES = [
@@ -142,6 +145,19 @@ STATIC_ROOT = make_data_dir(HUB_DATA_DIR / "static")
 WHITENOISE_USE_FINDERS = True
 
 LOGIN_URL = "admin:login"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+# How django-axes asks hub.access.sign_in, which has the bounds, keeps the audit and says how long to wait.
+AXES_HANDLER = "hub.access.sign_in.SignInGuard"
+AXES_CLIENT_IP_CALLABLE = "hub.access.sign_in.client_address"
+AXES_LOCKOUT_CALLABLE = "hub.access.sign_in.locked_response"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = CONFIG.hub_sign_in_failures
+AXES_COOLOFF_TIME = timedelta(minutes=CONFIG.hub_sign_in_wait_minutes)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True  # the audit has it
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -174,6 +190,7 @@ LOGGING = {
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},
+        "axes": {"level": "ERROR"},  # the audit has it
         "pdfminer": {"level": "ERROR"},
         "mcp": {"level": "WARNING"},
     },

@@ -22,6 +22,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 from hub.access.models import AccessToken, Clearance, HubRoleGrant
 from hub.access.principals import Principal, Scope
 from hub.access.services import create_token, record_event, revoke_token, usable_scopes
+from hub.access.sign_in import end_wait
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
@@ -38,6 +39,14 @@ class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg]
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+    actions = ("end_wait",)
+
+    @admin.action(description=_("Let the selected users sign in again at once"))
+    def end_wait(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """Forget the wrong passwords that were given for these people."""
+        for user in queryset:
+            end_wait(principal=principal_of(request), username=user.get_username())
+        messages.success(request, _("Wrong passwords are forgotten for: {count}.").format(count=len(queryset)))
 
 
 @admin.register(Group)

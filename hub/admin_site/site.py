@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
+from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest
-from django.urls import URLPattern, path
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
 
 from hub.admin_site.pages import registered_pages
+from hub.admin_site.sign_in_forms import OwnPasswordForm, SignInForm
 
 
 class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no types
@@ -18,6 +22,7 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
 
     index_title = _("Overview")
     login_template = "admin/hub/login.html"
+    login_form = SignInForm
 
     def __init__(self, name: str = "admin") -> None:
         super().__init__(name)
@@ -31,6 +36,17 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         """
         listed = super().get_app_list
         return cast("list[Any]", SimpleLazyObject(lambda: listed(request, app_label)))
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Let people change their own password, as Django does, with our form."""
+        request.current_app = self.name
+        view = PasswordChangeView.as_view(
+            form_class=partial(OwnPasswordForm, request=request),
+            success_url=reverse("admin:password_change_done", current_app=self.name),
+            template_name=self.password_change_template or PasswordChangeView.template_name,
+            extra_context={**self.each_context(request), **(extra_context or {})},
+        )
+        return view(request)
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""
