@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,13 +121,23 @@ def _wait_until_ready(hub: HubProcess, ready_file: Path, log: Path) -> None:
         time.sleep(0.1)
 
 
-def start_hub(data_dir: Path, *arguments: str, port: int | None = None) -> HubProcess:
-    """Start a hub and wait until it says that it is ready."""
+def start_hub(data_dir: Path, *arguments: str, port: int | None = None, under: Sequence[str] = ()) -> HubProcess:
+    """Start a hub and wait until it says that it is ready; ``under`` is a command that runs it, such as a tracer."""
     hub = HubProcess(data_dir=data_dir, port=port or free_port(), process=None)  # type: ignore[arg-type]
     ready_file = data_dir.parent / f"ready-{hub.port}.json"
     ready_file.unlink(missing_ok=True)
     log = (data_dir.parent / f"up-{hub.port}.log").open("wb")
-    command = [sys.executable, "manage.py", "up", "--port", str(hub.port), "--ready-file", str(ready_file), *arguments]
+    command = [
+        *under,
+        sys.executable,
+        "manage.py",
+        "up",
+        "--port",
+        str(hub.port),
+        "--ready-file",
+        str(ready_file),
+        *arguments,
+    ]
     hub.process = subprocess.Popen(command, cwd=ROOT, env=hub.environment(), stdout=log, stderr=subprocess.STDOUT)
     log.close()
     try:
