@@ -7,10 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.utils import translation
 
+from hub.core.embedded import shared_postgres
+from hub.core.embedded.postgres import MAINTENANCE_DATABASE
+from hub.core.embedded.roles import ROLE
 from hub.core.servers import ensure_queue
 
+# A role of the tests alone, which the hub's is a member of here.
+EMPTIES_TABLES = "hub_tests"
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -25,6 +32,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "long" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Let the hub's role, with which the tests run too, make the test database."""
+    server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
+    server.ensure(MAINTENANCE_DATABASE)
+    with server.superuser(MAINTENANCE_DATABASE) as superuser:
+        superuser.execute(f"ALTER ROLE {ROLE} CREATEDB")
+        superuser.execute(f"CREATE ROLE {EMPTIES_TABLES} ROLE {ROLE}")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Let tests that commit empty the audit trail's table after them, which the hub itself can't."""
+    server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
+    with server.superuser(str(connection.settings_dict["NAME"])) as superuser:
+        superuser.execute(f"GRANT TRUNCATE ON access_auditevent TO {EMPTIES_TABLES}")
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 
@@ -11,8 +12,11 @@ class AccessConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth.models import User  # models are not loaded yet when this module is
 
+        from hub.access.audit_trail import guard_audit_trail
         from hub.access.changes import watch, watch_groups
         from hub.access.models import AccessToken, Clearance, HubRoleGrant
 
         watch(User, AccessToken, Clearance, HubRoleGrant)
         watch_groups()
+        if settings.EMBEDDED_DATABASE:
+            guard_audit_trail()

@@ -103,8 +103,14 @@ class AuditEvent(models.Model):
     at = models.DateTimeField(_("at"), default=timezone.now, editable=False)
     action = models.CharField(_("action"), max_length=40, editable=False)
     principal = models.CharField(_("who"), max_length=150, editable=False)
+    # The line stays as it was written when the person is gone: nothing may change it.
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, verbose_name=_("user")
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        null=True,
+        editable=False,
+        verbose_name=_("user"),
     )
     resource = models.CharField(_("resource"), max_length=200, blank=True, editable=False)
     details = models.JSONField(_("details"), default=dict, editable=False)

@@ -18,6 +18,7 @@ from pathlib import Path
 from hub.core.embedded.errors import EmbeddedServerError
 from hub.core.embedded.folders import give_to
 from hub.core.embedded.launch import RunAs, run_command
+from hub.core.embedded.roles import ROLE
 
 SUPERUSER = "postgres"
 PORT = 5432  # no TCP port: it only names the socket
@@ -129,7 +130,8 @@ class Cluster:
         }
         # The kernel tells the server who is at the other end of the socket: only the hub's own user is let in.
         _write(self.home / "pg_hba.conf", "local all all peer map=hub\n")
-        _write(self.home / "pg_ident.conf", f'hub "{_own_name()}" {SUPERUSER}\n')
+        own = _own_name()
+        _write(self.home / "pg_ident.conf", f'hub "{own}" {SUPERUSER}\nhub "{own}" {ROLE}\n')
         _write(self.config, "".join(f"{name} = {_quoted(value)}\n" for name, value in settings.items()))
 
     def clear_stale_files(self) -> None:

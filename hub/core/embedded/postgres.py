@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
@@ -19,6 +20,7 @@ from hub.core.embedded.cluster import PORT, SUPERUSER, Cluster
 from hub.core.embedded.launch import RunAs
 from hub.core.embedded.memory import machine_memory_bytes
 from hub.core.embedded.privileges import choose_user
+from hub.core.embedded.roles import make_role, open_database
 from hub.core.embedded.server import EmbeddedServer
 
 MAINTENANCE_DATABASE = "postgres"
@@ -78,6 +80,7 @@ class EmbeddedPostgres(EmbeddedServer):
         super().__init__(home)
         self.port = PORT
         self._tuning = tuning
+        self._opened: set[str] = set()
 
     def ensure(self, database: str = "hub") -> None:
         """Make sure that the server runs, counts this process as a user, and has the database. Idempotent.
@@ -96,8 +99,15 @@ class EmbeddedPostgres(EmbeddedServer):
         conninfo = make_conninfo(self.dsn(MAINTENANCE_DATABASE), connect_timeout=_PING_LIMIT_S)
         return psycopg.pq.PGconn.ping(conninfo.encode()) == psycopg.pq.Ping.OK
 
+    @contextmanager
+    def superuser(self, database: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+        """Connect to a database of the running server as its superuser, for the length of the block; autocommit."""
+        conninfo = self.dsn(database)
+        with psycopg.connect(conninfo, autocommit=True, connect_timeout=_CONNECT_LIMIT_S) as connection:
+            yield connection
+
     def dsn(self, database: str) -> str:
-        """Return the URL of a database, as libpq reads it."""
+        """Return the URL of a database, as libpq reads it, for the superuser."""
         socket_dir = quote(str(self.socket_dir), safe="")
         return f"postgresql://{SUPERUSER}@/{quote(database, safe='')}?host={socket_dir}&port={self.port}"
 
@@ -121,13 +131,16 @@ class EmbeddedPostgres(EmbeddedServer):
         return Cluster(home=self.home, programs=postgres_programs(), socket_dir=self.socket_dir)
 
     def _ensure_database(self, database: str) -> None:
-        with psycopg.connect(
-            self.dsn(MAINTENANCE_DATABASE), autocommit=True, connect_timeout=_CONNECT_LIMIT_S
-        ) as connection:
+        with self.superuser(MAINTENANCE_DATABASE) as connection:
             known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
             if known is None:
                 # template0, since nobody can be connected to it, which would make the statement fail.
                 connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(database)))
+            make_role(connection)
+        if database not in self._opened and database != MAINTENANCE_DATABASE:
+            with self.superuser(database) as connection:
+                open_database(connection)
+            self._opened.add(database)
 
 
 _shared: dict[str, EmbeddedPostgres] = {}

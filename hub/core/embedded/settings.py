@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hub.core.embedded.cluster import SUPERUSER
 from hub.core.embedded.postgres import EmbeddedPostgres
+from hub.core.embedded.roles import ROLE
 
 
 def postgres_settings(home: Path, database: str = "hub") -> dict[str, Any]:
@@ -18,7 +18,7 @@ def postgres_settings(home: Path, database: str = "hub") -> dict[str, Any]:
     return {
         "ENGINE": "hub.core.embedded.django_backend",
         "NAME": database,
-        "USER": SUPERUSER,
+        "USER": ROLE,
         "HOST": str(server.socket_dir),
         "PORT": str(server.port),
         "CONN_MAX_AGE": 60,

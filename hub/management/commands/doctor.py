@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from hub.access.audit_trail import rights_to_change_events
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError
 from hub.core.servers import ensure_queue
@@ -120,6 +121,11 @@ def _database() -> Iterator[dict[str, object]]:
     new_enough = row is not None and tuple(map(int, version.split(".")[:2])) >= OLDEST_PGVECTOR
     detail = f"pgvector {version}" + ("" if new_enough else "; 0.8 or newer is needed for filtered search")
     yield _line("extension", "ok" if new_enough else "error", detail)
+    if rights := rights_to_change_events():
+        advice = "have another role own the table access_auditevent and grant the hub's SELECT and INSERT only"
+        yield _line("audit trail", "note", f"the hub's database role may {', '.join(rights)} written lines; {advice}")
+    else:
+        yield _line("audit trail", "ok", "the hub's database role can only read and add lines")
     if way_to_warm() is None:
         advice = "CREATE EXTENSION pg_prewarm; as a superuser in the hub's database lets it"
         yield _line("warm-up", "note", f"the search index can't be read into memory after a start; {advice}")

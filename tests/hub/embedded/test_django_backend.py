@@ -63,6 +63,11 @@ print(ask("SELECT body FROM note"), main_pid() != before)
 def test_a_test_database_is_made_and_dropped_through_the_maintenance_one(home: Path) -> None:
     script = """
 from django.db import connections
+from hub.core.embedded import shared_postgres
+server = shared_postgres(home)
+server.ensure("postgres")
+with server.superuser("postgres") as superuser:
+    superuser.execute("ALTER ROLE hub CREATEDB")
 connection.creation.create_test_db(verbosity=0, serialize=False)
 print(ask("SELECT current_database()"))
 connection.creation.destroy_test_db("hub", verbosity=0)
