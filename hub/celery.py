@@ -79,6 +79,15 @@ def _have_a_queue(**_signal: object) -> None:
     ensure_queue()
 
 
+@beat_init.connect
+def _keep_schedule_private(**_signal: object) -> None:
+    """Close the files of a schedule that a hub of before left open to others; new ones are made so."""
+    from django.conf import settings
+
+    for path in settings.HUB_DATA_DIR.glob("beat-schedule*"):
+        path.chmod(0o600)
+
+
 @worker_init.connect
 def _collect_seldom(**_signal: object) -> None:
     collect_seldom()

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import django_stubs_ext
 from django.utils.translation import gettext_lazy as _
 
+import hub.core.private_files  # noqa: F401 (from here on files are their owner's only)
 from hub.config import BASE_DIR, load_configuration
 from hub.core.embedded.settings import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey

@@ -39,6 +39,9 @@ def test_the_sample_collection_is_there_and_searchable(hub):
 
 def test_the_data_folder_is_for_its_owner_only(hub):
     assert stat.S_IMODE(hub.data_dir.stat().st_mode) & 0o066 == 0
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in hub.data_dir.rglob("*") if not path.is_symlink()}
+    assert any(path.name.startswith("beat-schedule") for path in modes)
+    assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
 
 
 @pytest.mark.parametrize(

@@ -110,8 +110,10 @@ class Cluster:
             "pg_dump か pg_upgrade でデータを移行してください。",
         )
 
-    def write_config(self, tuning: Mapping[str, str]) -> None:
-        """Write the configuration anew. ``tuning`` can't override what keeps the server private and the data safe.
+    def write_config(self, tuning: Mapping[str, str], run_as: RunAs | None) -> None:
+        """Write the configuration anew, readable by the server.
+
+        ``tuning`` can't override what keeps the server private and the data safe.
 
         :raises EmbeddedServerError: our own user has no name, which PostgreSQL needs to recognise us.
         """
@@ -129,10 +131,10 @@ class Cluster:
             "dynamic_shared_memory_type": "posix" if _has_roomy_shared_memory() else "mmap",
         }
         # The kernel tells the server who is at the other end of the socket: only the hub's own user is let in.
-        _write(self.home / "pg_hba.conf", "local all all peer map=hub\n")
+        _write(self.home / "pg_hba.conf", "local all all peer map=hub\n", run_as)
         own = _own_name()
-        _write(self.home / "pg_ident.conf", f'hub "{own}" {SUPERUSER}\nhub "{own}" {ROLE}\n')
-        _write(self.config, "".join(f"{name} = {_quoted(value)}\n" for name, value in settings.items()))
+        _write(self.home / "pg_ident.conf", f'hub "{own}" {SUPERUSER}\nhub "{own}" {ROLE}\n', run_as)
+        _write(self.config, "".join(f"{name} = {_quoted(value)}\n" for name, value in settings.items()), run_as)
 
     def clear_stale_files(self) -> None:
         """Remove what a killed server left. Only for when none of its processes lives.
@@ -144,10 +146,12 @@ class Cluster:
             path.unlink(missing_ok=True)
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, run_as: RunAs | None) -> None:
     path.write_text(text, encoding="utf-8")
-    # The server may be another user; strangers are kept out by the home folder.
-    path.chmod(0o644)
+    path.chmod(0o600)
+    if run_as is not None and run_as.capability is None:  # nothing else lets the server's own user read it
+        os.chown(path, -1, run_as.gid)
+        path.chmod(0o640)
 
 
 def _quoted(value: str) -> str:

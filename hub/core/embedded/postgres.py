@@ -115,7 +115,7 @@ class EmbeddedPostgres(EmbeddedServer):
         cluster = self._cluster()
         run_as = choose_user(program=cluster.programs / "postgres", home=self.home, data=cluster.data)
         buffers = getattr(settings, "EMBEDDED_BUFFERS_BYTES", None)  # unset: by the machine's memory
-        cluster.write_config(self._tuning or tuning_for(machine_memory_bytes(), buffers_bytes=buffers))
+        cluster.write_config(self._tuning or tuning_for(machine_memory_bytes(), buffers_bytes=buffers), run_as)
         cluster.create(run_as)
         cluster.require_same_major(run_as)
         cluster.clear_stale_files()

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
+from hub.core.private_files import write_for_person
 from hub.llm.providers.registry import get_provider
 from knowledge.services.collections import DEFAULT_COLLECTION
 from knowledge.services.documents import get_document
@@ -94,7 +95,7 @@ class Command(HubCommand):
             )
             review.refresh_from_db(fields=["verdict", "error"])
         if output:
-            output.write_bytes(report.content)
+            write_for_person(output, report.content)
         else:
             self.stdout.write(report.content.decode())
         if review.error:
