@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 
 from hub.core.scheduled_rows import failing_tasks
 from hub.core.shared_measures import MCP_FAILURES, total
+from knowledge.ingest.blobs import pending_removals
 from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus
 from knowledge.services.workers import worker_is_alive
@@ -36,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 30.0
 WORKER_GONE_AFTER = timedelta(seconds=60)
+WAITS_TOO_LONG = timedelta(days=8)  # a day after `knowledge.tidy` should have removed them
 STUCK_AFTER = timedelta(minutes=30)
 FAILING_WITHIN = timedelta(minutes=15)
 FAILING_FROM = 5  # failures, and at least half of what ended
@@ -64,6 +66,11 @@ def troubles() -> dict[str, str]:
     )
     if ended["failed"] >= FAILING_FROM and 2 * ended["failed"] >= ended["total"]:
         found["pipeline_failing"] = _("The pipeline is failing: %(failed)d of the last %(total)d documents.") % ended
+    waiting = pending_removals(broken_off_since=WAITS_TOO_LONG).filter(since__lt=Now() - WAITS_TOO_LONG).count()
+    if waiting:
+        found["bytes_waiting"] = _(
+            "%(count)d stored files of deleted documents wait to be removed for days; see `manage.py doctor`."
+        ) % {"count": waiting}
     failures = _new_mcp_failures()
     if failures >= MCP_FAILING_FROM:
         found["mcp_failing"] = _(

@@ -29,6 +29,12 @@ class BlobStore(Protocol):
     def iter_names(self) -> Iterator[str]:
         """Yield the sha256 of everything stored, in no particular order."""
 
+    def read_owner(self) -> str:
+        """Give the name that `write_owner` wrote last; empty when nobody has. Raises StorageUnavailable."""
+
+    def write_owner(self, name: str) -> None:
+        """Write into the store whose it is. Raises StorageUnavailable."""
+
     def check(self) -> None:
         """Raise StorageUnavailable when the store can't be written to."""
 

@@ -10,11 +10,13 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.utils import translation
+from pytest_django.plugin import DjangoDbBlocker
 
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.embedded.roles import ROLE
 from hub.core.servers import ensure_queue
+from knowledge.ingest.store_owner import claim_store
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"
@@ -45,11 +47,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """Let tests that commit empty the audit trail's table after them, which the hub itself can't."""
     server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
     with server.superuser(str(connection.settings_dict["NAME"])) as superuser:
         superuser.execute(f"GRANT TRUNCATE ON access_auditevent TO {EMPTIES_TABLES}")
+    with django_db_blocker.unblock():
+        claim_store()  # tests leave files of theirs behind, which another database would not take for its own
 
 
 @pytest.fixture(autouse=True)

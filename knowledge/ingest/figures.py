@@ -10,9 +10,15 @@ from pathlib import Path
 from hub.rest.uploads import temp_dir
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
-from knowledge.ingest.blobs import remove_unused_blobs
+from knowledge.ingest.blobs import expect_bytes, received_bytes, remove_unused_blobs
 from knowledge.models import Blob, DocumentVersion, Figure
 from knowledge.types.documents import ParsedFigure
+
+
+def expect_figures(figures: Sequence[ParsedFigure]) -> None:
+    """Note that the pictures' bytes are about to be written. Before the transaction of `store_figures`."""
+    if figures:
+        expect_bytes(hashlib.sha256(figure.data).hexdigest() for figure in figures)
 
 
 def store_figures(version: DocumentVersion, figures: Sequence[ParsedFigure]) -> None:
@@ -48,6 +54,7 @@ def _store_bytes(figures: dict[str, ParsedFigure]) -> None:
             path.write_bytes(data)
             store.put(sha256, path)
     Blob.objects.bulk_create(Blob(sha256=sha256, size_bytes=len(data)) for sha256, data in new.items())
+    received_bytes(figures)
 
 
 def _row(version: DocumentVersion, index: int, figure: ParsedFigure, sha256: str, before: Figure | None) -> Figure:

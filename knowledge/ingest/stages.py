@@ -30,7 +30,7 @@ from knowledge.backends.storage import get_blob_store
 from knowledge.backends.vectors import delete_vectors, write_vectors
 from knowledge.graph.rows import insert_new
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
-from knowledge.ingest.figures import store_figures
+from knowledge.ingest.figures import expect_figures, store_figures
 from knowledge.models import (
     Chunk,
     ChunkPolicy,
@@ -63,6 +63,7 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
         )
     title_before, name_before = _names_before(version)
     content = content_of(version, parsed)
+    expect_figures(parsed.figures)
     with transaction.atomic():
         lease.change(**_structure(parsed, sections=len(content.sections)))
         store_content(content)

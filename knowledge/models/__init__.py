@@ -9,6 +9,7 @@ from knowledge.models.documents import (
     DocumentType,
     DocumentVersion,
     Figure,
+    PendingBytes,
     VersionContent,
     WorkerHeartbeat,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "OntologyClassKind",
     "OntologyProperty",
     "OntologyPropertyKind",
+    "PendingBytes",
     "Source",
     "VersionContent",
     "WorkerHeartbeat",

@@ -65,6 +65,21 @@ class Blob(models.Model):
         return self.sha256
 
 
+class PendingBytes(models.Model):
+    """Bytes that this hub wrote, or is about to write, and that have no Blob row: not yet, or not any more.
+
+    Nothing else is ever removed from the store. ``deleted``: they belonged to documents that were deleted; otherwise an
+    upload is under way, or broke off.
+    """
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    since = models.DateTimeField(default=timezone.now)
+    deleted = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
 class Document(models.Model):
     """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -14,9 +14,10 @@ from knowledge.backends.active_embedder import active_embedding_set, chunks_of
 from knowledge.backends.postings import lost_entries, recount_statistics
 from knowledge.backends.storage import get_blob_store
 from knowledge.ingest import pipeline
-from knowledge.ingest.blobs import delete_bytes
+from knowledge.ingest.blobs import pending_removals, remove_pending_bytes
 from knowledge.ingest.lexical_upkeep import reindex_chunks
 from knowledge.ingest.stages import unindex
+from knowledge.ingest.store_owner import unknown_names
 from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalEntry
 from knowledge.models.documents import IN_WORK
 from knowledge.tasks import advance_version
@@ -32,14 +33,22 @@ class Inconsistency:
     count: int
     detail: str
     remedy: str
+    is_repaired: bool = False
+    is_note: bool = False  # nothing is wrong with the hub, and repairing does nothing about it
 
 
-def check_consistency(*, repair: bool = False) -> Iterator[Inconsistency]:
-    """Yield what is wrong; with ``repair`` it is put right on the way, so that the next check is clean."""
-    for check in (_missing_vectors, _stray_vectors, _lost_postings, _counters, _missing_blobs, _stray_blobs, _stuck):
+def check_consistency(*, repair: bool = False, remove_many: bool = False) -> Iterator[Inconsistency]:
+    """Yield what is wrong; with ``repair`` it is put right on the way, so that the next check is clean.
+
+    With ``remove_many`` also where so many broken uploads left bytes that it is likelier that something else is wrong.
+    """
+    checks = (_missing_vectors, _stray_vectors, _lost_postings, _counters, _missing_blobs, _unknown_bytes, _stuck)
+    for check in checks:
         found = check(repair)
         if found is not None:
             yield found
+    if (pending := _pending_bytes(repair, many=remove_many)) is not None:
+        yield pending
 
 
 def _missing_vectors(repair: bool) -> Inconsistency | None:
@@ -98,14 +107,35 @@ def _missing_blobs(_repair: bool) -> Inconsistency | None:
     return _found("blobs_missing", missing, "files that are not in the store", "can't be repaired: restore a backup")
 
 
-def _stray_blobs(repair: bool) -> Inconsistency | None:
-    """Files without a row: an upload that broke off after its file was stored."""
-    known = set(Blob.objects.values_list("pk", flat=True))
-    stray = [sha256 for sha256 in get_blob_store().iter_names() if sha256 not in known]
-    if repair:
-        for sha256 in stray:
-            delete_bytes(sha256)
-    return _found("blobs_without_rows", stray, "stored files that no document has", "they are deleted")
+def _unknown_bytes(_repair: bool) -> Inconsistency | None:
+    """Files that this database knows nothing of, and so never removes."""
+    found = _found(
+        "blobs_unknown",
+        unknown_names(),
+        "stored files that this database did not write",
+        "they are kept: another hub's, later uploads than a restored dump knows, or what an older version left",
+    )
+    return found and replace(found, is_repaired=False, is_note=True)
+
+
+def _pending_bytes(repair: bool, *, many: bool) -> Inconsistency | None:
+    """Files of deleted documents, and of uploads that broke off a week ago."""
+    count = pending_removals().count()
+    if not count:
+        return None
+    what, remedy = "stored files whose documents are gone, or never came", "they are removed"
+    if not repair:
+        return Inconsistency(code="blobs_without_rows", count=count, detail=what, remedy=remedy)
+    removal = remove_pending_bytes(many=many)
+    if removal.kept:
+        remedy = (
+            f"{removal.kept} are kept, which is more than broken uploads leave: look, then run it with --remove-many"
+            if removal.is_own_store
+            else "they are kept, since the store belongs to another database; see the line store_owner"
+        )
+    return Inconsistency(
+        code="blobs_without_rows", count=count, detail=what, remedy=remedy, is_repaired=not removal.kept
+    )
 
 
 def _stuck(repair: bool) -> Inconsistency | None:
@@ -120,4 +150,6 @@ def _stuck(repair: bool) -> Inconsistency | None:
 
 
 def _found(code: str, items: list[int] | list[str], detail: str, remedy: str) -> Inconsistency | None:
-    return Inconsistency(code=code, count=len(items), detail=detail, remedy=remedy) if items else None
+    repairable = not code.endswith("_missing")
+    found = Inconsistency(code=code, count=len(items), detail=detail, remedy=remedy, is_repaired=repairable)
+    return found if items else None

@@ -23,11 +23,11 @@ from hub.core.errors import Conflict, NotFound
 from hub.core.lease import lease_duration
 from hub.llm.recordings import forget_answers
 from knowledge.backends.blob_locks import lock_bytes
-from knowledge.backends.storage import StorageUnavailable, get_blob_store
-from knowledge.ingest.blobs import delete_bytes, remove_unused_blobs
+from knowledge.backends.storage import StorageUnavailable
+from knowledge.ingest.blobs import delete_bytes, remove_pending_bytes, remove_unused_blobs
 from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import remove_chunks, unindex
-from knowledge.models import Blob, Chunk, DeletionReceipt, Document, DocumentStatus, Figure
+from knowledge.models import Chunk, DeletionReceipt, Document, DocumentStatus, Figure, PendingBytes
 from knowledge.models.documents import IN_WORK
 from knowledge.services.documents import changeable_document
 
@@ -137,15 +137,22 @@ def _forget_answers(document_id: str) -> None:
 def _delete_bytes_or_log(sha256: str) -> None:
     """After the commit the deletion stands: a store that is down now is tried again by ``remove_stray_bytes``."""
     try:
-        delete_bytes(sha256)
+        if not delete_bytes(sha256) and PendingBytes.objects.filter(pk=sha256).exists():
+            logger.warning("bytes %s stay: the store belongs to another database; see manage.py doctor", sha256)
     except StorageUnavailable as error:
         logger.warning("bytes %s stay until the store answers: %s", sha256, error)
 
 
 def remove_stray_bytes() -> int:
-    """Remove stored bytes without a row, left where a process died between commit and removal; gives their number."""
-    known = set(Blob.objects.values_list("pk", flat=True).iterator())
-    return sum(delete_bytes(sha256) for sha256 in get_blob_store().iter_names() if sha256 not in known)
+    """Remove bytes whose rows are gone, or never came, left where a process died between; gives their number.
+
+    Only what this database noted as its own writing, and only from a store that is its own.
+    """
+    removal = remove_pending_bytes()
+    if removal.kept:
+        reason = "there are too many" if removal.is_own_store else "the store belongs to another database"
+        logger.error("%d stored files wait to be removed: %s; see manage.py doctor", removal.kept, reason)
+    return removal.removed
 
 
 def retire_document(document: Document) -> None:

@@ -16,6 +16,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
+from knowledge.ingest.blobs import expect_bytes, received_bytes
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
 from knowledge.services.collections import DEFAULT_COLLECTION, get_collection
 from knowledge.services.documents import check_ceiling, check_document_type
@@ -78,10 +79,12 @@ def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
     classification = upload.classification or Classification(collection.classification)
     check_ceiling(principal, classification)
     policy = chunk_policy(upload.chunk_options)
+    expect_bytes([upload.sha256])
     with transaction.atomic():
         lock_bytes(upload.sha256)
         get_blob_store().put(upload.sha256, upload.file)
         blob, _made = Blob.objects.get_or_create(sha256=upload.sha256, defaults={"size_bytes": upload.size_bytes})
+        received_bytes([upload.sha256])
         document, is_new = Document.objects.get_or_create(
             collection=collection,
             path=path,

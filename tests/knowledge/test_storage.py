@@ -53,6 +53,14 @@ def test_what_was_put_can_be_read_back(store, source):
         assert path.read_bytes() == CONTENT
 
 
+def test_the_owner_is_no_blob_and_is_what_was_written_last(store, source):
+    assert store.read_owner() == ""
+    store.write_owner("7123.1")
+    store.write_owner("7123.2")
+    assert store.read_owner() == "7123.2"
+    assert list(store.iter_names()) == []
+
+
 def test_putting_twice_keeps_one(store, source):
     store.put(SHA256, source)
     store.put(SHA256, source)

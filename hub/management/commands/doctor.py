@@ -19,6 +19,8 @@ from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
 from knowledge.backends.warm_up import way_to_warm
 from knowledge.checks import READINESS_CHECKS
+from knowledge.ingest.blobs import pending_removals
+from knowledge.ingest.store_owner import claim_store, owns_store
 from knowledge.services.consistency import check_consistency
 from knowledge.services.workers import worker_is_alive
 
@@ -33,11 +35,21 @@ class Command(HubCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--repair", action="store_true", help="put right what can be")
+        parser.add_argument(
+            "--remove-many",
+            action="store_true",
+            help="with --repair: remove bytes of broken uploads however many there are",
+        )
+        parser.add_argument(
+            "--claim-store",
+            action="store_true",
+            help="make this database the one that removes bytes from the store; stop every other hub on it first",
+        )
         parser.add_argument("--json", action="store_true")
 
-    def handle(self, *, repair: bool, json: bool, **_options: object) -> None:
+    def handle(self, *, repair: bool, json: bool, remove_many: bool, claim_store: bool, **_options: object) -> None:
         with cli_call():
-            findings = list(_diagnose(repair=repair))
+            findings = list(_diagnose(repair=repair, remove_many=remove_many, claim=claim_store))
         healthy = all(finding["status"] != "error" for finding in findings)
         if json:
             self.print_json({"healthy": healthy, "checks": findings})
@@ -52,7 +64,7 @@ def _line(check: str, status: str, detail: str = "") -> dict[str, object]:
     return {"check": check, "status": status, "detail": detail}
 
 
-def _diagnose(*, repair: bool) -> Iterator[dict[str, object]]:
+def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[str, object]]:
     for remark in settings.CONFIG.remarks():
         yield _line("settings", "note", remark)
     if not settings.CONFIG.bedrock_kb_id:
@@ -63,7 +75,20 @@ def _diagnose(*, repair: bool) -> Iterator[dict[str, object]]:
     if any(part["status"] == "error" for part in parts):
         return
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
-    yield from _index(repair=repair)
+    if claim:
+        claim_store()
+    yield _store_owner()
+    yield from _index(repair=repair, remove_many=remove_many)
+
+
+def _store_owner() -> dict[str, object]:
+    if owns_store():
+        return _line("store_owner", "ok", "this database removes bytes of deleted documents")
+    advice = (
+        "the stored files belong to another database, or to nobody, so that none is removed; where this hub is the one "
+        "that goes on (after a restore, say) and no other uses the store, run: manage.py doctor --claim-store"
+    )
+    return _line("store_owner", "error" if pending_removals().exists() else "note", advice)
 
 
 def _parts() -> Iterator[dict[str, object]]:
@@ -131,13 +156,15 @@ def _database() -> Iterator[dict[str, object]]:
         yield _line("warm-up", "note", f"the search index can't be read into memory after a start; {advice}")
 
 
-def _index(*, repair: bool) -> Iterator[dict[str, object]]:
+def _index(*, repair: bool, remove_many: bool) -> Iterator[dict[str, object]]:
     found = False
-    for problem in check_consistency(repair=repair):
-        found = True
-        repaired = repair and not problem.code.endswith("_missing")
+    for problem in check_consistency(repair=repair, remove_many=remove_many):
         detail = f"{problem.count} {problem.detail}; "
-        detail += problem.remedy if repaired else f"run: manage.py doctor --repair ({problem.remedy})"
-        yield _line(problem.code, "repaired" if repaired else "error", detail)
+        if problem.is_note:
+            yield _line(problem.code, "note", detail + problem.remedy)
+            continue
+        found = True
+        detail += problem.remedy if repair else f"run: manage.py doctor --repair ({problem.remedy})"
+        yield _line(problem.code, "repaired" if repair and problem.is_repaired else "error", detail)
     if not found:
         yield _line("index", "ok", "rows, vectors, counters and files agree")

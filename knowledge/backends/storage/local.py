@@ -14,6 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.backends.storage.errors import BlobMissing, StorageUnavailable
 
+OWNER = ".owner"
+
 
 class LocalBlobStore:
     """Keeps blobs below ``root``, a folder for its owner only."""
@@ -69,17 +71,37 @@ class LocalBlobStore:
             if not path.name.startswith("."):
                 yield path.name
 
+    def read_owner(self) -> str:
+        try:
+            return (self._root / OWNER).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def write_owner(self, name: str) -> None:
+        try:
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=self._root, delete=False) as draft:
+                draft.write(name)
+            Path(draft.name).replace(self._root / OWNER)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
     def check(self) -> None:
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self._root, prefix=".check-"):
                 pass
         except OSError as error:
-            raise StorageUnavailable(
-                _("The folder {folder} can't be written to: {reason}."),
-                folder=str(self._root),
-                reason=error.strerror or str(error),
-            ) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StorageUnavailable:
+        return StorageUnavailable(
+            _("The folder {folder} can't be written to: {reason}."),
+            folder=str(self._root),
+            reason=error.strerror or str(error),
+        )
 
 
 def _missing(sha256: str) -> BlobMissing:

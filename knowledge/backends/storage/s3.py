@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 PREFIX = "blobs/"
+OWNER = "owner"  # beside the blobs, not among them
 SPOOL_BYTES = 16 * 1024 * 1024
 
 
@@ -61,6 +62,18 @@ class S3BlobStore:
             for page in pages:
                 for item in page.get("Contents", []):
                     yield item["Key"].removeprefix(PREFIX)
+
+    def read_owner(self) -> str:
+        try:
+            with self._translating(OWNER):
+                answer = self._client.get_object(Bucket=self._bucket, Key=OWNER)
+                return answer["Body"].read().decode()
+        except BlobMissing:
+            return ""
+
+    def write_owner(self, name: str) -> None:
+        with self._translating():
+            self._client.put_object(Bucket=self._bucket, Key=OWNER, Body=name.encode(), ContentType="text/plain")
 
     def check(self) -> None:
         with self._translating():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from hub.access.principals import local_operator
 from knowledge.backends.storage import get_blob_store
-from knowledge.models import Chunk, ChunkVector, Document, LexicalStatistics
+from knowledge.ingest.blobs import expect_bytes
+from knowledge.models import Chunk, ChunkVector, Document, LexicalStatistics, PendingBytes
 from knowledge.services.consistency import check_consistency
 from tests.factories import upload_text, work_through
 
@@ -61,10 +65,23 @@ def test_a_file_that_is_gone_from_the_store_is_seen_and_can_not_be_repaired(docu
     assert codes() == ["blobs_missing"]
 
 
-def test_a_file_that_nobody_has_is_removed(document, tmp_path):
+def test_a_file_that_this_hub_never_wrote_is_a_note_and_stays(document, tmp_path):
     stray = tmp_path / "stray"
     stray.write_bytes(b"x")
     get_blob_store().put("f" * 64, stray)
+    (problem,) = check_consistency(repair=True)
+    assert (problem.code, problem.is_note, problem.count) == ("blobs_unknown", True, 1)
+    assert "f" * 64 in set(get_blob_store().iter_names())
+
+
+def test_what_an_upload_that_broke_off_a_week_ago_left_is_removed(document, tmp_path):
+    stray = tmp_path / "stray"
+    stray.write_bytes(b"x")
+    expect_bytes(["f" * 64])
+    get_blob_store().put("f" * 64, stray)
+    assert codes() == []  # it may still be under way
+    PendingBytes.objects.update(since=timezone.now() - timedelta(days=8))
     assert codes() == ["blobs_without_rows"]
     codes(repair=True)
     assert codes() == []
+    assert "f" * 64 not in set(get_blob_store().iter_names())

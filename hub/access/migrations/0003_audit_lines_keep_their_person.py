@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('access', '0001_initial'),
+        ('access', '0002_hub_roles'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
