@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
+
+from hub.core.patterns import PatternRefused, check_pattern
+from knowledge.ontology.titles import HEADING_CUE
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise
@@ -46,8 +48,9 @@ class LinesField(forms.CharField):
     @staticmethod
     def _check_pattern(line: str) -> None:
         try:
-            re.compile(line)
-        except re.error as error:
+            check_pattern(line.removeprefix(HEADING_CUE), where="")
+        except PatternRefused as refused:
             raise ValidationError(
-                _("%(line)s is not a regular expression: %(reason)s"), params={"line": line, "reason": str(error)}
-            ) from error
+                _("%(line)s can't be used as a regular expression: %(reason)s"),
+                params={"line": line, "reason": refused.reason},
+            ) from refused

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hub.core.patterns import stored_pattern
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import name_key
 from knowledge.graph.reading import SourceText, plain
@@ -25,12 +26,15 @@ def identifier_facts(source: SourceText) -> Iterator[NodeFact | EdgeFact]:
     A section that defines it DEFINES it; one that mentions it REFERENCES it where this document defines it, and
     TRACES_TO it where another one does. An identifier traces to those of other families that stand in the row, or
     under the heading, that defines it.
+
+    :raises PatternTooSlow: a curator's pattern takes too long. :raises PatternRefused: one can't be compiled.
     """
     families = read_families(source.text, source.sections, source.blocks)
     found = [(mention, "Requirement", family.role.value) for family in families for mention in family.mentions]
     known = {(mention.start, mention.end) for mention, _type, _role in found}
     for pattern, node_type in source.patterns.items():
-        matches = read_matches(re.compile(pattern), source.text, source.sections, source.blocks)
+        compiled = stored_pattern(pattern, where=f"identifier pattern of {node_type}")
+        matches = read_matches(compiled, source.text, source.sections, source.blocks)
         found += [
             (m, node_type, "other") for m in matches if (m.start, m.end) not in known and len(m.id) <= _LONGEST_ID
         ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext as _
 
+from hub.core.patterns import PatternRefused, check_pattern
 from knowledge.guidelines.diff import ArticleChange
 from knowledge.models import ArticleSeverity, GuidelineEdition
 from knowledge.types.requirements import RequiredElement
@@ -165,6 +166,8 @@ def _wrong_values(draft: ArticleDraft, document_types: Mapping[str, str]) -> Ite
 def _wrong_patterns(draft: ArticleDraft) -> Iterator[str]:
     for pattern in (*draft.applies_when, *(each for element in draft.elements for each in element.patterns)):
         try:
-            re.compile(pattern)
-        except re.error as error:
-            yield _("{pattern} is not a regular expression: {reason}").format(pattern=pattern, reason=str(error))
+            check_pattern(pattern, where=draft.number)
+        except PatternRefused as refused:
+            yield _("{pattern} can't be used as a regular expression: {reason}").format(
+                pattern=pattern, reason=refused.reason
+            )

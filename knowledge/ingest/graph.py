@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from hub.core.patterns import PatternRefused, PatternTooSlow
 from hub.core.publication import PublicationStatus
 from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
 from knowledge.graph.extract import RULES, extract
@@ -94,7 +95,7 @@ def update_graph(document_pk: int) -> bool:
         _read_and_write(document, document.current_version, patterns)
     except Exception as error:
         logger.exception("the graph of document %s was not updated", document.public_id)
-        _try_later(document, type(error).__name__)
+        _try_later(document, str(error) if isinstance(error, PatternTooSlow | PatternRefused) else type(error).__name__)
         return False
     return True
 

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from itertools import zip_longest
 
 from hub.core.folding import fold
@@ -73,6 +72,8 @@ def judge_topics(
     A heading that names the topic decides if anything stands under it. Else a passage that states something on the
     topic (one of its cues, or an item labelled with its name) decides. Examples, drawings, the table of contents and
     the change history never do.
+
+    :raises PatternTooSlow: a cue or exclusion takes too long. :raises PatternRefused: one can't be compiled.
     """
     reader = _Reader(text, tuple(sections), tuple(blocks))
     return tuple(_judge(topic, tuple(topics), reader) for topic in topics)
@@ -162,11 +163,11 @@ def _is_about(section: Section, topic: Topic, topics: tuple[Topic, ...], reader:
 
 
 def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
-    cues = _compiled(passage_cues(topic))
+    cues = passage_cues(topic)
     for passage in reader.passages:
         if _EXAMPLE.search(passage.text) or (_is_foreign(topic, passage, reader)):
             continue
-        if any(cue.search(passage.text) for cue in cues) or _is_labelled(topic, passage):
+        if any(cue.occurs_in(passage.text) for cue in cues) or _is_labelled(topic, passage):
             return passage
     return None
 
@@ -193,11 +194,6 @@ def _is_labelled(topic: Topic, passage: Passage) -> bool:
     else:
         return False
     return names_topic(label, topic) and len(fold(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
-
-
-@lru_cache(maxsize=512)
-def _compiled(cues: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(cue, re.IGNORECASE) for cue in cues)
 
 
 def _by_heading(topic: Topic, section: Section, reader: _Reader) -> TopicJudgement:

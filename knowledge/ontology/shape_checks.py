@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from knowledge.models import Ontology
 from knowledge.ontology.rdf_writing import graph_of
-from knowledge.ontology.shapes import ShapesError, validate
+from knowledge.ontology.shapes import ShapesError, patterns_of, validate
 from knowledge.ontology.store import load_facts
 
 TIME_LIMIT_S = 120
@@ -32,7 +32,8 @@ def check_shapes(ontology_id: int) -> None:
     try:
         report = validate(graph).as_dict()
     except SoftTimeLimitExceeded:
-        report = {"error": f"stopped after {TIME_LIMIT_S} s"}
+        patterns = ", ".join(patterns_of(graph))[:300]
+        report = {"error": f"stopped after {TIME_LIMIT_S} s" + (f"; sh:pattern: {patterns}" if patterns else "")}
     except ShapesError as error:
         report = {"error": str(error)}
     Ontology.objects.filter(pk=ontology_id).update(shapes_report=report)

@@ -8,6 +8,8 @@ from rdflib import Graph, Literal, Namespace
 from rdflib.namespace import RDF
 from rdflib.term import Node
 
+from hub.core.patterns import PatternRefused, check_pattern
+
 SH = Namespace("http://www.w3.org/ns/shacl#")
 RESULTS_KEPT = 200
 # A shape's own SPARQL or JavaScript could run for ever or ask another server.
@@ -54,11 +56,13 @@ def has_shapes(graph: Graph) -> bool:
 def validate(graph: Graph) -> ShapesReport:
     """Check a graph against its own shapes. Slow: seconds for thousands of individuals.
 
-    :raises ShapesError: a shape is not well-formed, or asks for what pySHACL can't do.
+    :raises ShapesError: a shape is not well-formed, asks for what pySHACL can't do, or has a pattern that may take
+        forever.
     """
     import pyshacl
     from pyshacl.errors import ReportableRuntimeError, RuleLoadError, ShapeLoadError, ValidationFailure
 
+    _check_patterns(graph)
     shapes = Graph()
     left_out = set()
     for triple in graph:
@@ -82,6 +86,19 @@ def validate(graph: Graph) -> ShapesReport:
         results=tuple(results[:RESULTS_KEPT]),
         not_run=tuple(sorted(left_out)),
     )
+
+
+def patterns_of(graph: Graph) -> tuple[str, ...]:
+    """Return the regular expressions of a graph's shapes, sorted."""
+    return tuple(sorted({str(pattern) for pattern in graph.objects(None, SH.pattern)}))
+
+
+def _check_patterns(graph: Graph) -> None:
+    for shape, _, pattern in sorted(graph.triples((None, SH.pattern, None))):
+        try:
+            check_pattern(str(pattern), where=f"sh:pattern of {shape}")
+        except PatternRefused as refused:
+            raise ShapesError(str(refused)[:500]) from refused
 
 
 def _result(report: Graph, node: Node) -> ShapeResult:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hub.core.folding import fold
+from hub.core.patterns import StoredPattern, stored_pattern
 from knowledge.types.requirements import Topic
 
 _LEADING_NUMBER = re.compile(
@@ -29,7 +30,7 @@ _TAIL = re.compile(
     r"|overview|list|plan|design|policy|requirements?))*(?:について)?"
 )
 _MIN_TAIL_SYNONYM = 3
-_HEADING_CUE = "# "
+HEADING_CUE = "# "
 _LONGEST_LINE = 25
 _SENTENCE = re.compile(r"[。、，：:|]|(?:する|します|ます|です|である|した|ない|ること)$")
 
@@ -73,6 +74,8 @@ def names_topic(title: str, topic: Topic) -> bool:
 
     A short synonym (目的, 役割) must be the whole name, since 各層の役割 is not about roles; a longer one may end it.
     A cue that begins with ``#`` describes such headings by a pattern.
+
+    :raises PatternTooSlow: a cue or exclusion takes too long. :raises PatternRefused: one can't be compiled.
     """
     return headings_about(topic).include(title)
 
@@ -81,33 +84,39 @@ def names_topic(title: str, topic: Topic) -> bool:
 class TopicHeadings:
     """The headings that name a topic, ready to be asked of many."""
 
-    exclusions: tuple[re.Pattern[str], ...]
+    exclusions: tuple[StoredPattern, ...]
     names: _Names
-    patterns: tuple[re.Pattern[str], ...]
+    patterns: tuple[StoredPattern, ...]
 
     def include(self, title: str) -> bool:
         """Tell whether a heading names the topic, as `names_topic` does."""
         bare = bare_title(title)
         named = any(self.names.fit(part) for part in title_parts(bare))
-        if not named and not any(pattern.search(bare) for pattern in self.patterns):
+        if not named and not any(pattern.occurs_in(bare) for pattern in self.patterns):
             return False  # asked first, since nearly every heading names something else
-        return not any(pattern.search(bare) for pattern in self.exclusions)
+        return not any(pattern.occurs_in(bare) for pattern in self.exclusions)
 
 
 @lru_cache(maxsize=256)
 def headings_about(topic: Topic) -> TopicHeadings:
     """Return the headings that name a topic; hold it where many titles are asked about, for topics are slow to hash."""
-    marked = (cue.removeprefix(_HEADING_CUE) for cue in topic.cues if cue.startswith(_HEADING_CUE))
+    marked = (cue.removeprefix(HEADING_CUE) for cue in topic.cues if cue.startswith(HEADING_CUE))
+    where = _where(topic)
     return TopicHeadings(
-        exclusions=tuple(re.compile(pattern) for pattern in topic.exclusions),
+        exclusions=tuple(stored_pattern(pattern, where=where) for pattern in topic.exclusions),
         names=_names(topic),
-        patterns=tuple(re.compile(pattern, re.IGNORECASE) for pattern in marked),
+        patterns=tuple(stored_pattern(pattern, where=where, ignore_case=True) for pattern in marked),
     )
 
 
-def passage_cues(topic: Topic) -> tuple[str, ...]:
+def passage_cues(topic: Topic) -> tuple[StoredPattern, ...]:
     """Return the patterns for passages among a topic's cues; those that begin with ``#`` are for headings."""
-    return tuple(cue for cue in topic.cues if not cue.startswith(_HEADING_CUE))
+    cues = (cue for cue in topic.cues if not cue.startswith(HEADING_CUE))
+    return tuple(stored_pattern(cue, where=_where(topic), ignore_case=True) for cue in cues)
+
+
+def _where(topic: Topic) -> str:
+    return f"ontology topic {topic.code}"
 
 
 @lru_cache(maxsize=2048)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
+from hub.core import patterns as stored_patterns
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute, withdraw
@@ -179,19 +179,19 @@ def _edge_name(source: str, edge_type: str, target: str) -> str:
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise InvalidInput for a pattern that can't be compiled, matches emptiness, or may backtrack without end.
-
-    Repetitions of groups that repeat themselves are refused: one long line could keep a worker busy for ever.
-    """
+    """Raise InvalidInput for a pattern that can't be compiled, takes long over a few letters, or matches nothing."""
     try:
-        compiled = re.compile(pattern)
-    except re.error as error:
+        stored = stored_patterns.check_pattern(pattern, where="identifier pattern")
+    except stored_patterns.PatternRefused as refused:
         raise InvalidInput(
-            _("{given} is not a regular expression: {reason}"), code="invalid_pattern", given=pattern, reason=str(error)
-        ) from error
-    if compiled.match("") or re.search(r"[+*}]\)[+*{]", pattern):
+            _("{given} can't be used as a regular expression: {reason}"),
+            code="invalid_pattern",
+            given=pattern,
+            reason=refused.reason,
+        ) from refused
+    if stored.matches_empty():
         raise InvalidInput(
-            _("{given} matches nothing at all, or repeats a repetition. Write out what an identifier looks like."),
+            _("{given} matches the empty text, and so everywhere. Write out what an identifier looks like."),
             code="invalid_pattern",
             given=pattern,
         )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.patterns import PatternRefused, check_pattern
 from hub.core.publication import PublicationStatus, next_number
 from hub.core.queue import enqueue_on_commit
 from knowledge.models import DocumentType, Ontology
@@ -26,6 +27,7 @@ from knowledge.ontology.rdf_reading import facts_of
 from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
+from knowledge.ontology.titles import HEADING_CUE
 from knowledge.services.collections import may_curate
 from knowledge.tasks import validate_shapes
 
@@ -94,6 +96,7 @@ def preview_import(principal: Principal, domain: str, data: bytes, *, rdf_format
     if before and not facts.document_types:
         facts = _with_document_types(facts, before.document_types)
     _check_document_types(facts)
+    _check_patterns(facts)
     return ImportPreview(facts=facts, base=base, difference=difference(before, facts), kept_only=kept_only(graph))
 
 
@@ -110,6 +113,21 @@ def _check_document_types(facts: OntologyFacts) -> None:
             unknown=", ".join(unknown)[:300],
             known=", ".join(sorted(known)),
         )
+
+
+def _check_patterns(facts: OntologyFacts) -> None:
+    for row in facts.classes:
+        for pattern in (*row.cues, *row.exclusions):
+            try:
+                check_pattern(pattern.removeprefix(HEADING_CUE), where=row.code)
+            except PatternRefused as refused:
+                raise InvalidInput(
+                    _("{name}: {given} can't be used as a regular expression: {reason}"),
+                    code="invalid_pattern",
+                    name=row.code,
+                    given=pattern[:200],
+                    reason=refused.reason,
+                ) from refused
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from rdflib import Graph, URIRef
 
 from hub.access.principals import Principal
 from hub.core.errors import Conflict, InvalidInput
+from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.ontology import store
 from knowledge.ontology.answers import CheckType, CoverageAnswer, ReasoningAnswer
@@ -27,6 +28,8 @@ from knowledge.types.documents import Block, Section
 from knowledge.types.requirements import Topic
 
 KNOWN_SHOWN = 20
+# Of processor time of the calling thread, for the patterns of all topics together.
+COVERAGE_S = 10.0
 
 
 def reason_ontology(
@@ -117,7 +120,24 @@ def _judged(
             code="no_topics",
             domain=domain,
         )
-    judged = judge_topics(text, sections, blocks, topics)
+    try:
+        with patterns_within(COVERAGE_S):
+            judged = judge_topics(text, sections, blocks, topics)
+    except PatternTooSlow as slow:
+        raise Conflict(
+            _("The pattern {given} of {where} takes too long over this document. Simplify it in a new version."),
+            code="pattern_too_slow",
+            given=slow.pattern,
+            where=slow.where,
+        ) from slow
+    except PatternRefused as refused:
+        raise Conflict(
+            _("The pattern {given} of {where} is no regular expression: {reason}. Correct it in a new version."),
+            code="pattern_refused",
+            given=refused.pattern,
+            where=refused.where,
+            reason=refused.reason,
+        ) from refused
     return tuple(each for each in judged if each.topic.required or not only_required)
 
 

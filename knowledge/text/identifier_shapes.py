@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from hub.core.patterns import StoredMatch
+
 _DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "identifiers.json"
 COMMON = re.compile(r"(?<![A-Za-z0-9_./#\-])[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2}-\d{2,5}(?![A-Za-z0-9_]|-\d|\.\d)")
 # What a document may use for identifiers of its own: REQ_01, FR-1, NFR.1.2, UC01, 要件-3, 機1-2.
@@ -101,7 +103,7 @@ def _scheme(found: re.Match[str]) -> str:
     return rf"{before}{re.escape(found['letters'] + found['mark'])}{groups}{digits}(?![A-Za-z0-9_]|[-.]\d)"
 
 
-def range_end(text: str, identifier: re.Match[str]) -> RangeEnd | None:
+def range_end(text: str, identifier: re.Match[str] | StoredMatch) -> RangeEnd | None:
     """Return how a range that begins with the identifier ends (FR-010〜FR-014, FR-010〜014), or None."""
     mark = _RANGE_MARK.match(text, identifier.end())
     if not mark:

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
+from hub.core.patterns import StoredMatch, StoredPattern
 from knowledge.text.identifier_families import Family, Mention, Role
 from knowledge.text.identifier_shapes import (
     COMMON,
@@ -73,7 +74,7 @@ def read_families(text: str, sections: tuple[Section, ...], blocks: tuple[Block,
 
 
 def read_matches(
-    pattern: re.Pattern[str], text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]
+    pattern: StoredPattern, text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]
 ) -> tuple[Mention, ...]:
     """Return what ``pattern`` matches outside of table of contents and history, in document order.
 
@@ -94,6 +95,9 @@ def _is_family(prefix: str, mentions: list[Mention]) -> bool:
         return True
     by_custom = prefix in conventions()["requirement_prefixes"]["prefixes"]
     return by_custom and any(not mention.in_code for mention in mentions)
+
+
+_Match = re.Match[str] | StoredMatch
 
 
 class _Reader:
@@ -135,8 +139,8 @@ class _Reader:
             if match.group() not in documents:
                 yield from self._expanded(match)
 
-    def matches(self, pattern: re.Pattern[str]) -> Iterator[Mention]:
-        for match in pattern.finditer(self._text):
+    def matches(self, pattern: StoredPattern) -> Iterator[Mention]:
+        for match in pattern.matches(self._text):
             if match.start() == match.end() or inside(self._apparatus, match.start()):
                 continue
             in_code = self._kind(match.start()) is BlockKind.CODE
@@ -164,7 +168,7 @@ class _Reader:
         for number in range(first + 1, min(stop, first + _LARGEST_RANGE)):
             yield Mention(id=renumbered(match.group(), number), start=match.start(), end=to.end, in_code=in_code)
 
-    def _defines(self, match: re.Match[str]) -> bool:
+    def _defines(self, match: _Match) -> bool:
         line_start = self._text.rfind("\n", 0, match.start()) + 1
         before = self._text[line_start : match.start()]
         after = self._text[match.end() : self._line_end(match.end())]
@@ -177,7 +181,7 @@ class _Reader:
             return not re.search(r"(?:対応|関連|参照|上位|元|related)[^:：]{0,8}ID\**\s*[:：]", before)
         return bool(_LIST_START.match(before) and _DEFINING_AFTER.match(after) and not range_end(self._text, match))
 
-    def _defines_in_row(self, match: re.Match[str]) -> bool:
+    def _defines_in_row(self, match: _Match) -> bool:
         """The first cell of a row defines if it is the id, with or without a name, and the other cells say more."""
         line_start = self._text.rfind("\n", 0, match.start()) + 1
         table, row = self._rows.get(line_start) or self._rows.get(self._indented(line_start)) or (None, None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from hub.core.patterns import stored_pattern
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
 from knowledge.ontology.titles import bare_title, names_topic
@@ -74,8 +75,12 @@ def _titles(target: RuleInput) -> tuple[str, ...]:
 
 
 def _applies(article: Article, titles: Sequence[str]) -> bool:
-    patterns = [re.compile(pattern, re.IGNORECASE) for pattern in article.applies_when]
-    return not patterns or any(pattern.search(title) for pattern in patterns for title in titles)
+    patterns = [stored_pattern(each, where=_where(article), ignore_case=True) for each in article.applies_when]
+    return not patterns or any(pattern.occurs_in(title) for pattern in patterns for title in titles)
+
+
+def _where(article: Article) -> str:
+    return f"guideline article {article.code}"
 
 
 def read_articles(target: RuleInput) -> tuple[Reading, ...]:
@@ -149,7 +154,7 @@ class _Reader:
         else:
             stretches = [span] if span else []
             places = tuple(Span(start=start, end=end) for start, end in stretches)
-        pairs = [(element, self._shown(element, stretches)) for element in article.elements]
+        pairs = [(element, self._shown(article, element, stretches)) for element in article.elements]
         return Reading(
             article=article,
             treatment=Treatment.ADDRESSED,
@@ -159,9 +164,9 @@ class _Reader:
             missing=tuple(element for element, at in pairs if not at),
         )
 
-    def _shown(self, element: RequiredElement, stretches: Sequence[tuple[int, int]]) -> Span | None:
+    def _shown(self, article: Article, element: RequiredElement, stretches: Sequence[tuple[int, int]]) -> Span | None:
         """Find the element in the article's own sections, else in a section of its own anywhere."""
-        inside_own = (found for start, end in stretches for found in self._find(element, start, end))
+        inside_own = (found for start, end in stretches for found in self._find(article, element, start, end))
         return next(inside_own, None) or next(self._own_section(element), None)
 
     def _own_section(self, element: RequiredElement) -> Iterator[Span]:
@@ -170,12 +175,15 @@ class _Reader:
             if names_topic(section.title, topic) and self._has_content(section):
                 yield self._heading(section)
 
-    def _find(self, element: RequiredElement, start: int, end: int) -> Iterator[Span]:
+    def _find(self, article: Article, element: RequiredElement, start: int, end: int) -> Iterator[Span]:
         """Yield where the element shows in a stretch: words outside headings without content, patterns anywhere."""
-        found = sorted(
-            {match.span() for pattern in _patterns(element) for match in pattern.finditer(self.folded, start, end)}
+        found = (
+            {match.span() for match in _words(element).finditer(self.folded, start, end)} if element.words else set()
         )
-        for begin, finish in found:
+        for each in element.patterns:
+            pattern = stored_pattern(each, where=_where(article), ignore_case=True)
+            found |= {match.span() for match in pattern.matches(self.folded, start, end)}
+        for begin, finish in sorted(found):
             if self._counts(begin):
                 yield Span(start=begin, end=finish)
 
@@ -199,7 +207,7 @@ class _Reader:
         if inside(self._apparatus, section.start) or _GLOSSARY.search(section.title):
             return 0
         stretch = (section.body_start, section.body_end)
-        return sum(next(self._find(element, *stretch), None) is not None for element in article.elements)
+        return sum(next(self._find(article, element, *stretch), None) is not None for element in article.elements)
 
     def _has_content(self, section: Section) -> bool:
         return has_content(self.text, self.blocks, section.body_start, section.end)
@@ -218,12 +226,8 @@ def _fold_character(character: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _patterns(element: RequiredElement) -> tuple[re.Pattern[str], ...]:
-    words = [_word_pattern(word) for word in element.words]
-    return (
-        *((re.compile("|".join(words)),) if words else ()),
-        *(re.compile(pattern, re.IGNORECASE) for pattern in element.patterns),
-    )
+def _words(element: RequiredElement) -> re.Pattern[str]:
+    return re.compile("|".join(_word_pattern(word) for word in element.words))
 
 
 def _word_pattern(word: str) -> str:

@@ -147,7 +147,7 @@ def _sections(target: RuleInput, titles: Sequence[str]) -> list[Section]:
     found = [
         section
         for section in target.sections
-        if not inside(dull, section.start) and any(each.search(bare_title(section.title)) for each in patterns)
+        if not inside(dull, section.start) and any(each.occurs_in(bare_title(section.title)) for each in patterns)
     ]
     return [s for s in found if not any(o.start <= s.start and s.end <= o.end and o is not s for o in found)]
 

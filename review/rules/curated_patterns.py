@@ -1,32 +1,26 @@
-"""Regular expressions that curators write: checked before they run, and run so that none can hold up a review.
+"""Regular expressions of check items: simpler than other stored patterns (hub.core.patterns), and read line by line.
 
-Python's matcher backtracks, so ``(a+)+b`` takes forever on a line of a's. Patterns are therefore kept simple by
-``pattern_problem``: what repeats holds no choice of its own, and the ways in which the quantifiers of one pattern can
-share out a stretch of text are bounded. Text is searched in stretches of at most ``STRETCH`` characters.
+What repeats holds no choice of its own, and the ways in which the quantifiers of one pattern can share out a stretch
+of text are bounded: ``pattern_problem``. Text is searched in stretches of at most ``STRETCH`` characters.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
-from functools import lru_cache
 
+from hub.core.patterns import PatternRefused, StoredPattern, stored_pattern
 from review.types import Span, Text
 
 MAX_LENGTH = 500
 STRETCH = 400
 # Two open quantifiers and a few optional parts: below a second for the worst line there is.
 MAX_WAYS = STRETCH * STRETCH * 4
-TIME_LIMIT_S = 10.0
+WHERE = "check item"
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _QUANTIFIER = re.compile(r"\*|\+|\?|\{(?P<low>\d*)(?P<comma>,?)(?P<high>\d*)\}")
 _GROUP = re.compile(r"\(\?(?:[:=!]|<[=!]|P?<\w+>)|\((?!\?)")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-
-
-class PatternTooSlowError(RuntimeError):
-    """A pattern took longer than TIME_LIMIT_S over one document."""
 
 
 def pattern_problem(pattern: str) -> Text | None:
@@ -34,38 +28,38 @@ def pattern_problem(pattern: str) -> Text | None:
     if len(pattern) > MAX_LENGTH:
         return Text(ja=f"{MAX_LENGTH} 文字を超えています。", en=f"It has more than {MAX_LENGTH} characters.")
     try:
-        compiled = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return Text(ja=f"正規表現として読めません（{error}）。", en=f"It is not a regular expression: {error}.")
-    if compiled.fullmatch(""):
+        compiled = stored_pattern(pattern, where=WHERE)
+    except PatternRefused as refused:
+        return Text(
+            ja=f"正規表現として読めません（{refused.reason}）。",
+            en=f"It is not a regular expression: {refused.reason}.",
+        )
+    if compiled.matches_empty():
         return Text(ja="空の文字列に一致するため、どこにでも一致します。", en="It matches the empty text: everywhere.")
     return _Scan(pattern).problem()
 
 
-@lru_cache(maxsize=256)
-def compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> StoredPattern:
     """Compile a checked pattern; upper and lower case are one.
 
     :raises ValueError: ``pattern_problem`` has something against it.
     """
     if problem := pattern_problem(pattern):
         raise ValueError(f"{pattern}: {problem.en}")
-    return re.compile(pattern, re.IGNORECASE)
+    return stored_pattern(pattern, where=WHERE, ignore_case=True)
 
 
 def occurrences(pattern: str, text: str, start: int, end: int) -> Iterator[Span]:
     """Yield where a pattern occurs in ``text[start:end]``, line by line; full-width ASCII counts as half-width.
 
-    :raises PatternTooSlowError: it takes too long.
+    :raises PatternTooSlow: it takes too long.
     """
-    found, deadline = compiled(pattern), time.monotonic() + TIME_LIMIT_S
+    found = compiled(pattern)
     last = -1
     for begin, line in _stretches(text, start, end):
-        if time.monotonic() > deadline:
-            raise PatternTooSlowError(pattern)
         folded = line.translate(_WIDE)
-        places = {match.span() for match in found.finditer(line)}
-        places |= {match.span() for match in found.finditer(folded)} if folded != line else set()
+        places = {match.span() for match in found.matches(line)}
+        places |= {match.span() for match in found.matches(folded)} if folded != line else set()
         for low, high in sorted(places):
             if high > low and begin + low >= last:
                 yield Span(start=begin + low, end=begin + high)

@@ -10,15 +10,16 @@ from functools import lru_cache
 from knowledge.types.documents import Block, BlockKind
 
 _TEXT_KINDS = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.CAPTION})
-_FENCED_IN_LIST = re.compile(r"^[ \t]*(```+|~~~+).*?^[ \t]*\1[^\n]*$", re.MULTILINE | re.DOTALL)
+_FENCED_IN_LIST = re.compile(r"^[ \t]*(`{3,16}|~{3,16}).*?^[ \t]*\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _NO_LANGUAGE = (
     _FENCED_IN_LIST,
-    re.compile(r"(`+)(?:(?!\1).)+?\1"),
-    re.compile(r"<!--.*?-->", re.DOTALL),
-    re.compile(r"</?[A-Za-z][^<>\n]*>"),
+    re.compile(r"(`{1,16})(?:(?!\1).)+?\1"),
+    re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL),
+    re.compile(r"</?[A-Za-z][^<>\n]*+>"),
     re.compile(r"(?<=\])\([^()\n]*\)"),
-    re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s<>()（）、。」』|]+"),
-    re.compile(r"[\w.+\-]+@[\w\-]+\.[\w.\-]+", re.ASCII),
+    # What may come before the scheme is kept: a search from each of its characters would read a long run ever again.
+    re.compile(r"(?P<kept>(?<![A-Za-z0-9+.\-])[0-9+.\-]*+)[A-Za-z][A-Za-z0-9+.\-]*+://[^\s<>()（）、。」』|]+"),
+    re.compile(r"(?<![\w.+\-])[\w.+\-]++@[\w\-]++\.[\w.\-]++(?:\+[\w.+\-]*+@[\w\-]++\.[\w.\-]++)*+", re.ASCII),
     # A line that draws boxes or arrows is a picture, whatever words stand in it.
     re.compile(r"^[^\n]*[\u2500-\u257f][^\n]*$", re.MULTILINE),
 )
@@ -90,7 +91,11 @@ def _only_text_blocks(text: str, blocks: tuple[Block, ...]) -> str:
 
 
 def _blank(match: re.Match[str]) -> str:
-    return _blanked(match.group())
+    named = match.groupdict()
+    if named.get("open") is not None:  # it has no end, and so has none of those after it
+        return match.group()
+    kept = named.get("kept") or ""
+    return kept + _blanked(match.group()[len(kept) :])
 
 
 def _blanked(text: str) -> str:

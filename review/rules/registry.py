@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
+from hub.core.time_limit import TimeOver, limit_cpu
 from review.rules.base import Rule, RuleCrash, RuleFunction
 from review.types import RuleInput, RuleOutcome, Text
 
 logger = logging.getLogger(__name__)
+
+# Of processor time for one rule over one document; the largest documents take the slowest rules some seconds.
+RULE_S = 60.0
 
 _rules: dict[str, Rule] = {}
 
@@ -73,9 +78,9 @@ def list_rules(*, tag: str | None = None) -> tuple[Rule, ...]:
 def run_rules(rule_ids: Iterable[str], target: RuleInput) -> dict[str, RuleOutcome | RuleCrash]:
     """Run the rules over one document and return what each of them said, in the order asked for.
 
-    A rule sees its defaults overlaid with ``target.params``. A rule that raises yields a ``RuleCrash`` and does not
-    stop the others. Each finding names the related documents that it rests on: all that its rule was given, unless
-    the rule says less.
+    A rule sees its defaults overlaid with ``target.params``. A rule that raises, or takes longer than ``RULE_S``,
+    yields a ``RuleCrash`` and does not stop the others. Each finding names the related documents that it rests on: all
+    that its rule was given, unless the rule says less.
 
     :raises UnknownRuleError: an id is not registered; nothing has run then.
     """
@@ -86,19 +91,46 @@ def run_rules(rule_ids: Iterable[str], target: RuleInput) -> dict[str, RuleOutco
 def _run_one(chosen: Rule, target: RuleInput) -> RuleOutcome | RuleCrash:
     related = target.related if chosen.reads_related else ()
     try:
-        outcome = chosen.check(replace(target, related=related, params={**chosen.defaults, **target.params}))
+        with patterns_within(RULE_S), limit_cpu(RULE_S):
+            outcome = chosen.check(replace(target, related=related, params={**chosen.defaults, **target.params}))
+    except TimeOver as over:
+        logger.warning("Rule %s took more than %g s", chosen.id, over.seconds)
+        return _crash(
+            chosen,
+            over,
+            ja=f"処理時間の上限（{over.seconds:g} 秒）を超えた",
+            en=f"it took more than {over.seconds:g} s of processor time",
+        )
+    except (PatternTooSlow, PatternRefused) as error:
+        logger.warning("Rule %s could not use a stored pattern of %s", chosen.id, error.where)
+        too_slow = isinstance(error, PatternTooSlow)
+        return _crash(
+            chosen,
+            error,
+            ja=f"{error.where} のパターン「{error.pattern}」が"
+            + ("時間の上限を超えた。簡単な形に書き直してください" if too_slow else "正規表現として使えない"),
+            en=f"the pattern “{error.pattern}” of {error.where} "
+            + (
+                "takes too long over this text. Write it more simply" if too_slow else "is no usable regular expression"
+            ),
+        )
     # The rule boundary: one broken rule must not end the review.
     except Exception as error:
         logger.exception("Rule %s crashed", chosen.id)
-        return RuleCrash(
-            rule_id=chosen.id,
-            error_type=type(error).__name__,
-            message=Text(
-                ja=f"規則「{chosen.title.ja}」は内部エラー（{type(error).__name__}）で判定できませんでした。",
-                en=f"The rule “{chosen.title.en}” could not judge: internal error ({type(error).__name__}).",
-            ),
-        )
+        name = type(error).__name__
+        return _crash(chosen, error, ja=f"内部エラー（{name}）", en=f"internal error ({name})")
     return _with_sources(outcome, tuple(each.document_id for each in related))
+
+
+def _crash(chosen: Rule, error: Exception, *, ja: str, en: str) -> RuleCrash:
+    return RuleCrash(
+        rule_id=chosen.id,
+        error_type=type(error).__name__,
+        message=Text(
+            ja=f"規則「{chosen.title.ja}」は判定できませんでした：{ja}。",
+            en=f"The rule “{chosen.title.en}” could not judge: {en}.",
+        ),
+    )
 
 
 def _with_sources(outcome: RuleOutcome, given: tuple[str, ...]) -> RuleOutcome:

@@ -154,7 +154,7 @@ def test_a_search_finds_by_a_new_name_as_soon_as_its_version_is_published(curato
 def test_a_bad_pattern_is_named(curator, draft):
     row = draft.classes.get(code="purpose")
     shown = curator.post(class_page(row), class_fields(row, cues="正しい\n(壊れた")).content.decode()
-    assert "「(壊れた」は正規表現ではありません" in shown
+    assert "「(壊れた」は正規表現として使えません" in shown
 
 
 def test_classes_and_properties_are_added_to_a_draft_and_taken_out(curator, draft):

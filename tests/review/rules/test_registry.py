@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
+from knowledge.types.requirements import Topic
 from review.rules import RuleCrash, UnknownRuleError, get_rule, list_rules, registry, run_rules
 from review.types import RuleInput, RuleOutcome, Text
 from tests.review.markdown import rule_input
@@ -82,3 +84,36 @@ def test_odd_texts_break_no_rule(text):
         results = run_rules([rule.id for rule in list_rules()], rule_input(text, document_type=document_type))
 
         assert not [result for result in results.values() if isinstance(result, RuleCrash)]
+
+
+ENDLESS = r"(a|aa)+$"
+LONG_LINE = "# 設計書\n\n## 概要\n\n" + "a" * 80 + "b\n"
+
+
+def test_a_stored_pattern_without_an_end_makes_its_rules_errors_that_name_it():
+    topic = Topic(code="PURPOSE", label_ja="目的", label_en="Purpose", synonyms=("目的",), cues=(ENDLESS,))
+    results = run_rules(["coverage.missing_topic", "structure.skipped_level"], rule_input(LONG_LINE, topics=(topic,)))
+
+    crash = results["coverage.missing_topic"]
+    assert isinstance(crash, RuleCrash)
+    for said in (crash.message.ja, crash.message.en):
+        assert ENDLESS in said
+        assert "PURPOSE" in said
+    assert isinstance(results["structure.skipped_level"], RuleOutcome)
+
+
+def test_a_rule_that_takes_too_long_is_an_error_that_says_so(monkeypatch):
+    monkeypatch.setattr(registry, "_rules", dict(registry._rules))
+    monkeypatch.setattr(registry, "RULE_S", 0.05)
+
+    @registry.rule(id="test.endless", title=Text(ja="終わらない規則", en="Endless"), looks_at=Text(ja="-", en="-"))
+    def endless(target: RuleInput) -> RuleOutcome:
+        return RuleOutcome(examined=len(re.findall(r"(?:a|aa)+$", "a" * 80 + "b")))
+
+    results = run_rules(["test.endless", "structure.skipped_level"], rule_input("# 表題\n\n### 深い\n"))
+
+    crash = results["test.endless"]
+    assert isinstance(crash, RuleCrash)
+    assert "終わらない規則" in crash.message.ja
+    assert "0.05" in crash.message.ja
+    assert results["structure.skipped_level"].findings

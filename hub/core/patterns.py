@@ -1,0 +1,135 @@
+"""Regular expressions that people store: compiled in one place, and matched within a limit of time.
+
+Python's own matcher backtracks without looking at a clock, so ``(a+)+$`` takes forever on a line of a's and holds up
+all threads of its process meanwhile. Patterns of ontologies, guidelines, check items and identifiers are therefore
+matched by the ``regex`` package, which reads the same expressions, watches a limit of processor time while it matches,
+and lets other threads run. What takes too long is an error that names the pattern and where it is stored.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import regex
+
+# Of processor time: what ships needs some milliseconds for a whole document.
+MATCH_S = 2.0
+# Looking at the thread's clock costs more than most matches, so only one after longer ones.
+_LONG_S = 0.002
+_PROBED = ("a", "A", "1", "ab", "AB", "A1", "A-", "a.", "-", " ", "あ", "ア", "一")
+_PROBE_TIMES = 60
+_ENDLESS = "it repeats a repetition, which may take forever. Write out what repeats, once."
+_REPEATED_REPETITION = re.compile(r"(?<!\\)[+*}]\)[+*{]")
+_PROBE_S = 0.1
+
+StoredMatch = regex.Match[str]
+
+_deadline: ContextVar[float | None] = ContextVar("patterns_deadline", default=None)
+
+
+class PatternRefused(ValueError):
+    """A text can't be used as a pattern. ``reason`` says why, in English."""
+
+    def __init__(self, pattern: str, reason: str, *, where: str) -> None:
+        super().__init__(f"{where}: {pattern!r} can't be used as a pattern: {reason}")
+        self.pattern = pattern
+        self.reason = reason
+        self.where = where
+
+
+class PatternTooSlow(RuntimeError):
+    """A stored pattern took longer than its limit over a text; nothing is known of what it would have found."""
+
+    def __init__(self, pattern: str, *, where: str) -> None:
+        super().__init__(f"{where}: the pattern {pattern!r} takes too long over this text. Write it more simply.")
+        self.pattern = pattern
+        self.where = where
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPattern:
+    """A pattern ready to be matched. ``where`` names the place it is stored at, for people."""
+
+    pattern: str
+    where: str
+    _compiled: regex.Pattern[str] = field(repr=False, compare=False)
+
+    def matches_empty(self) -> bool:
+        """Tell whether it matches the empty text, and so everywhere."""
+        return self._compiled.fullmatch("", timeout=MATCH_S) is not None
+
+    def occurs_in(self, text: str) -> bool:
+        """Tell whether it matches anywhere in the text. :raises PatternTooSlow: it takes too long."""
+        begun = time.perf_counter()
+        try:
+            found = self._compiled.search(text, timeout=MATCH_S)
+        except TimeoutError:
+            raise PatternTooSlow(self.pattern, where=self.where) from None
+        self._keep_to_deadline(begun)
+        return found is not None
+
+    def matches(self, text: str, start: int = 0, end: int | None = None) -> Iterator[StoredMatch]:
+        """Yield the matches in ``text[start:end]``, all of them within one limit. :raises PatternTooSlow: see there."""
+        begun = time.perf_counter()
+        try:
+            yield from self._compiled.finditer(text, start, len(text) if end is None else end, timeout=MATCH_S)
+        except TimeoutError:
+            raise PatternTooSlow(self.pattern, where=self.where) from None
+        self._keep_to_deadline(begun)
+
+    def _keep_to_deadline(self, begun: float) -> None:
+        deadline = _deadline.get()
+        if deadline is not None and time.perf_counter() - begun > _LONG_S and time.thread_time() > deadline:
+            raise PatternTooSlow(self.pattern, where=self.where)
+
+
+@lru_cache(maxsize=4096)
+def stored_pattern(pattern: str, *, where: str, ignore_case: bool = False) -> StoredPattern:
+    """Compile a pattern that is stored at ``where``. :raises PatternRefused: it can't be compiled."""
+    try:
+        re.compile(pattern)  # what only the other package reads is no pattern here
+        compiled = regex.compile(pattern, regex.VERSION0 | (regex.IGNORECASE if ignore_case else 0))
+    except (re.error, regex.error, RecursionError, OverflowError) as error:
+        raise PatternRefused(pattern, str(error), where=where) from error
+    return StoredPattern(pattern, where, compiled)
+
+
+def check_pattern(pattern: str, *, where: str) -> StoredPattern:
+    """Try a pattern that is about to be stored, and return it ready to be matched.
+
+    Repetitions inside repetitions that share out a text in ever more ways are seen, or found by trying short texts of
+    the letters that the pattern is made of. A pattern that passes may still be slow: matching has a limit.
+
+    :raises PatternRefused: it can't be compiled, or it can't be matched against sixty letters within a moment.
+    """
+    stored = stored_pattern(pattern, where=where, ignore_case=True)
+    if _REPEATED_REPETITION.search(pattern):
+        raise PatternRefused(pattern, _ENDLESS, where=where)
+    own = tuple(dict.fromkeys(letter for letter in pattern if letter.isalnum()))[:40]
+    tail = f"\x00{pattern}"  # the literals that a match needs are there, though too late
+    for piece in (*_PROBED, *own):
+        try:
+            stored._compiled.search(piece * _PROBE_TIMES + tail, timeout=_PROBE_S)
+        except TimeoutError:
+            raise PatternRefused(pattern, _ENDLESS, where=where) from None
+    return stored
+
+
+@contextmanager
+def patterns_within(seconds: float) -> Iterator[None]:
+    """Limit the processor time of the thread after which stored patterns inside the block are too slow.
+
+    A block inside of another keeps the earlier end.
+    """
+    outer, own = _deadline.get(), time.thread_time() + seconds
+    token = _deadline.set(own if outer is None else min(own, outer))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
