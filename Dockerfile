@@ -9,4 +9,4 @@ RUN useradd --system --home /var/lib/hub --create-home hub
 USER hub
 ENV HUB_DATA_DIR=/var/lib/hub HUB_HOST=0.0.0.0
 EXPOSE 8000
-CMD ["python", "-m", "uvicorn", "hub.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--lifespan", "on", "--timeout-keep-alive", "75"]
+CMD ["python", "manage.py", "web", "--port", "8000"]

@@ -1,8 +1,9 @@
-"""The ASGI application: Django, and the MCP servers beside it. Needs a server with lifespan, such as uvicorn."""
+"""The ASGI application: Django, and the MCP servers beside it. Served by `manage.py web`."""
 
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import threading
 import warnings
@@ -25,12 +26,16 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 from django.conf import settings  # noqa: E402
 
 from hub.alerts import watched  # noqa: E402
+from hub.core.client_address import read_forwarded  # noqa: E402
 from hub.one_thread import OneThreadHandler  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
+from hub.serving.options import unguarded_server  # noqa: E402
 from mcp_bridge.bus import have_queue  # noqa: E402
 from mcp_bridge.http import McpApps  # noqa: E402
 from mcp_bridge.threads import in_thread  # noqa: E402
+
+logger = logging.getLogger(__name__)
 
 BRIEF_THREADS = 4
 
@@ -42,6 +47,7 @@ class Hub:
         # Django's own types are narrower than the specification.
         self._django = BodyLimit(cast(AsgiApp, OneThreadHandler()))
         config = settings.CONFIG
+        self._proxies = config.hub_trusted_proxies
         self._mcp = McpApps(conformance=config.hub_mcp_conformance) if "http" in config.mcp_transports else McpApps(())
         # What is left of a request whose answer is made: reading a file piece by piece, closing it.
         self._brief = ThreadPoolExecutor(BRIEF_THREADS, thread_name_prefix="request-end")
@@ -52,6 +58,7 @@ class Hub:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
+            read_forwarded(scope, self._proxies)
             await self._requests(scope, receive, send)
         else:
             raise ValueError(f"This application does not speak {scope['type']}.")
@@ -67,6 +74,11 @@ class Hub:
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()  # lifespan.startup
+        if unguarded := unguarded_server():
+            if settings.CONFIG.hub_env == "production":
+                await send({"type": "lifespan.startup.failed", "message": unguarded})
+                return
+            logger.warning(unguarded)
         await in_thread(have_queue)
         self._requests.watch_signals()
         async with self._mcp.running(), watched():

@@ -12,8 +12,9 @@ from typing import Literal
 from urllib.parse import quote
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from hub.config_doors import DoorSettings
 from hub.config_values import (
     AlertUrls,
     BoltUrl,
@@ -38,6 +39,7 @@ SUPERSEDED = {
     "PROCESSED_DIR": "documents are kept by the hub itself, under HUB_DATA_DIR or in S3_BUCKET",
     "QDRANT_URL": "vectors are kept in PostgreSQL, see DATABASE_URL",
     "MINIO_URL": "use S3_ENDPOINT_URL and S3_BUCKET",
+    "FORWARDED_ALLOW_IPS": "name the proxies in HUB_TRUSTED_PROXIES",
     "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
 }
 
@@ -50,7 +52,7 @@ class ConfigurationError(Exception):
         self.problems = problems
 
 
-class Configuration(BaseSettings):
+class Configuration(DoorSettings):
     """Settings by their environment names. Empty values count as absent."""
 
     model_config = SettingsConfigDict(env_file=None, env_ignore_empty=True, extra="ignore", case_sensitive=False)
@@ -204,7 +206,7 @@ class Configuration(BaseSettings):
         description="the most bytes of the search index that are read into memory after a start, and at most half of "
         "the machine's memory; 0 = none",
     )
-    hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST requests per token and minute")
+    hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST and MCP requests per token and minute")
     hub_sign_in_failures: int = Field(
         5, ge=1, le=100, description="wrong passwords for one user name from one address before that address waits"
     )

@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, InstanceOf
 from pydantic_settings import NoDecode
+
+from hub.core.client_address import Networks
+
+LEAST_TOKEN_CHARS = 32
 
 
 def _split_commas(value: object) -> object:
@@ -68,9 +72,26 @@ def _refuse_encryption(value: str) -> str:
     return value
 
 
+def _read_networks(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return Networks(part.strip() for part in value.split(",") if part.strip())
+    except ValueError as error:
+        raise ValueError(f"expected addresses or networks such as 10.0.0.5,10.1.0.0/16: {error}") from error
+
+
+def _check_metrics_token(value: str) -> str:
+    if value and len(value) < LEAST_TOKEN_CHARS:
+        raise ValueError(f"expected {LEAST_TOKEN_CHARS} random characters or more")
+    return value
+
+
 CommaList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_commas)]
 AlertUrls = Annotated[CommaList, AfterValidator(_check_alert_urls)]
 McpTransports = Annotated[CommaList, AfterValidator(_check_transports)]
+TrustedProxies = Annotated[InstanceOf[Networks], NoDecode, BeforeValidator(_read_networks)]
+MetricsToken = Annotated[str, AfterValidator(_check_metrics_token)]
 Folder = Annotated[Path, AfterValidator(_make_absolute)]
 TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
 EncryptionKey = Annotated[str, AfterValidator(_refuse_encryption)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, Server
 from pydantic import ValidationError
 
 from hub.access.principals import Principal
+from hub.core.client_address import address_of
 from hub.core.context import CallContext, call_context, current_call
 from hub.core.errors import HubError
 from hub.core.ids import new_id
@@ -119,11 +119,4 @@ def _describe(ctx: ServerRequestContext[Any, Any]) -> CallContext:
     if agent is None and params is not None:
         agent = f"{params.client_info.name}/{params.client_info.version}"
     address = request.client.host if request and request.client else None
-    return CallContext(door="mcp", request_id=new_id("req"), address=_ip_address(address), agent=agent)
-
-
-def _ip_address(host: str | None) -> str | None:
-    try:
-        return str(ipaddress.ip_address(host or ""))
-    except ValueError:
-        return None  # a Unix socket
+    return CallContext(door="mcp", request_id=new_id("req"), address=address_of(address), agent=agent)

@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 
+from hub.core.client_address import address_of
 from hub.core.measures import OPEN_MCP, count_request
+from hub.rest.errors import BadRequest
+from hub.rest.heads import check_headers, is_allowed_host, is_allowed_origin
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.departures import AsgiApp, Message, Receive, Scope, Send, enduring, quieten_sdk
+from mcp_bridge.errors import in_words
 from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
@@ -41,14 +43,20 @@ class Refusal:
     code: int
     message: str
     retryable: bool = False
+    retry_after_s: int | None = None
+    closes: bool = False
 
     async def send(self, send: Send) -> None:
         """Send it as a JSON-RPC error without id."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
-        if self.code == INTERNAL_ERROR:
+        if self.code == INTERNAL_ERROR or self.retryable:
             error["data"] = {"retryable": self.retryable, "fallbackStrategy": "retry_later"}
         body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}, ensure_ascii=False).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        if self.retry_after_s is not None:
+            headers.append((b"retry-after", str(self.retry_after_s).encode()))
+        if self.closes:
+            headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -122,7 +130,7 @@ class McpApps:
 
 def _stranger(scope: Scope, name: str) -> Connection:
     agent = next((value for key, value in scope["headers"] if key == b"user-agent"), b"").decode("latin-1")
-    address = (scope.get("client") or ("", 0))[0]
+    address = address_of((scope.get("client") or ("", 0))[0]) or ""
     return Connection(
         server=name, transport="http", protocol="", client=agent[:200], user="", user_id=None, address=address
     )
@@ -157,8 +165,8 @@ def _fixture_app(server: MCPServer[Any]) -> AsgiApp:
 
 def _loopback_only(app: AsgiApp) -> AsgiApp:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        host = (scope.get("client") or ("127.0.0.1", 0))[0]  # none: a Unix socket
-        if not ipaddress.ip_address(host).is_loopback:
+        address = address_of((scope.get("client") or ("127.0.0.1", 0))[0])  # no client: a Unix socket
+        if address is None or not ipaddress.ip_address(address).is_loopback:
             message = "The conformance fixture answers to this machine only."
             await Refusal(status=403, code=INVALID_REQUEST, message=message).send(send)
             return
@@ -175,31 +183,22 @@ def _server_name(path: str) -> str:
 
 
 def _refusal(scope: Scope) -> Refusal | None:
-    """Refuse a request for another host, or from a page of one: a browser must not be led here (DNS rebinding)."""
+    """Refuse a head that says two things, and a request for or of another host: DNS rebinding leads browsers here."""
+    try:
+        check_headers(scope["headers"])
+    except BadRequest as error:
+        return Refusal(status=400, code=INVALID_REQUEST, message=in_words(error, None), closes=True)
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-    host = headers.get(b"host", "")
-    if not _is_allowed(split_domain_port(host)[0]):
+    if not is_allowed_host(headers.get(b"host", "")):
         return Refusal(status=421, code=INVALID_REQUEST, message="This Host is not in ALLOWED_HOSTS.")
     origin = headers.get(b"origin")
-    if origin is not None and not _is_allowed_origin(origin):
+    if origin is not None and not is_allowed_origin(origin):
         return Refusal(
             status=403,
             code=INVALID_REQUEST,
             message="Requests of pages from this Origin are not allowed. Add its host to ALLOWED_HOSTS to allow them.",
         )
     return None
-
-
-def _is_allowed_origin(origin: str) -> bool:
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and _is_allowed(split_domain_port(parts.netloc)[0])
-
-
-def _is_allowed(host: str) -> bool:
-    return bool(host) and validate_host(host, settings.ALLOWED_HOSTS)
 
 
 def _explaining(send: Send) -> Send:

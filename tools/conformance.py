@@ -78,7 +78,7 @@ def running_fixture() -> Iterator[str]:
         port = probe.getsockname()[1]
         probe.close()
         environment = {**os.environ, "HUB_DATA_DIR": home, "HUB_ENV": "local", "HUB_MCP_CONFORMANCE": "1"}
-        command = [sys.executable, "-m", "uvicorn", "hub.asgi:application", "--port", str(port), "--log-level", "error"]
+        command = [sys.executable, "manage.py", "web", "--port", str(port), "--log-level", "error"]
         process = subprocess.Popen(
             command, cwd=ROOT, env={**environment, "HUB_PORT": str(port), "DATABASE_URL": "", "REDIS_URL": ""}
         )

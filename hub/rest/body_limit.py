@@ -1,4 +1,4 @@
-"""The size limit of request bodies, in front of Django: its ASGI handler stores a whole body before any middleware."""
+"""What is refused in front of Django, whose ASGI handler stores a whole body before any middleware."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 
+from hub.core.errors import HubError
+from hub.rest.errors import BadRequest
+from hub.rest.heads import check_headers
 from hub.rest.middleware import refuse_early
 from hub.rest.uploads import temp_dir, too_large
 
@@ -22,7 +25,7 @@ FORM_OVERHEAD_BYTES = 1024 * 1024  # the other fields of a multipart request, an
 
 
 class BodyLimit:
-    """Answers 413 to bodies above HUB_MAX_UPLOAD_BYTES (and 1 MiB for form fields).
+    """Answers 413 to bodies above HUB_MAX_UPLOAD_BYTES (and 1 MiB for form fields), 400 to heads that say two things.
 
     A Content-Length above the limit is refused before anything is read; a body that does not tell its length is
     cut off at the limit. Also makes the temporary folder, which uploads need to be there.
@@ -36,14 +39,19 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        try:
+            check_headers(scope["headers"])
+        except BadRequest as error:
+            await _refuse(scope, send, error)
+            return
         limit = settings.CONFIG.hub_max_upload_bytes + FORM_OVERHEAD_BYTES
         if _declared_length(scope) > limit:
-            await _refuse(scope, send)
+            await _refuse(scope, send, _too_large())
             return
         counted = _CountedBody(receive, limit)
         await self.app(scope, counted.receive, send)
         if counted.is_exceeded:
-            await _refuse(scope, send)
+            await _refuse(scope, send, _too_large())
 
 
 class _CountedBody:
@@ -68,9 +76,13 @@ def _declared_length(scope: Scope) -> int:
     return int(text) if text.isdigit() else 0
 
 
-async def _refuse(scope: Scope, send: Send) -> None:
+def _too_large() -> HubError:
+    return too_large(settings.CONFIG.hub_max_upload_bytes)
+
+
+async def _refuse(scope: Scope, send: Send, error: HubError) -> None:
     request = ASGIRequest({**scope, "query_string": b""}, BytesIO())
-    response = refuse_early(request, too_large(settings.CONFIG.hub_max_upload_bytes))
+    response = refuse_early(request, error)
     response["Content-Length"] = str(len(response.content))
     response["Connection"] = "close"
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
-from django.http.request import validate_host
 from django.http.response import HttpResponseBase
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.client_address import address_of
 from hub.core.context import CallContext, call_context
 from hub.core.errors import Forbidden, HubError, NotFound
 from hub.core.ids import new_id
 from hub.core.measures import count_request
 from hub.rest.errors import MethodNotAllowed
+from hub.rest.heads import is_allowed_origin
 from hub.rest.problems import is_api_call, problem_response, respond_to_exception
 from hub.rest.rate_limits import add_rate_headers
 
@@ -37,17 +35,9 @@ def call_context_of(request: HttpRequest) -> CallContext:
     return CallContext(
         door="rest" if is_api_call(request) else "admin",
         request_id=given if _SANE_REQUEST_ID.fullmatch(given) else new_id("req"),
-        address=_address(request.META.get("REMOTE_ADDR")),
+        address=address_of(request.META.get("REMOTE_ADDR")),
         agent=request.headers.get("User-Agent"),
     )
-
-
-def _address(text: str | None) -> str | None:
-    # a Unix socket has no address, and PostgreSQL's inet knows no zone ("fe80::1%eth0")
-    try:
-        return str(ipaddress.ip_address((text or "").partition("%")[0]))
-    except ValueError:
-        return None
 
 
 class _EitherWay:
@@ -135,7 +125,7 @@ def check_request(request: HttpRequest) -> None:
     :raises NotFound: the path has a NUL character, which PostgreSQL can't even compare.
     """
     origin = request.headers.get("Origin")
-    if origin is not None and not _is_allowed_origin(origin):
+    if origin is not None and not is_allowed_origin(origin):
         raise Forbidden(
             _("Requests of pages from {origin} are not allowed. Add its host to ALLOWED_HOSTS if they should be."),
             code="origin_not_allowed",
@@ -143,17 +133,6 @@ def check_request(request: HttpRequest) -> None:
         )
     if "\x00" in request.path:
         raise NotFound(_("There is nothing at this address. Check the path and the id."))
-
-
-def _is_allowed_origin(origin: str) -> bool:
-    try:
-        parts = urlsplit(origin)
-        host = parts.hostname
-    except ValueError:
-        return False
-    if parts.scheme not in {"http", "https"} or not host:
-        return False
-    return validate_host(f"[{host}]" if ":" in host else host, settings.ALLOWED_HOSTS)
 
 
 def _finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

@@ -76,7 +76,7 @@ def _processes(hub: HubProcess, victim: str) -> list[int]:
     rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
     ours = {
         "worker": lambda parent, words: parent == hub.process.pid and "hub.celery worker" in words,
-        "web": lambda parent, words: parent == hub.process.pid and "uvicorn" in words,
+        "web": lambda parent, words: parent == hub.process.pid and "manage.py web" in words,
         "valkey": lambda _, words: str(hub.data_dir) in words and "valkey" in words.split()[0],
         "postgres": lambda _, words: str(hub.data_dir) in words and "/postgres -D" in words,
     }[victim]

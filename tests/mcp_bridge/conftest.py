@@ -182,9 +182,8 @@ def start_site(hub: TestHub, *, port: int = 0, log: IO[str] | None = None, **env
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "hub.asgi:application", "--port", str(port), "--lifespan", "on"]
     process = subprocess.Popen(
-        [*command, "--timeout-keep-alive", "75", "--log-level", "warning"],
+        [sys.executable, "manage.py", "web", "--port", str(port)],
         env={**hub.environment, "HUB_PORT": str(port), **environment},
         cwd=REPOSITORY,
         stderr=log,

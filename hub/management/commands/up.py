@@ -22,9 +22,6 @@ from hub.core.servers import ensure_queue
 from hub.first_start import FirstAdmin, load_sample, make_first_admin, migrate
 from hub.supervisor import Child, Supervisor
 
-GRACE_S = 3
-KEEP_ALIVE_S = 75
-
 
 class Command(BaseCommand):
     help = (
@@ -77,17 +74,14 @@ def _check_port(host: str, port: int) -> None:
 
 def _children(host: str, port: int, workers: int) -> list[Child]:
     python = sys.executable
-    web = ["-m", "uvicorn", "hub.asgi:application", "--host", host, "--port", str(port), "--lifespan", "on"]
-    # Clients forget idle connections after five seconds, as uvicorn would: whoever is first breaks the other's request.
-    keep = ["--timeout-keep-alive", str(KEEP_ALIVE_S)]
-    quiet = ["--log-level", "warning", "--timeout-graceful-shutdown", str(GRACE_S), *keep]
+    web = ["manage.py", "web", "--host", host, "--port", str(port)]
     level = ["--loglevel", settings.CONFIG.log_level]
     celery = ["-m", "celery", "--quiet", "-A", "hub.celery"]
     worker = [*celery, "worker", "--concurrency", str(workers)]
     lean = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     pid_file = ["--pidfile", ""]
     return [
-        Child("web", [python, *web, *quiet]),
+        Child("web", [python, *web]),
         Child("worker", [python, *worker, *lean, *level]),
         Child("beat", [python, *celery, "beat", *pid_file, *level]),
     ]
