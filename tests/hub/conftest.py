@@ -18,7 +18,9 @@ def shown(client, queue, monkeypatch) -> Iterator[Callable[..., float | None]]:
     shared_measures._client().delete(shared_measures.KEY)
 
     def look(name: str, **labels: str) -> float | None:
-        families = text_string_to_metric_families(client.get("/metrics").content.decode())
+        families = text_string_to_metric_families(
+            client.get("/metrics", headers={"Host": "localhost"}).content.decode()
+        )
         found = [one for family in families for one in family.samples if (one.name, one.labels) == (name, labels)]
         return found[0].value if found else None
 

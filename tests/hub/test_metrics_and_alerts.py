@@ -29,6 +29,9 @@ pytestmark = [
 ]
 
 
+HERE = {"Host": "localhost"}
+
+
 def samples(body: bytes) -> dict[tuple[str, tuple[str, ...]], float]:
     families = text_string_to_metric_families(body.decode())
     return {(item.name, tuple(item.labels.values())): item.value for family in families for item in family.samples}
@@ -53,21 +56,47 @@ def waiting_review() -> Review:
 
 def test_metrics_show_requests_by_route_and_the_queue(client, waiting_review):
     route = ("GET", "healthz", "200")
-    before = samples(client.get("/metrics").content).get(("hub_http_requests_total", route), 0)
+    before = samples(client.get("/metrics", headers=HERE).content).get(("hub_http_requests_total", route), 0)
     client.get("/healthz")
-    now = samples(client.get("/metrics").content)
+    now = samples(client.get("/metrics", headers=HERE).content)
     assert now["hub_http_requests_total", route] == before + 1
     assert now["hub_queue_depth", ("reviews", "queued")] == 1
     assert now["hub_queue_oldest_seconds", ("reviews",)] >= 120
     assert now["hub_workers_alive", ()] == 0
 
 
-@pytest.mark.parametrize("origin", [{"REMOTE_ADDR": "192.0.2.1"}, {"headers": {"X-Forwarded-For": "192.0.2.1"}}])
-def test_from_elsewhere_metrics_need_a_token_of_an_overseer(client, origin):
-    assert client.get("/metrics", **origin).status_code == 401
-    for scope, status in ((Scope.READ, 403), (Scope.AUDIT, 200)):
-        headers = {**origin.get("headers", {}), **bearer(scope)}
-        assert client.get("/metrics", **{**origin, "headers": headers}).status_code == status
+FROM_ELSEWHERE = (
+    {"REMOTE_ADDR": "192.0.2.1"},
+    {"headers": {"X-Forwarded-For": "192.0.2.1"}},
+    {"headers": {"X-Real-IP": "192.0.2.1"}},
+    {"headers": {"X-Forwarded-Proto": "https"}},
+    {"headers": {"Host": "hub.example"}},  # all that a proxy on this machine may pass on of where a caller comes from
+)
+
+
+@pytest.mark.parametrize("origin", FROM_ELSEWHERE)
+def test_without_a_token_of_their_own_metrics_are_for_this_machine_only(client, settings, origin):
+    settings.ALLOWED_HOSTS = ["localhost", "hub.example"]
+    assert client.get("/metrics", headers=HERE).status_code == 200
+    for more in ({}, bearer(Scope.AUDIT), bearer(Scope.ADMIN)):
+        headers = {**HERE, **origin.get("headers", {}), **more}
+        assert client.get("/metrics", **{**origin, "headers": headers}).status_code == 403
+
+
+@pytest.mark.parametrize("change", [{"hub_env": "production"}, {"EMBEDDED_DATABASE": False}])
+def test_in_production_metrics_always_need_their_token(client, settings, change):
+    settings.EMBEDDED_DATABASE = change.pop("EMBEDDED_DATABASE", True)
+    settings.CONFIG = settings.CONFIG.model_copy(update=change)
+    assert client.get("/metrics", headers=bearer(Scope.AUDIT)).status_code == 403
+
+
+def test_metrics_are_opened_by_their_token_and_by_no_access_token(client, settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_metrics_token": "m" * 40})
+    for headers in ({}, bearer(Scope.AUDIT), {"Authorization": "Bearer " + "m" * 39}, {"Authorization": "m" * 40}):
+        assert client.get("/metrics", headers=headers).status_code == 401
+    known = client.get("/metrics", headers={"Authorization": "Bearer " + "m" * 40}, REMOTE_ADDR="192.0.2.1")
+    assert known.status_code == 200
+    assert b"hub_queue_depth" in known.content
 
 
 @pytest.fixture
