@@ -10,11 +10,14 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         from hub.access.changes import watch  # models are not loaded yet when this module is
+        from hub.access.rights import ask_for_ids, count_rights_of
         from hub.access.services import count_scopes_of
-        from knowledge.models import Collection, CollectionGrant
-        from knowledge.services.grants import granted_scopes
+        from knowledge.models import Collection, CollectionGrant, Document
+        from knowledge.services.grants import granted_scopes, rights_by_grants
 
         count_scopes_of(granted_scopes)
+        count_rights_of(rights_by_grants)
+        ask_for_ids("doc", Document.objects.any_hidden)
         watch(Collection, CollectionGrant)
         post_migrate.connect(_load_shipped_content, sender=self)
 

@@ -9,15 +9,19 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from knowledge.ports import register_graph_master  # models are not loaded yet when this module is
+        from hub.access.rights import ask_for_ids  # models are not loaded yet when this module is
+        from knowledge.ports import register_graph_master
         from knowledge.services.deletion import erase_with
         from knowledge.services.guidelines import find_check_items_with, tell_of_editions
         from knowledge.services.set_switching import check_before_switch
         from review.erasure import erase_reviews_of
         from review.graph_master import CheckItems
+        from review.models import Finding, Review
         from review.services.evaluation_gate import check_switch
         from review.services.mappings import mapped_items, mark_suspects
 
+        ask_for_ids("rev", Review.objects.any_hidden)
+        ask_for_ids("fnd", Finding.objects.any_hidden)
         post_migrate.connect(_load_shipped_content, sender=self)
         erase_with(erase_reviews_of)
         find_check_items_with(mapped_items)

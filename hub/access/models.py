@@ -132,7 +132,8 @@ class AuditEvent(models.Model):
 class IdempotencyRecord(models.Model):
     """The answer to a write that carried an Idempotency-Key, kept so that a repeat gets the same answer.
 
-    ``status`` is null while the first request is still at work.
+    ``status`` is null while the first request is still at work. ``rights`` are those that its caller had then, null
+    where an older version kept the answer.
     """
 
     key = models.CharField(max_length=200)
@@ -141,6 +142,7 @@ class IdempotencyRecord(models.Model):
     status = models.PositiveSmallIntegerField(null=True)
     headers = models.JSONField(default=dict)
     body = models.BinaryField(default=bytes)
+    rights = ArrayField(models.CharField(max_length=100), null=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:

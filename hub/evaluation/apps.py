@@ -7,3 +7,9 @@ class EvaluationConfig(AppConfig):
     label = "evaluation"
     verbose_name = _("Evaluation")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from hub.access.rights import count_rights_of  # models are not loaded yet when this module is
+        from hub.evaluation.models import EvaluationDataset
+
+        count_rights_of(EvaluationDataset.objects.rights_of)

@@ -28,6 +28,10 @@ class EvaluationDatasetQuerySet(models.QuerySet["EvaluationDataset"]):
             return self
         return self.filter(readers=principal.user_id) if principal.user_id is not None else self.none()
 
+    def rights_of(self, principal: Principal) -> list[str]:
+        """The datasets that name the caller among their readers, as facts for ``hub.access.rights``. One query."""
+        return [f"dataset {key}" for key in self.filter(readers=principal.user_id).values_list("pk", flat=True)]
+
 
 class EvaluationDataset(models.Model):
     """A named collection of cases; the code is its name everywhere outside the database.

@@ -13,7 +13,7 @@ from ninja.operation import Operation
 
 from hub.rest.auth import BearerAuth
 from hub.rest.errors import InvalidFields, UnsupportedMediaType
-from hub.rest.idempotency import KEY_HEADER, WRITE_METHODS, idempotent
+from hub.rest.idempotency import KEY_HEADER, WRITE_METHODS, idempotent, is_read
 from hub.rest.parsing import JsonParser
 from hub.rest.problems import PROBLEM_MEDIA_TYPE, problem_response, respond_to_exception
 from hub.rest.responses import JsonRenderer
@@ -74,10 +74,22 @@ class HubAPI(NinjaAPI):
         schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
         problem = Problem.model_json_schema(ref_template=SCHEMA_REF)
         schema["components"]["schemas"].update(problem.pop("$defs"), Problem=problem)
+        read = self._reading_operations()
         for operations in schema["paths"].values():
             for method, operation in operations.items():
-                _describe_conventions(operation, is_write=method.upper() in WRITE_METHODS)
+                is_write = method.upper() in WRITE_METHODS and operation["operationId"] not in read
+                _describe_conventions(operation, is_write=is_write)
         return schema
+
+    def _reading_operations(self) -> set[str]:
+        """The ids of the operations that only read, whatever their method."""
+        views = [view for router in self._get_bound_routers() for view in router.path_operations.values()]
+        return {
+            self.get_openapi_operation_id(operation)
+            for view in views
+            for operation in view.operations
+            if is_read(operation.view_func)
+        }
 
 
 def _describe_conventions(operation: dict[str, Any], *, is_write: bool) -> None:

@@ -1,5 +1,8 @@
 """Idempotency-Key: a write that is sent twice is done once, and answered the same both times.
 
+Answers to reads are never kept: a repeated read is answered as things are now. A kept answer is given again only to who
+still has all the rights of then and may see all that it names.
+
 :func:`idempotent` wraps whole operations (authentication, parsing, handler), so that what is kept is the answer as it
 went over the wire. :class:`hub.rest.conventions.HubAPI` puts it around every operation.
 """
@@ -11,7 +14,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
@@ -20,6 +23,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import IdempotencyRecord
+from hub.access.principals import Principal
+from hub.access.rights import rights_of, sees_all_named
 from hub.core.errors import Conflict, HubError, InvalidInput
 from hub.rest.auth import BearerAuth
 from hub.rest.request_digest import request_digest
@@ -44,6 +49,13 @@ class IdempotencyKeyReused(InvalidInput):
     title = _("Idempotency key reused")
 
 
+class AnswerWithheld(Conflict):
+    """The first request was done, but its answer is not for the caller any more."""
+
+    code = "answer_withheld"
+    title = _("Answer withheld")
+
+
 class RequestInProgress(Conflict):
     """The first request with this key is still at work."""
 
@@ -58,10 +70,27 @@ class Claim:
 
     record_id: int
     claimed_at: datetime
+    principal: Principal
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def reads(handler: Handler) -> Handler:
+    """Mark a call that only reads though its method is one of writes: its answers are never kept."""
+    handler.only_reads = True  # type: ignore[attr-defined]
+    return handler
+
+
+def is_read(handler: Callable[..., Any]) -> bool:
+    """Whether a handler was marked with :func:`reads`."""
+    return bool(getattr(handler, "only_reads", False))
 
 
 def idempotent(run: Run | AsyncRun) -> Run | AsyncRun:
     """Wrap a ninja operation's ``run`` (sync or async) so that writes honour Idempotency-Key."""
+    if is_read(run.__self__.view_func):  # type: ignore[union-attr]  # the bound method of an operation
+        return run
     if iscoroutinefunction(run):
 
         @functools.wraps(run)
@@ -98,31 +127,32 @@ def _begin(request: HttpRequest) -> Claim | HttpResponse | None:
         )
     principal = BearerAuth()(request)
     digest = request_digest(request, principal)
-    # a user id is forever, a name may go to another person
-    return claim_key(key, principal=f"user:{principal.user_id}", digest=digest, now=timezone.now())
+    return claim_key(key, principal=principal, digest=digest, now=timezone.now())
 
 
-def claim_key(key: str, *, principal: str, digest: str, now: datetime) -> Claim | HttpResponse:
+def claim_key(key: str, *, principal: Principal, digest: str, now: datetime) -> Claim | HttpResponse:
     """Take the work of ``key`` on, or give the kept answer of the first request.
 
     :raises IdempotencyKeyReused: the first request was another one (less than 24 h ago).
     :raises RequestInProgress: it is at work, and began less than 60 s ago.
+    :raises AnswerWithheld: the caller lacks a right of then, or may not see what the answer names.
     """
+    # a user id is forever, a name may go to another person
     record, is_new = IdempotencyRecord.objects.get_or_create(
-        principal=principal, key=key, defaults={"request_digest": digest, "created_at": now}
+        principal=f"user:{principal.user_id}", key=key, defaults={"request_digest": digest, "created_at": now}
     )
     if is_new:
-        return Claim(record_id=record.pk, claimed_at=now)
+        return Claim(record_id=record.pk, claimed_at=now, principal=principal)
     if record.created_at <= now - LIFETIME:
-        return _take_over(record, digest=digest, now=now)
+        return _take_over(record, principal=principal, digest=digest, now=now)
     if record.request_digest != digest:
         raise IdempotencyKeyReused(
             _("This Idempotency-Key was used for another request. Use a new key for each new request.")
         )
     if record.status is not None:
-        return _replay(record)
+        return _replay(record, principal)
     if record.created_at <= now - CRASHED_AFTER:
-        return _take_over(record, digest=digest, now=now)
+        return _take_over(record, principal=principal, digest=digest, now=now)
     raise _in_progress()
 
 
@@ -133,15 +163,25 @@ def _in_progress() -> HubError:
     )
 
 
-def _take_over(record: IdempotencyRecord, *, digest: str, now: datetime) -> Claim:
+def _take_over(record: IdempotencyRecord, *, principal: Principal, digest: str, now: datetime) -> Claim:
     # of several requests that find the same leftover, the one that moves its time gets it
     leftover = IdempotencyRecord.objects.filter(pk=record.pk, created_at=record.created_at)
-    if not leftover.update(created_at=now, request_digest=digest, status=None, headers={}, body=b""):
+    if not leftover.update(created_at=now, request_digest=digest, status=None, headers={}, body=b"", rights=None):
         raise _in_progress()
-    return Claim(record_id=record.pk, claimed_at=now)
+    return Claim(record_id=record.pk, claimed_at=now, principal=principal)
 
 
-def _replay(record: IdempotencyRecord) -> HttpResponse:
+def _replay(record: IdempotencyRecord, principal: Principal) -> HttpResponse:
+    """Give the kept answer. What was withdrawn since, or classified higher, is not given out of it."""
+    has_all_rights = record.rights is not None and rights_of(principal).issuperset(record.rights)
+    named = b" ".join([bytes(record.body), *(value.encode() for value in record.headers.values())])
+    if not (has_all_rights and sees_all_named(principal, named)):
+        raise AnswerWithheld(
+            _(
+                "The first request with this Idempotency-Key was done, and is not done again. Its answer is not given "
+                "again either: your rights, or what it is about, have changed since. Read the thing itself."
+            )
+        )
     headers = {**record.headers, REPLAYED_HEADER: "true"}
     return HttpResponse(bytes(record.body), status=record.status, headers=headers)
 
@@ -156,7 +196,9 @@ def _finish(claim: Claim | None, response: HttpResponseBase) -> None:
         held.delete()
         return
     headers = {name: response[name] for name in _KEPT_HEADERS if name in response}
-    held.update(status=response.status_code, headers=headers, body=response.content)
+    # asked after the work, which may have given rights itself: who makes a collection may use it
+    rights = sorted(rights_of(claim.principal))
+    held.update(status=response.status_code, headers=headers, body=response.content, rights=rights)
 
 
 def prune_idempotency_records(now: datetime) -> int:

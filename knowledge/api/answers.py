@@ -9,6 +9,7 @@ from ninja import Field, Router, Schema
 from pydantic import BaseModel
 
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from hub.rest.responses import server_sent_events
 from knowledge.answering import Answer, AnswerSentence, Question
 from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
@@ -28,6 +29,7 @@ class AnswerIn(Schema):
 
 
 @router.post("/answer", response=AnswerOut)
+@reads
 def answer_question(request: HubRequest, asked: AnswerIn) -> AnswerOut | HttpResponseBase:
     """Answer from the documents, each sentence with its citations; `answer` is null when they don't answer."""
     question = Question(text=asked.query, filter=search_filter(asked.filter, asked.collection), limit=asked.limit)

@@ -7,6 +7,7 @@ from typing import Any
 from ninja import Field, Router, Schema
 
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from knowledge.graph.cypher.query import MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery, query_knowledge_graph
 from knowledge.graph.schema import graph_schema
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
@@ -37,6 +38,7 @@ class GraphQueryIn(Schema):
 
 
 @router.post("/graph/search", response=schemas.GraphSearchOut)
+@reads
 def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSearchOut:
     """Walk the knowledge graph from an entity: nodes, edges among them, and a path to each."""
     query = GraphQuery(
@@ -53,6 +55,7 @@ def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSear
 
 
 @router.post("/graph/query", response=schemas.CypherOut)
+@reads
 def query_graph(request: HubRequest, asked: GraphQueryIn) -> schemas.CypherOut:
     """Run a read-only openCypher query over the part of the graph that the caller may search."""
     query = CypherQuery(

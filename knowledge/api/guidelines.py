@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from ninja import Field, File, Form, Query, Router, Schema, UploadedFile
 
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from hub.rest.responses import created
 from hub.rest.uploads import received_file
 from knowledge.schemas import guidelines as shapes
@@ -64,6 +65,7 @@ def import_guideline(
 
 
 @router.post("/guidelines/import/preview", response=shapes.ImportPreviewOut)
+@reads
 def preview_guideline(
     request: HubRequest, file: Annotated[UploadedFile, File()], fields: Annotated[ImportIn, Form()]
 ) -> shapes.ImportPreviewOut:

@@ -10,6 +10,7 @@ from ninja import Query, Router
 
 from hub.rest.auth import HubRequest
 from hub.rest.errors import NotAcceptable, UnsupportedMediaType
+from hub.rest.idempotency import reads
 from hub.rest.uploads import received_body
 from knowledge.ontology.rdf_files import FORMATS, MEDIA_TYPES, format_of
 from knowledge.schemas import ontologies as shapes
@@ -94,6 +95,7 @@ def compare_versions(request: HubRequest, domain: str, base: str, version: str =
 
 
 @router.post("/ontologies/{domain}/reason", response=shapes.ReasonOut)
+@reads
 def reason(request: HubRequest, domain: str, asked: shapes.ReasonIn) -> shapes.ReasonOut:
     """What follows from the published version, each fact with the chain of facts and rules that explains it."""
     return shapes.reason_out(
@@ -104,6 +106,7 @@ def reason(request: HubRequest, domain: str, asked: shapes.ReasonIn) -> shapes.R
 
 
 @router.post("/ontologies/{domain}/coverage", response=CoverageOut)
+@reads
 def coverage(request: HubRequest, domain: str, asked: CoverageIn) -> CoverageOut:
     """Which of the topics that such a document must treat a document treats, and where; or how its headings nest."""
     return coverage_out(ontology_checks.check_coverage(request.principal, asked.document_id, domain, asked.check_type))

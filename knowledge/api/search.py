@@ -7,6 +7,7 @@ from typing import Annotated
 from ninja import Field, Query, Router, Schema
 
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge import schemas
 from knowledge.schemas.asked import FilterIn, search_filter
@@ -43,6 +44,7 @@ class SearchIn(Schema):
 
 
 @router.post("/search", response=schemas.SearchOut)
+@reads
 def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
     """Find passages with citations. `next_cursor` continues where the limit or the output budget cut, whatever was
     added meanwhile. What stands in 「」, 『』 or quotes must occur; a code such as FR-001 is found exactly. Passages of

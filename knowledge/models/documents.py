@@ -27,6 +27,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         collections = Collection.objects.visible_to(principal, scope).values("pk")
         return self.exclude(collection_id__in=collections, classification__lte=principal.ceiling)
 
+    def any_hidden(self, principal: Principal, public_ids: set[str]) -> bool:
+        """Whether some of these documents are there, and not for the caller to read. One query."""
+        return self.filter(public_id__in=public_ids).hidden_from(principal).exists()
+
     def live(self) -> DocumentQuerySet:
         """Leave out retired documents."""
         return self.filter(retired_at__isnull=True)

@@ -41,6 +41,14 @@ def granted_scopes(principal: Principal) -> set[Scope]:
     return {scope for role in roles for scope in ROLE_SCOPES[role]}
 
 
+def rights_by_grants(principal: Principal) -> list[str]:
+    """The caller's roles in collections up to their ceiling, as facts for ``hub.access.rights``. One query at most."""
+    if principal.user_id is None:
+        return []
+    grants = CollectionGrant.objects.filter(granted_to(principal), collection__classification__lte=principal.ceiling)
+    return [f"grant {collection} {role}" for collection, role in grants.values_list("collection_id", "role").distinct()]
+
+
 @transaction.atomic
 def grant_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> CollectionGrant:
     """Give a role; giving it again changes nothing. Needs admin in the collection.

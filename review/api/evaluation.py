@@ -11,6 +11,7 @@ from ninja import Field, Query, Router, Schema, Status
 from hub.core.errors import InvalidInput
 from hub.evaluation.rows import Row
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.parsing import parse_json
 from hub.rest.responses import accepted, created
@@ -155,6 +156,7 @@ def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery,
 @router.post(
     "/evaluation/datasets/{code}/cases/import/preview", response=shapes.CaseImportOut, openapi_extra=IMPORT_BODY
 )
+@reads
 def preview_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
     evaluation.require_curator(request.principal)

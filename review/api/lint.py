@@ -7,6 +7,7 @@ from typing import Literal
 from ninja import Field, Router, Schema
 
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from review import services
 from review.schemas.lint import LintOut, RulesOut, lint_out, rules_out
 
@@ -20,6 +21,7 @@ class LintIn(Schema):
 
 
 @router.post("/lint", response=LintOut)
+@reads
 def lint(request: HubRequest, asked: LintIn) -> LintOut:
     """Judge a text by the text rules. Nothing is stored."""
     result = services.lint_text(

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from ninja import Field, File, Form, Query, Router, Schema, UploadedFile
 
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from hub.rest.responses import created
 from hub.rest.uploads import received_file
 from review import schemas, services
@@ -126,6 +127,7 @@ def import_checklist(
 
 
 @router.post("/checklists/{code}/import/preview", response=shapes.MasterImportOut)
+@reads
 def preview_import(request: HubRequest, code: str, file: Annotated[UploadedFile, File()]) -> shapes.MasterImportOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
     with received_file(file) as received:
@@ -136,6 +138,7 @@ def preview_import(request: HubRequest, code: str, file: Annotated[UploadedFile,
 
 
 @router.post("/checklists/{code}/lint", response=shapes.LintOut)
+@reads
 def lint_checklist(request: HubRequest, code: str, filters: Annotated[LintQuery, Query()]) -> shapes.LintOut:
     """What to look at in a version before it is approved; errors keep it from being approved."""
     report = item_lint.lint_checklist(

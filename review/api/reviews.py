@@ -14,6 +14,7 @@ from ninja import Field, Query, Router, Schema
 
 from hub.core import bus
 from hub.rest.auth import HubRequest
+from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment
 from hub.rest.schemas import Page, PageQuery
@@ -85,6 +86,7 @@ class EstimateOut(Schema):
 
 
 @router.post("/reviews/estimate", response=EstimateOut)
+@reads
 def estimate_review(request: HubRequest, asked: ReviewIn) -> services.ReviewEstimate:
     """What a review would take of the language model; nothing is started."""
     return services.estimate_review(

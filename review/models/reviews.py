@@ -34,6 +34,11 @@ class ReviewQuerySet(models.QuerySet["Review"]):
             visible |= Q(version__isnull=True)
         return self.filter(visible).exclude(_is_above(principal.ceiling))
 
+    def any_hidden(self, principal: Principal, public_ids: set[str]) -> bool:
+        """Whether some of these reviews are there, and not for the caller to read. One query."""
+        visible = Review.objects.visible_to(principal).values("pk")
+        return self.filter(public_id__in=public_ids).exclude(pk__in=visible).exists()
+
 
 def _is_above(ceiling: int) -> Q:
     """Reviews with a related document that is classified higher, or whose collection is."""
@@ -71,6 +76,11 @@ class FindingQuerySet(models.QuerySet["Finding"]):
             output_field=models.BooleanField(),
         )
         return Document.objects.hidden_from(principal).filter(is_named)
+
+    def any_hidden(self, principal: Principal, public_ids: set[str]) -> bool:
+        """Whether some of these findings are there, and not for the caller to read. One query."""
+        visible = Finding.objects.visible_to(principal).values("pk")
+        return self.filter(public_id__in=public_ids).exclude(pk__in=visible).exists()
 
 
 class ReviewStatus(models.TextChoices):

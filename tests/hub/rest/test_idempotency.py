@@ -11,6 +11,7 @@ from django.http import HttpResponse
 from django.test import AsyncClient
 
 from hub.access.models import AuditEvent, IdempotencyRecord
+from hub.access.principals import ALL_SCOPES, Classification, Principal
 from hub.rest.idempotency import (
     Claim,
     IdempotencyKeyReused,
@@ -24,10 +25,11 @@ from tests.hub.rest.test_problems import assert_problem
 
 NOW = datetime(2026, 4, 1, 9, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+SOMEBODY = Principal(name="佐藤", user_id=1, scopes=ALL_SCOPES, ceiling=Classification.C2)
 
 
 def claim(*, now: datetime, digest: str = "d1") -> Claim | HttpResponse:
-    return claim_key("k", principal="user:1", digest=digest, now=now)
+    return claim_key("k", principal=SOMEBODY, digest=digest, now=now)
 
 
 def test_a_repeated_write_is_done_once_and_answered_alike(caller: Caller):
@@ -228,7 +230,7 @@ def test_a_key_is_new_again_after_a_day(db):
 
 def test_pruning_removes_keys_older_than_a_day(db):
     for hours in (25, 24, 23):
-        claim_key(f"k{hours}", principal="user:1", digest="d", now=NOW - timedelta(hours=hours))
+        claim_key(f"k{hours}", principal=SOMEBODY, digest="d", now=NOW - timedelta(hours=hours))
 
     assert prune_idempotency_records(NOW) == 2
     assert IdempotencyRecord.objects.get().key == "k23"
