@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.contrib import admin
@@ -14,7 +15,7 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from hub.audit.events import visible_events
+from hub.audit.events import shown_details, visible_events
 from knowledge.models import Collection
 
 RECENT = 2000
@@ -55,10 +56,15 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
     list_filter = (ActionFilter, DoorFilter)
     search_fields = ("resource",)
     search_help_text = "document:doc_…, review:rev_…, token:…"
-    fields = ("at", "action", "principal", "resource", "details", "door", "address", "agent", "request_id")
+    fields = ("at", "action", "principal", "resource", "own_details", "door", "address", "agent", "request_id")
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return principal.is_superuser or Collection.objects.visible_to(principal, Scope.AUDIT).exists()
+
+    @admin.display(description=_("details"))
+    def own_details(self, event: AuditEvent) -> str:
+        """Show the details as JSON."""
+        return json.dumps(shown_details(event), ensure_ascii=False)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
         """Keep what the person may audit, newest first."""

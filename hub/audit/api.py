@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from ninja import Field, Query, Router, Schema
 
 from hub.access.models import AuditEvent
-from hub.audit.events import list_events
+from hub.audit.events import list_events, shown_details
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.schemas import Page, PageQuery
@@ -57,4 +57,5 @@ def list_audit_events(
 
 
 def _event_out(event: AuditEvent) -> AuditEventOut:
-    return AuditEventOut.model_validate(event, from_attributes=True)
+    shown = AuditEventOut.model_validate(event, from_attributes=True)
+    return shown.model_copy(update={"details": shown_details(event)})

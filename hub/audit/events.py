@@ -26,6 +26,12 @@ def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(resource__in=audited)
 
 
+def shown_details(event: AuditEvent) -> dict[str, Any]:
+    """A line's details without the ids of other documents than its own, which lines of earlier versions hold."""
+    related = event.details.get("related_documents")
+    return {**event.details, "related_documents": len(related)} if isinstance(related, list) else event.details
+
+
 def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:
     named = rows.order_by().annotate(resource=Concat(Value(f"{kind}:"), F(field), output_field=CharField()))
     resources: QuerySet[Any] = named.values_list("resource", flat=True)

@@ -49,12 +49,16 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReport:
-    """A candidate, by name, on all datasets that guard it; ``readable`` are the ids of those that the caller reads."""
+    """A candidate, by name, on all datasets that guard it.
+
+    ``readable`` are the ids of those that the caller reads, ``hidden_cases`` of the cases in them that they do not.
+    """
 
     candidate: str
     mode: str
     comparisons: tuple[Comparison, ...] = ()
     readable: frozenset[int] = frozenset()
+    hidden_cases: frozenset[int] = frozenset()
 
     @property
     def runs(self) -> tuple[EvaluationRun, ...]:
@@ -79,7 +83,9 @@ class GateReport:
 
     def flips_of(self, comparison: Comparison) -> list[Flip]:
         """The flipped cases that the caller may see."""
-        return comparison.flips if self.is_readable(comparison) else []
+        if not self.is_readable(comparison):
+            return []
+        return [flip for flip in comparison.flips if flip["case"] not in self.hidden_cases]
 
 
 def is_worse(flip: Mapping[str, Any]) -> bool:

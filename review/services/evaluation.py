@@ -20,6 +20,7 @@ from hub.evaluation.review_cases import REVIEW
 from knowledge.services.collections import may_curate
 from knowledge.services.retrieval_evaluation import get_dataset
 from review.models import CheckList
+from review.services.evaluation_withholding import readable_cases
 
 CODE = re.compile(r"^[A-Za-z0-9_-]{1,63}$")
 GUARD_CHECKLIST = "checklist:"
@@ -129,9 +130,9 @@ def delete_dataset(*, principal: Principal, code: str) -> None:
 
 
 def list_cases(principal: Principal, code: str, *, kind: str = "") -> QuerySet[EvaluationCase]:
-    """A dataset's cases, the newest first. Raises NotFound."""
+    """A dataset's cases of documents that the caller may read, the newest first. Raises NotFound."""
     require_reader(principal)
-    cases = get_dataset(principal, code).cases.order_by("-pk")
+    cases = readable_cases(principal, get_dataset(principal, code)).order_by("-pk")
     return cases.filter(kind=kind) if kind else cases
 
 
@@ -139,7 +140,7 @@ def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
     """Take a case out of a dataset. Raises NotFound."""
     require_curator(principal)
     found = get_dataset(principal, code)
-    if not found.cases.filter(pk=case_id).delete()[0]:
+    if not readable_cases(principal, found).filter(pk=case_id).delete()[0]:
         raise NotFound(_('The dataset "{dataset}" has no case {case_id}.'), dataset=code, case_id=case_id)
     record(principal, "CASE_DELETE", code, case=case_id)
 

@@ -27,6 +27,7 @@ from review.schemas.gate_report import OFF, REFUSE, Comparison, GateReport, Stan
 from review.services import evaluation_runs
 from review.services.candidates import Candidate, checklist_candidate, find_candidate, set_candidate
 from review.services.evaluation_pins import pins_of
+from review.services.evaluation_withholding import hidden_cases
 
 # How long a caller waits for a comparison that is not there yet, while a worker makes it.
 WAIT_S = 20.0
@@ -174,6 +175,9 @@ def _report(principal: Principal, candidate: Candidate, comparisons: Sequence[Co
         mode=settings.CONFIG.hub_evaluation_gate,
         comparisons=tuple(comparisons),
         readable=frozenset(readable),
+        hidden_cases=frozenset().union(
+            *(hidden_cases(principal, one.dataset) for one in comparisons if one.flips and one.dataset.pk in readable)
+        ),
     )
 
 

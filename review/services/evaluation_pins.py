@@ -32,6 +32,7 @@ from review.evaluation.summary import document_key, related_keys
 from review.judging.prompts import numbers_in_force
 from review.models import CheckListVersion
 from review.services.candidates import Candidate
+from review.services.evaluation_withholding import hidden_names
 
 UNKNOWN_SHOWN = 20
 Notices = list[dict[str, str]]
@@ -78,11 +79,12 @@ def _review_pins(
     labels += [f"{kind} v{number}" for kind, number in candidate.prompts.items()]
     documents, missing = _pinned_documents(principal, [case.input for case in cases])
     if not documents:
+        hidden = hidden_names(principal, missing)
         raise Conflict(
             _('None of the documents of the dataset "{dataset}" is there for you, among them: {missing}.'),
             code="documents_missing",
             dataset=dataset.code,
-            missing=", ".join(missing[:UNKNOWN_SHOWN]),
+            missing=", ".join([name for name in missing if name not in hidden][:UNKNOWN_SHOWN]) or "-",
         )
     prompts = numbers_in_force() | dict(candidate.prompts)
     parameters: dict[str, Any] = {

@@ -27,6 +27,7 @@ from review.schemas.evaluation import ComparisonOut, comparison_out
 from review.services.candidates import Candidate, find_candidate
 from review.services.evaluation import require_curator, require_reader
 from review.services.evaluation_pins import Pins, pins_of
+from review.services.evaluation_withholding import withhold_from_run
 from review.tasks import execute_evaluation
 
 ALIASES = {"f1": "f1_score", "fpr": "false_positive_rate", "fnr": "false_negative_rate"}
@@ -171,7 +172,7 @@ def get_run(principal: Principal, run_id: str) -> EvaluationRun:
     found = runs.filter(public_id=run_id).first()
     if found is None:
         raise NotFound(_('There is no evaluation run "{run_id}".'), code="evaluation_not_found", run_id=run_id)
-    return found
+    return withhold_from_run(principal, found)
 
 
 def list_runs(principal: Principal, *, dataset: str = "") -> QuerySet[EvaluationRun]:
@@ -206,7 +207,7 @@ def compare_runs(principal: Principal, run_id: str, *, base_id: str) -> Comparis
     run.baseline = base  # for this answer only: nothing is saved
     summary = (retrieval_summary if run.kind == RETRIEVAL else review_summary)(run, _judged_cases(run))
     run.metrics, run.details, run.flips = summary["metrics"], summary["details"], summary["flips"]
-    return comparison_out(run)
+    return comparison_out(withhold_from_run(principal, run))
 
 
 def _judged_cases(run: EvaluationRun) -> list[EvaluationCase]:

@@ -99,8 +99,16 @@ def start_review(
             resource=f"review:{review.public_id}",
             document_id=document.public_id,
             checklist=chosen.code,
-            related_documents=list(options.related_documents),
+            related_documents=len(related),
         )
+        for other, _version in related:
+            # a line of its own, so that it is read by those who audit that document
+            record_event(
+                principal=principal,
+                action="REVIEW_COMPARE",
+                resource=f"document:{other.public_id}",
+                review=review.public_id,
+            )
         enqueue_on_commit(execute_review, review_id=review.pk)
     return review
 

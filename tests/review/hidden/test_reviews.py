@@ -10,159 +10,32 @@ import json
 from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.test import Client
 from django.urls import reverse
 
-from hub.access.models import Clearance
-from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, local_operator
-from hub.access.services import create_token, principal_for_user
 from hub.core.errors import HubError, NotFound
-from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.models import CollectionGrant, Document
-from mcp_bridge.caller import Caller, caller_context
+from hub.evaluation.models import EvaluationCase
+from knowledge.models import Document
 from mcp_bridge.servers import core, resources
 from mcp_bridge.servers.stored import _page
-from review import runs, services
 from review.models import CheckResult, Finding, Review
 from review.report import RENDERERS, build_report
-from tests.factories import CollectionFactory, UserFactory, upload_text, work_through
+from tests.review.hidden.support import (
+    CANARIES,
+    Person,
+    as_mcp,
+    hidden_finding,
+    names_nothing,
+    open_finding,
+    reviewed,
+)
 from tests.review.test_reports import words
 
 pytestmark = pytest.mark.django_db
-
-OPERATOR = local_operator()
-CANARIES = ("FR-901", "FR-902")
-REQUIREMENTS = """# 要件定義書
-
-## 3. 機能要件
-
-| 要件ID | 要件名 |
-|---|---|
-| FR-001 | 利用者が図書を予約できること |
-| FR-901 | 秘密の監視機能 |
-| FR-902 | 秘密の記録機能 |
-"""
-DESIGN = """# 図書予約 基本設計書
-
-## 3. 機能設計
-
-予約登録画面は FR-001 を満たす。
-
-- 起動時間: 3秒以内
-
-## 4. 性能
-
-- 起動時間: 5秒以内
-"""
-ITEMS = ("BD-B02", "BD-E01")
-
-
-class Person:
-    """Somebody with a token and a browser."""
-
-    def __init__(self, name: str, role: Role, *shelves: Any, ceiling: Classification = Classification.C2) -> None:
-        self.user = UserFactory(username=name, is_staff=True)
-        Clearance.objects.create(user=self.user, ceiling=ceiling)
-        for shelf in shelves:
-            CollectionGrant.objects.create(collection=shelf, user=self.user, role=role)
-        scopes = frozenset(ALL_SCOPES)
-        token = create_token(principal=OPERATOR, user=self.user, name="t", scopes=scopes)[1]
-        self.rest = Client(headers={"Authorization": f"Bearer {token}", "Accept-Language": "en"})
-        self.browser = Client(headers={"Accept-Language": "en"})
-        self.browser.force_login(self.user)
-
-    @property
-    def principal(self) -> Principal:
-        return principal_for_user(self.user)
-
-    def get(self, path: str) -> Any:
-        return self.rest.get(f"/api/v1{path}")
-
-    def send(self, method: str, path: str, body: object) -> Any:
-        call = getattr(self.rest, method)
-        return call(f"/api/v1{path}", data=json.dumps(body), content_type="application/json")
-
-    def page(self, name: str, *arguments: object, **query: str) -> Any:
-        return self.browser.get(reverse(f"admin:review_review_{name}", args=arguments), query)
-
-
-@pytest.fixture
-def open_shelf():
-    return CollectionFactory()
-
-
-@pytest.fixture
-def closed_shelf():
-    return CollectionFactory()
-
-
-@pytest.fixture
-def heidi(open_shelf):
-    return Person("heidi", Role.READER, open_shelf)
-
-
-@pytest.fixture
-def bob(open_shelf):
-    return Person("bob", Role.REVIEWER, open_shelf)
-
-
-@pytest.fixture
-def alice(open_shelf, closed_shelf):
-    return Person("alice", Role.CURATOR, open_shelf, closed_shelf, ceiling=Classification.C3)
-
-
-@pytest.fixture
-def design(tmp_path, open_shelf):
-    more = {"document_type": "basic_design", "collection": open_shelf.slug}
-    return work_through(upload_text(OPERATOR, tmp_path, DESIGN, **more).document)
-
-
-@pytest.fixture
-def requirements(tmp_path, closed_shelf):
-    """Hidden by its collection."""
-    more = {"document_type": "requirements", "collection": closed_shelf.slug, "name": "要件定義書.md"}
-    return work_through(upload_text(OPERATOR, tmp_path, REQUIREMENTS, **more).document)
-
-
-@pytest.fixture
-def secret(tmp_path, open_shelf):
-    """Hidden by its classification."""
-    more = {"document_type": "requirements", "collection": open_shelf.slug, "name": "要件定義書.md"}
-    more["classification"] = Classification.C3
-    return work_through(upload_text(OPERATOR, tmp_path, REQUIREMENTS, **more).document)
-
-
-def reviewed(person: Person | None, document: Document, *related: Document) -> Review:
-    principal = person.principal if person else OPERATOR
-    options = services.ReviewOptions(related_documents=tuple(each.public_id for each in related), check_items=ITEMS)
-    started = services.start_review(principal=principal, document_id=document.public_id, options=options)
-    assert runs.execute(started.pk)
-    return Review.objects.get(pk=started.pk)
-
-
-def hidden_finding(review: Review) -> Finding:
-    (found,) = Finding.objects.filter(result__review=review, data__identifiers=list(CANARIES))
-    return found
-
-
-def open_finding(review: Review) -> Finding:
-    return Finding.objects.filter(result__review=review, rule_id="consistency.conflicting_value").get()
-
-
-def names_nothing(text: str, *documents: Document) -> bool:
-    return not any(word in text for word in (*CANARIES, "秘密の", *(each.public_id for each in documents)))
-
-
-def as_mcp(person: Person, call: Callable[[], Any]) -> Any:
-    with caller_context(Caller(principal=person.principal)):
-        return call()
-
 
 DOORS: dict[str, Callable[[Person, Review], str]] = {
     "rest": lambda person, review: person.get(f"/reviews/{review.public_id}").content.decode(),
@@ -252,13 +125,6 @@ def test_a_withheld_finding_is_unknown_to_whoever_would_decide_it(design, requir
     assert saved.status_code == 422
     assert set(Finding.objects.filter(result__review=review).values_list("triage", flat=True)) == {"open"}
     assert bob.send("patch", f"/findings/{shown}", {"triage": "accepted"}).status_code == 200
-
-
-@pytest.fixture
-def dataset(bob, alice):
-    made = EvaluationDataset.objects.create(code="gold", name="正解")
-    made.readers.set([bob.user, alice.user])
-    return made
 
 
 def test_no_case_is_made_from_a_withheld_finding(design, requirements, bob, alice, dataset):
