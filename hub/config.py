@@ -207,6 +207,9 @@ class Configuration(DoorSettings):
         "the machine's memory; 0 = none",
     )
     hub_rate_limit_per_minute: int = Field(600, ge=1, description="REST and MCP requests per token and minute")
+    hub_token_max_days: int = Field(
+        365, ge=1, le=3650, description="the longest life of an access token in days, and the one it gets by default"
+    )
     hub_sign_in_failures: int = Field(
         5, ge=1, le=100, description="wrong passwords for one user name from one address before that address waits"
     )

@@ -17,6 +17,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import OuterRef, Q, QuerySet
 
 from hub.access.models import AccessToken, HubRoleGrant
+from hub.access.token_life import HAS_PASSWORD_OF_ITS_DAY
 
 ANY_DIGEST = "0" * 64
 
@@ -29,7 +30,7 @@ class TokenRow(NamedTuple):
 
     token_id: int
     scopes: list[str]
-    expires_at: datetime | None
+    expires_at: datetime
     revoked_at: datetime | None
     last_used_at: datetime | None
     user_id: int
@@ -39,11 +40,12 @@ class TokenRow(NamedTuple):
     ceiling: int | None
     group_ids: list[int]
     hub_roles: list[str]
+    has_password_of_its_day: bool
 
     def is_usable(self, now: datetime) -> bool:
-        """Whether it opens the door: not revoked, not expired, and its owner may still sign in."""
-        is_expired = self.expires_at is not None and self.expires_at <= now
-        return self.revoked_at is None and not is_expired and self.is_active
+        """Whether it opens the door: not revoked, not expired, its owner may sign in and has the same password."""
+        is_in_force = self.revoked_at is None and self.expires_at > now
+        return is_in_force and self.is_active and self.has_password_of_its_day
 
 
 def digest_of(token: str) -> str:
@@ -98,6 +100,7 @@ def statement() -> str:
             "user__clearance__ceiling",
             ArraySubquery(groups_of(OuterRef("user_id"))),
             ArraySubquery(hub_roles_of(OuterRef("user_id"))),
+            HAS_PASSWORD_OF_ITS_DAY,
         )
     )
     sql, params = rows.query.sql_with_params()

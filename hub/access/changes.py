@@ -11,7 +11,7 @@ from hub.access.models import AccessToken
 from hub.core import bus
 
 TOPIC = "access:rights"
-UNRELATED = frozenset({"last_login", "last_used_at", "password"})
+UNRELATED = frozenset({"last_login", "last_used_at"})
 
 
 def announce() -> None:

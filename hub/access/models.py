@@ -71,6 +71,7 @@ class AccessToken(models.Model):
     """A bearer token of a person. Only its sha256 is stored; the token itself is shown once."""
 
     digest = models.CharField(max_length=64, unique=True, editable=False)
+    password_stamp = models.CharField(max_length=64, editable=False)
     hint = models.CharField(_("begins with"), max_length=12, editable=False)
     name = models.CharField(_("name"), max_length=100)
     user = models.ForeignKey(
@@ -81,7 +82,7 @@ class AccessToken(models.Model):
         verbose_name=_("scopes"),
     )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
-    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    expires_at = models.DateTimeField(_("expires"), blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True, editable=False)
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)
 
@@ -94,7 +95,7 @@ class AccessToken(models.Model):
         return f"{self.name} ({self.hint}…)"
 
     def is_expired(self, now: datetime) -> bool:
-        return self.expires_at is not None and self.expires_at <= now
+        return self.expires_at <= now
 
 
 class AuditEvent(models.Model):

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.bearer import TokenRow, digest_of, find_token, groups_of, hub_roles_of
 from hub.access.models import AccessToken, AuditEvent
 from hub.access.principals import ALL_SCOPES, HUB_ROLE_SCOPES, Classification, HubRole, Principal, Scope
+from hub.access.token_life import end_of_token, password_stamp
 from hub.core.context import current_call
 from hub.core.errors import Forbidden, NotFound, Unauthenticated
 
@@ -51,7 +52,8 @@ def create_token(
     """Issue a token for ``user``; the second value is the token itself, which can't be had again.
 
     A person makes tokens for themselves with scopes that their roles can use; only an administrator makes them for
-    others. Raises Forbidden.
+    others. It ends at ``expires_at``, by default as late as HUB_TOKEN_MAX_DAYS lets it, and when the user's password
+    changes. Raises Forbidden, and InvalidInput for an end that can't be.
     """
     if principal.user_id != user.pk:
         principal.require_administrator()
@@ -63,7 +65,13 @@ def create_token(
         )
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     row = AccessToken.objects.create(
-        digest=digest_of(token), hint=token[:8], name=name, user=user, scopes=sorted(scopes), expires_at=expires_at
+        digest=digest_of(token),
+        hint=token[:8],
+        name=name,
+        user=user,
+        scopes=sorted(scopes),
+        expires_at=end_of_token(expires_at, now=timezone.now()),
+        password_stamp=password_stamp(user),
     )
     record_event(principal=principal, action="TOKEN_CREATE", resource=f"token:{row.pk}", scopes=sorted(scopes))
     return row, token

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, cast
 
 from django import forms
@@ -23,9 +24,11 @@ from hub.access.models import AccessToken, Clearance, HubRoleGrant
 from hub.access.principals import Principal, Scope
 from hub.access.services import create_token, record_event, revoke_token, usable_scopes
 from hub.access.sign_in import end_wait
+from hub.access.token_life import HAS_PASSWORD_OF_ITS_DAY, end_of_token, last_possible_end
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.core.errors import InvalidInput
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -144,6 +147,13 @@ class TokenForm(forms.ModelForm[AccessToken]):
             choices = [(scope.value, scope.value) for scope in Scope if scope in self.offered]
             cast(forms.MultipleChoiceField, self.fields["scopes"]).choices = choices
 
+    def clean_expires_at(self) -> datetime:
+        """Give the end, by default the latest that may be. Raises ValidationError for one that may not."""
+        try:
+            return end_of_token(self.cleaned_data["expires_at"], now=timezone.now())
+        except InvalidInput as error:
+            raise forms.ValidationError(str(error)) from error
+
     def clean_scopes(self) -> list[str]:
         """Give the scopes in alphabetical order, as they are stored."""
         return sorted(self.cleaned_data["scopes"])
@@ -185,6 +195,7 @@ class AccessTokenAdmin(HubModelAdmin):
         """Keep the person's own tokens, unless they administrate all."""
         principal = principal_of(request)
         rows: QuerySet[AccessToken] = super().get_queryset(request)
+        rows = rows.annotate(has_password_of_its_day=HAS_PASSWORD_OF_ITS_DAY)
         return rows if principal.is_superuser else rows.filter(user=cast(User, request.user))
 
     def get_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
@@ -211,8 +222,8 @@ class AccessTokenAdmin(HubModelAdmin):
         return [] if obj is None else self.get_fields(request, obj)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Suggest the person themselves as the token's user."""
-        return {"user": request.user.pk}
+        """Suggest the person themselves as the token's user, and the longest life."""
+        return {"user": request.user.pk, "expires_at": last_possible_end(timezone.now())}
 
     def save_model(
         self, request: HttpRequest, obj: AccessToken, form: forms.ModelForm[AccessToken], change: bool
@@ -259,6 +270,8 @@ class AccessTokenAdmin(HubModelAdmin):
         """Tell whether the token still opens anything."""
         if token.revoked_at:
             return badge("revoked", _("revoked"))
-        if token.expires_at and token.expires_at <= timezone.now():
+        if token.is_expired(timezone.now()):
             return badge("expired", _("expired"))
+        if not token.has_password_of_its_day:  # type: ignore[attr-defined]  # annotated by get_queryset
+            return badge("expired", _("ended with the password"))
         return badge("active", _("active"))

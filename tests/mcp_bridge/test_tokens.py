@@ -7,6 +7,7 @@ import threading
 
 import psycopg
 import pytest
+from django.contrib.auth.models import User
 from django.db import OperationalError, connections
 from django.utils import timezone
 from mcp import MCPError
@@ -124,3 +125,15 @@ async def test_a_database_that_does_not_answer_is_reported_as_by_the_other_doors
     monkeypatch.setattr(tokens, "find_token", refuse)
     with pytest.raises(OperationalError, match="away"):
         await lookup.authenticate(token)
+
+
+async def test_a_token_ends_with_its_owners_password(lookup, token):
+    owner = User.objects.filter(pk=(await lookup.authenticate(token)).user_id)
+    before = await in_thread(owner.values_list("password", flat=True).get)
+    await in_thread(owner.update, password="md5$salt$0123")
+    try:
+        with pytest.raises(Unauthenticated):
+            await lookup.authenticate(token)
+    finally:
+        await in_thread(owner.update, password=before)
+    assert (await lookup.authenticate(token)).token_id

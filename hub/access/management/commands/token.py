@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from datetime import timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -13,6 +14,7 @@ from hub.access.local import local_principal
 from hub.access.models import AccessToken
 from hub.access.principals import Scope, parse_scopes
 from hub.access.services import create_token, revoke_token
+from hub.access.token_life import HAS_PASSWORD_OF_ITS_DAY
 from hub.core.commands import HubCommand, cli_call
 
 DEFAULT_SCOPES = "read,search"
@@ -31,7 +33,7 @@ class Command(HubCommand):
         parser.add_argument("--user", default="", help="the person it acts for")
         parser.add_argument("--name", default="cli", help="what it is for")
         parser.add_argument("--scopes", default=DEFAULT_SCOPES, help=", ".join(scope.value for scope in Scope))
-        parser.add_argument("--expires", type=int, metavar="DAYS", help="default: never")
+        parser.add_argument("--expires", type=int, metavar="DAYS", help="default and most: HUB_TOKEN_MAX_DAYS")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *, action: str, **options: object) -> None:
@@ -47,6 +49,9 @@ class Command(HubCommand):
         except ValueError as error:
             raise CommandError(str(error)) from error
         days = options["expires"]
+        most = settings.CONFIG.hub_token_max_days
+        if isinstance(days, int) and not 1 <= days <= most:
+            raise CommandError(f"--expires takes 1 to {most} days (HUB_TOKEN_MAX_DAYS)")
         expires_at = timezone.now() + timedelta(days=days) if isinstance(days, int) else None
         row, token = create_token(
             principal=local_principal(str(options["token"])),
@@ -63,10 +68,11 @@ class Command(HubCommand):
     def _list(self, options: dict[str, object]) -> None:
         local_principal(str(options["token"])).require_administrator()
         rows = AccessToken.objects.select_related("user").order_by("pk")
+        rows = rows.annotate(has_password_of_its_day=HAS_PASSWORD_OF_ITS_DAY)
         if options["user"]:
             rows = rows.filter(user__username=options["user"])
         for row in rows:
-            state = "revoked" if row.revoked_at else ("expired" if row.is_expired(timezone.now()) else "active")
+            state = _state(row)
             used = row.last_used_at.isoformat(timespec="seconds") if row.last_used_at else "never used"
             self.stdout.write(f"{row.pk}\t{row.hint}…\t{row.user}\t{','.join(row.scopes)}\t{state}\t{used}\t{row.name}")
 
@@ -76,3 +82,11 @@ class Command(HubCommand):
             raise CommandError("name the token by its number: manage.py token revoke 3")
         row = revoke_token(principal=local_principal(str(options["token"])), token_id=token_id)
         self.stdout.write(f"revoked {row}")
+
+
+def _state(row: AccessToken) -> str:
+    if row.revoked_at:
+        return "revoked"
+    if row.is_expired(timezone.now()):
+        return "expired"
+    return "active" if row.has_password_of_its_day else "ended with the password"  # type: ignore[attr-defined]
