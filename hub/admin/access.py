@@ -35,7 +35,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg]
+class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg, misc]
     """Django's user pages in Unfold's clothes, for superusers."""
 
     form = UserChangeForm

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from unfold.admin import ModelAdmin
+from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
 from hub.access.principals import Principal
 from hub.admin_site.callers import is_staff, principal_of
+from hub.admin_site.history import without_related_names
+from hub.admin_site.visible import VisibleRelationsMixin, is_looked_up_in_own_rows, visible_deletions
 from hub.core.errors import HubError
 
 
-class HubModelAdmin(ModelAdmin):  # type: ignore[misc]  # Unfold has no types
+class HubTabularInline(VisibleRelationsMixin, TabularInline):  # type: ignore[misc]  # Unfold has no types
+    """Rows of another model on a page, in a table; relations offer what the person may see."""
+
+
+class HubStackedInline(VisibleRelationsMixin, StackedInline):  # type: ignore[misc]  # Unfold has no types
+    """Rows of another model on a page, one below the other; relations offer what the person may see."""
+
+
+class HubModelAdmin(VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
     """A model admin for superusers; subclasses open parts of it by overriding ``may_…``.
 
-    ``obj`` is None where Django asks about the model as a whole.
+    ``obj`` is None where Django asks about the model as a whole. Rows, relations, filters and the page that asks
+    before deleting name only what the person may see, see ``hub.admin_site.visible``.
     """
 
     compressed_fields = True
@@ -63,6 +75,29 @@ class HubModelAdmin(ModelAdmin):  # type: ignore[misc]  # Unfold has no types
         # the login page asks as well, before anybody is signed in
         return is_staff(request) and isinstance(request.user, User) and question(principal_of(request))
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Let an address look rows up by their own columns, and by what the list's filters name."""
+        if not super().lookup_allowed(lookup, value, request):
+            return False
+        named = [one if isinstance(one, str) else one[0] for one in self.get_list_filter(request) if _names_field(one)]
+        filtered = any(lookup == name or lookup.startswith(f"{name}__") for name in named)
+        return filtered or is_looked_up_in_own_rows(self.model, lookup)
+
+    def get_deleted_objects(
+        self, objs: Sequence[Any] | QuerySet[Any], request: HttpRequest
+    ) -> tuple[list[Any], dict[str, int], set[str], list[Any]]:
+        """Name what goes with the rows, of other rows only those that the person may see."""
+        return visible_deletions(objs, request)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show what was changed here; the names of other rows that changed with it are for superusers."""
+        response: HttpResponseBase = super().history_view(request, object_id, extra_context)
+        if isinstance(response, TemplateResponse) and not principal_of(request).is_superuser:
+            without_related_names(response)
+        return response
+
     def changeform_view(
         self,
         request: HttpRequest,
@@ -86,6 +121,10 @@ class HubModelAdmin(ModelAdmin):  # type: ignore[misc]  # Unfold has no types
         except HubError as error:
             return _told(request, error)
         return response
+
+
+def _names_field(listed: object) -> bool:
+    return isinstance(listed, str | tuple)
 
 
 def _told(request: HttpRequest, error: HubError) -> HttpResponseRedirect:

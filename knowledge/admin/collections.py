@@ -12,18 +12,17 @@ from django.db.models import Model, QuerySet
 from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import TabularInline
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
-from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.base import HubModelAdmin, HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.models import Collection, CollectionGrant, DocumentType
 from knowledge.services.collections import create_collection, delete_collection, may_curate, update_collection
 
 
-class GrantInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+class GrantInline(HubTabularInline):
     """Who has which role; superusers only."""
 
     model = CollectionGrant

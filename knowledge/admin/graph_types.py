@@ -12,10 +12,10 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import TabularInline
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
+from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from hub.core.errors import Conflict
 from knowledge.admin.curated import CuratedAdmin
@@ -73,7 +73,7 @@ class NodeTypeAdmin(GraphTypeAdmin):
         return format_html('<span class="hub-graph-dot" style="background:{}"></span> {}', row.color, row.color)
 
 
-class EdgeEndsInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+class EdgeEndsInline(HubTabularInline):
     """Which node types the edge type joins."""
 
     model = EdgeEnds

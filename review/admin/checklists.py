@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import TabularInline
 
 from hub.access.services import record_event
+from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
@@ -111,7 +111,7 @@ class CheckListAdmin(MasterAdmin):
         return int(checklist.__dict__["versions_number"])
 
 
-class EntryInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+class EntryInline(HubTabularInline):
     model = CheckListEntry
     fields = ("position", "item_version", "name")
     readonly_fields = ("name",)

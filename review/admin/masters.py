@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from unfold.admin import TabularInline
 
 from hub.access.principals import Principal
 from hub.admin_site.badges import badge
+from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.services.collections import may_curate
@@ -27,7 +27,7 @@ class MasterAdmin(CuratedAdmin):
         return False
 
 
-class VersionInline(TabularInline):  # type: ignore[misc]  # Unfold has no types
+class VersionInline(HubTabularInline):
     """The versions of a master on its page, the newest first, each with a link to its own page."""
 
     extra = 0

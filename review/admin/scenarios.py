@@ -12,9 +12,9 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
-from unfold.admin import StackedInline
 
 from hub.access.principals import Principal
+from hub.admin_site.base import HubStackedInline
 from hub.admin_site.callers import errors_as_messages, is_staff, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
@@ -30,7 +30,7 @@ from review.services import list_reviews, scenarios
 DOCUMENTS_OFFERED = 100
 
 
-class StepInline(StackedInline):  # type: ignore[misc]  # Unfold has no types
+class StepInline(HubStackedInline):
     """The steps of a version; they change with it, while it is a draft."""
 
     model = ScenarioStep
