@@ -212,3 +212,19 @@ def _placed(facts: Iterable[EdgeFact], resolved: Resolved) -> dict[Ends, EdgeFac
 def withdraw_document(document: Document) -> int:
     """Take all that a document said out of the graph; gives how many nodes and edges it had supported."""
     return withdraw(contributor_of(document, version_pk=None))
+
+
+def reclassify_document(document: Document) -> None:
+    """Give what a document says the classification that it has now, in the transaction that changed it.
+
+    The caller holds the document's row. Nodes and edges that nothing lower supports are hidden from then on, and what
+    is shown of the others is what the lower ones say.
+    """
+    contributor = contributor_of(document, version_pk=None)
+    changed = contributor.rows().exclude(classification=contributor.classification)
+    touched = _touched(changed)
+    if not touched.nodes and not touched.edges:
+        return
+    revision = lock_space(contributor.space)
+    changed.update(classification=contributor.classification)
+    settle(nodes=touched.nodes, edges=touched.edges, space=contributor.space, revision=revision)

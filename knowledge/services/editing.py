@@ -12,8 +12,15 @@ from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.backends.postings import write_postings
+from knowledge.graph.contribute import reclassify_document
 from knowledge.models import Chunk, Collection, Document
-from knowledge.services.documents import changeable_document, check_ceiling, check_document_type, get_document
+from knowledge.services.documents import (
+    changeable_document,
+    check_ceiling,
+    check_document_type,
+    check_place,
+    get_document,
+)
 
 LONGEST_TITLE = 500
 LONGEST_REASON = 300
@@ -48,6 +55,9 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
                 resource=f"document:{document_id}",
                 changed=sorted(values),
             )
+        if "classification" in values:
+            document.classification = values["classification"]
+            reclassify_document(document)  # no door waits for a worker to hide what is confidential now
         if "title" in values:
             _index_title(document, values["title"])
     return get_document(principal, document_id)

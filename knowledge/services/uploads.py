@@ -16,6 +16,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
+from knowledge.graph.contribute import reclassify_document
 from knowledge.ingest.blobs import expect_bytes, received_bytes
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
 from knowledge.services.collections import DEFAULT_COLLECTION, get_collection
@@ -154,8 +155,9 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
         document.title = upload.title
     if upload.metadata:
         document.metadata = upload.metadata
-    if upload.classification is not None:
+    if upload.classification is not None and upload.classification != document.classification:
         document.classification = upload.classification
+        reclassify_document(document)
     if upload.source_root:
         document.source_root, document.source_stamp = upload.source_root, upload.source_stamp
     elif upload.chunk_options:
