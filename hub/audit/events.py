@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db.models import CharField, F, QuerySet, Value
+from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Value
 from django.db.models.functions import Concat
 
 from hub.access.models import AuditEvent
@@ -23,7 +23,13 @@ def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
         .union(_resources("document", "public_id", Document.objects.visible_to(principal, Scope.AUDIT)), all=True)
         .union(_resources("review", "public_id", Review.objects.visible_to(principal, Scope.AUDIT)), all=True)
     )
-    return AuditEvent.objects.filter(resource__in=audited)
+    return AuditEvent.objects.filter(~_is_of_a_former_collection(), resource__in=audited)
+
+
+def _is_of_a_former_collection() -> Exists:
+    """Whether a line is older than the collection with its slug: it tells of another one, deleted before."""
+    later = Collection.objects.order_by().annotate(resource=_name_of("collection", "slug"))
+    return Exists(later.filter(resource=OuterRef("resource"), created_at__gt=OuterRef("at")))
 
 
 def shown_details(event: AuditEvent) -> dict[str, Any]:
@@ -33,9 +39,13 @@ def shown_details(event: AuditEvent) -> dict[str, Any]:
 
 
 def _resources(kind: str, field: str, rows: QuerySet[Any]) -> QuerySet[Any]:
-    named = rows.order_by().annotate(resource=Concat(Value(f"{kind}:"), F(field), output_field=CharField()))
+    named = rows.order_by().annotate(resource=_name_of(kind, field))
     resources: QuerySet[Any] = named.values_list("resource", flat=True)
     return resources
+
+
+def _name_of(kind: str, field: str) -> Concat:
+    return Concat(Value(f"{kind}:"), F(field), output_field=CharField())
 
 
 def list_events(

@@ -42,8 +42,14 @@ class GrantInline(HubTabularInline):
         return self.has_view_permission(request, obj)
 
 
+class CollectionForm(forms.ModelForm[Collection]):
+    def validate_unique(self) -> None:
+        """The service judges: a slug of a deleted collection is refused in the words of one that is taken."""
+
+
 @admin.register(Collection)
 class CollectionAdmin(HubModelAdmin):
+    form = CollectionForm
     list_display = ("name", "slug", "classification", "retention_days", "documents_count", "created_at")
     list_filter = ("classification",)
     search_fields = ("slug", "name")

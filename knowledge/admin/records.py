@@ -43,10 +43,11 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletionReceipt]:
         """Keep the receipts of collections that the person curates; of one that is gone, for superusers."""
         principal = principal_of(request)
+        shown = DeletionReceipt.objects.filter(classification__lte=principal.ceiling)
         if principal.is_superuser:
-            return DeletionReceipt.objects.all()
-        curated = Collection.objects.visible_to(principal, Scope.CURATE)
-        return DeletionReceipt.objects.filter(collection_slug__in=curated.values("slug"))
+            return shown
+        # by key, which no later collection gets: who makes one with an old slug reads nothing of the former one
+        return shown.filter(collection_key__in=Collection.objects.visible_to(principal, Scope.CURATE).values("pk"))
 
     @admin.display(description=_("receipt"))
     def receipt(self, receipt: DeletionReceipt) -> str:

@@ -1,6 +1,6 @@
 """The knowledge app's tables: documents and their state, chunks and their index, ontologies, the graph."""
 
-from knowledge.models.collections import Collection, CollectionGrant, Source
+from knowledge.models.collections import Collection, CollectionGrant, FormerSlug, Source
 from knowledge.models.documents import (
     Blob,
     DeletionReceipt,
@@ -74,6 +74,7 @@ __all__ = [
     "EmbeddingSet",
     "EmbeddingSetStatus",
     "Figure",
+    "FormerSlug",
     "GraphContribution",
     "GraphEdge",
     "GraphMaster",

@@ -65,6 +65,16 @@ class Collection(models.Model):
         return self.name
 
 
+class FormerSlug(models.Model):
+    """The slug of a collection that was deleted. No other collection ever gets it: lines of the audit name slugs."""
+
+    slug = models.CharField(max_length=63, primary_key=True)
+    deleted_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.slug
+
+
 class CollectionGrant(models.Model):
     """One role of one person, or of one group, in one collection."""
 

@@ -258,11 +258,16 @@ class Figure(models.Model):
 
 
 class DeletionReceipt(models.Model):
-    """The proof that a document was deleted: what went, when, by whom. It holds nothing of the document's text."""
+    """The proof that a document was deleted: what went, when, by whom. It holds nothing of the document's text.
+
+    ``collection_key`` is the collection's primary key, which no later collection gets; null where that is unknown.
+    """
 
     public_id = models.CharField(max_length=40, unique=True, default=partial(new_id, "del"), editable=False)
     document_id = models.CharField(max_length=40)
     collection_slug = models.CharField(max_length=63)
+    collection_key = models.BigIntegerField(null=True, db_index=True)
+    classification = models.PositiveSmallIntegerField(choices=Classification.choices, default=Classification.C1)
     counts = models.JSONField(default=dict)
     principal = models.CharField(max_length=150)
     deleted_at = models.DateTimeField(default=timezone.now)

@@ -9,7 +9,7 @@ from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from knowledge.models import Collection, CollectionGrant
+from knowledge.models import Collection, CollectionGrant, FormerSlug
 
 DEFAULT_COLLECTION = "default"
 
@@ -71,12 +71,23 @@ def create_collection(
     try:
         with transaction.atomic():
             collection.save()
+            _check_never_used(slug)  # after it: who waited here for a deletion sees what that left
             if principal.user_id is not None and not principal.is_superuser:
                 CollectionGrant.objects.create(collection=collection, user_id=principal.user_id, role="administrator")
             record_event(principal=principal, action="COLLECTION_CREATE", resource=f"collection:{slug}")
     except IntegrityError as error:
-        raise Conflict(_('There is already a collection "{slug}".'), slug=slug) from error
+        raise _slug_taken(slug) from error
     return collection
+
+
+def _slug_taken(slug: str) -> Conflict:
+    # the same for a collection that is there, for one that the caller may not see, and for one that was deleted
+    return Conflict(_('The slug "{slug}" is taken, or was before. Choose another.'), slug=slug)
+
+
+def _check_never_used(slug: str) -> None:
+    if FormerSlug.objects.filter(pk=slug).exists():
+        raise _slug_taken(slug)
 
 
 def update_collection(*, principal: Principal, slug: str, **changes: object) -> Collection:
@@ -91,12 +102,14 @@ def update_collection(*, principal: Principal, slug: str, **changes: object) -> 
 
 
 def delete_collection(*, principal: Principal, slug: str) -> None:
-    """Delete an empty collection. Raises Conflict while documents are in it."""
+    """Delete an empty collection; no other ever gets its slug. Raises Conflict while documents are in it."""
     collection = get_collection(principal, slug, scope=Scope.CURATE)
     if collection.documents.exists():
         raise Conflict(
             _('The collection "{slug}" still has documents. Delete them first, for instance with `manage.py clear`.'),
             slug=slug,
         )
-    collection.delete()
-    record_event(principal=principal, action="COLLECTION_DELETE", resource=f"collection:{slug}")
+    with transaction.atomic():
+        FormerSlug.objects.get_or_create(slug=slug)  # before the row goes: who waits for the slug then finds this
+        collection.delete()
+        record_event(principal=principal, action="COLLECTION_DELETE", resource=f"collection:{slug}")

@@ -111,12 +111,14 @@ def remove_document(principal: Principal, document: Document) -> DeletionReceipt
     chunks = sum(remove_chunks(version) for version in versions)
     _forget_answers(document.public_id)
     forget_answers(document.public_id)
-    document_id, collection_slug = document.public_id, document.collection.slug
+    document_id, collection = document.public_id, document.collection
     document.delete()
     blobs = remove_unused_blobs(hashes, delete=_delete_bytes_or_log)
     return DeletionReceipt.objects.create(
         document_id=document_id,
-        collection_slug=collection_slug,
+        collection_slug=collection.slug,
+        collection_key=collection.pk,
+        classification=document.classification,
         counts={"versions": len(versions), "chunks": chunks, "blobs": blobs, **+counts},
         principal=principal.name,
     )
