@@ -87,6 +87,7 @@ class PendingBytes(models.Model):
 class Document(models.Model):
     """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
 
+    A path is held once per classification: to whom a confidential document is hidden, its path is as good as free.
     ``source_root`` is the folder or bucket that it was read from, ``source_stamp`` the file's size and time then.
     ``chosen_policy`` is a chunking that a person asked for: scans keep it. While ``legal_hold`` has a reason, neither
     people nor the retention period delete it.
@@ -130,7 +131,9 @@ class Document(models.Model):
         verbose_name = _("document")
         verbose_name_plural = _("documents")
         ordering = ["-id"]
-        constraints = [models.UniqueConstraint(fields=["collection", "path"], name="one_document_per_path")]
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "path", "classification"], name="one_document_per_place")
+        ]
 
     def __str__(self) -> str:
         return self.title or self.path

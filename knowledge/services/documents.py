@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
-from hub.core.errors import Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.models import Collection, Document, DocumentType
 
 
@@ -56,3 +56,19 @@ def check_ceiling(principal: Principal, wanted: Classification) -> None:
             ceiling=principal.ceiling.short,
             wanted=wanted.short,
         )
+
+
+def path_taken(path: str) -> Conflict:
+    """The error for a path that a document of somebody else holds, which the caller may see."""
+    return Conflict(
+        _("{path} belongs to another uploader. Choose another path, or let a curator upload it with replace."),
+        code="path_taken",
+        path=path,
+    )
+
+
+def check_place(document: Document, wanted: Classification) -> None:
+    """Raise Conflict when another document of that classification has the path; the caller may see both."""
+    others = Document.objects.filter(collection_id=document.collection_id, path=document.path, classification=wanted)
+    if others.exclude(pk=document.pk).exists():
+        raise path_taken(document.path)

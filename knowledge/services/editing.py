@@ -47,6 +47,8 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
     with transaction.atomic():
         if "legal_hold" in changes:
             set_legal_hold(principal=principal, document_id=document_id, reason=changes["legal_hold"])
+        if "classification" in values:
+            check_place(document, values["classification"])
         if values:
             Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
             record_event(

@@ -56,7 +56,7 @@ def _known(document: Document) -> KnownFile:
 
 
 def load_taken_paths(principal: Principal, *, collection: str, root: str) -> frozenset[str]:
-    """Paths in the collection that belong to other uploaders or other sources, in one query."""
-    live = Document.objects.live().filter(collection__slug=collection)
+    """Paths in the collection that visible documents of other uploaders or other sources hold, in one query."""
+    live = Document.objects.live().filter(collection__slug=collection, classification__lte=principal.ceiling)
     others = live.exclude(source_root=root).exclude(source_root="", owner_id=principal.user_id)
     return frozenset(others.values_list("path", flat=True))

@@ -13,14 +13,14 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, InvalidInput
+from hub.core.errors import InvalidInput
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
 from knowledge.graph.contribute import reclassify_document
 from knowledge.ingest.blobs import expect_bytes, received_bytes
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
 from knowledge.services.collections import DEFAULT_COLLECTION, get_collection
-from knowledge.services.documents import check_ceiling, check_document_type
+from knowledge.services.documents import check_ceiling, check_document_type, check_place, path_taken
 from knowledge.services.policies import chunk_policy
 from knowledge.services.reindexing import start_version, work_again
 from knowledge.types.chunks import ChunkOptions
@@ -86,20 +86,7 @@ def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
         get_blob_store().put(upload.sha256, upload.file)
         blob, _made = Blob.objects.get_or_create(sha256=upload.sha256, defaults={"size_bytes": upload.size_bytes})
         received_bytes([upload.sha256])
-        document, is_new = Document.objects.get_or_create(
-            collection=collection,
-            path=path,
-            defaults={
-                "title": upload.title or upload.filename,
-                "document_type_id": upload.document_type or "other",
-                "classification": classification,
-                "owner_id": principal.user_id,
-                "metadata": upload.metadata,
-                "source_root": upload.source_root,
-                "source_stamp": upload.source_stamp,
-            },
-        )
-        document = Document.objects.select_for_update().get(pk=document.pk)
+        document, is_new = _document_at(principal, collection, path, upload, classification)
         if not is_new:
             _check_owner(principal, document, replace=upload.replace)
         was_retired = document.retired_at is not None
@@ -134,17 +121,49 @@ def clean_path(path: str) -> str:
     return str(PurePosixPath(*parts))
 
 
+def _document_at(
+    principal: Principal, collection: Collection, path: str, upload: Upload, classification: Classification
+) -> tuple[Document, bool]:
+    """The locked document that the uploader means by a path, and whether it was made now.
+
+    Documents above the uploader's ceiling count as not there: beside one of them another is made, as at a free path.
+    """
+    there = Document.objects.filter(collection=collection, path=path, classification__lte=principal.ceiling)
+    if found := list(there.select_for_update().order_by("pk")):
+        return min(found, key=lambda one: _distance(principal, one, upload, classification)), False
+    made, is_new = Document.objects.get_or_create(
+        collection=collection,
+        path=path,
+        classification=classification,
+        defaults={
+            "title": upload.title or upload.filename,
+            "document_type_id": upload.document_type or "other",
+            "owner_id": principal.user_id,
+            "metadata": upload.metadata,
+            "source_root": upload.source_root,
+            "source_stamp": upload.source_stamp,
+        },
+    )
+    return (made if is_new else Document.objects.select_for_update().get(pk=made.pk)), is_new
+
+
+def _distance(
+    principal: Principal, document: Document, upload: Upload, classification: Classification
+) -> tuple[bool, bool, bool]:
+    """How far a document is from what an upload means: of the same source, the uploader's own, as confidential."""
+    return (
+        document.source_root != upload.source_root,
+        document.owner_id != principal.user_id,
+        document.classification != classification,
+    )
+
+
 def _check_owner(principal: Principal, document: Document, *, replace: bool) -> None:
-    may_see = document.classification <= principal.ceiling
-    if may_see and document.owner_id == principal.user_id:
+    if document.owner_id == principal.user_id:
         return
     may_replace = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
-    if not (may_see and replace and may_replace):
-        raise Conflict(
-            _("{path} belongs to another uploader. Choose another path, or let a curator upload it with replace."),
-            code="path_taken",
-            path=document.path,
-        )
+    if not (replace and may_replace):
+        raise path_taken(document.path)
 
 
 def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> None:
@@ -156,6 +175,7 @@ def _apply_changes(document: Document, upload: Upload, policy: ChunkPolicy) -> N
     if upload.metadata:
         document.metadata = upload.metadata
     if upload.classification is not None and upload.classification != document.classification:
+        check_place(document, upload.classification)
         document.classification = upload.classification
         reclassify_document(document)
     if upload.source_root:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 
 from hub.access.models import AuditEvent
-from hub.access.principals import Classification, Role, local_operator
+from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, local_operator
+from hub.access.services import create_token
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.backends.storage import get_blob_store
 from knowledge.models import (
@@ -22,6 +26,7 @@ from knowledge.models import (
 )
 from knowledge.services.deletion import delete_document, retire_document
 from knowledge.services.documents import get_document
+from knowledge.services.editing import update_document
 from knowledge.services.reindexing import reindex_document
 from knowledge.services.uploads import Upload, clean_path, create_document, hash_file
 from knowledge.types.chunks import ChunkOptions
@@ -128,10 +133,72 @@ def test_a_new_version_may_raise_the_classification_and_leaves_it_otherwise(tmp_
 def test_a_document_above_the_ceiling_is_not_replaced_either(tmp_path):
     collection = CollectionFactory()
     curator = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
-    upload_text(curator, tmp_path, TEXT, collection=collection.slug, classification=Classification.C3)
+    hidden = upload_text(curator, tmp_path, TEXT, collection=collection.slug, classification=Classification.C3).document
     lowered = replace(curator, ceiling=Classification.C2)
+    done = upload_text(lowered, tmp_path, TEXT + "\n改訂した。\n", collection=collection.slug, replace=True)
+    assert done.outcome == "created"
+    assert done.document.pk != hidden.pk
+    hidden.refresh_from_db()
+    assert hidden.versions.count() == 1
+
+
+def test_uploads_at_a_path_reach_the_document_that_the_uploader_means(tmp_path):
+    collection = CollectionFactory()
+    alice = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
+    bob = principal_with(Role.REVIEWER, collection)
+    secret = upload_text(alice, tmp_path, TEXT, collection=collection.slug, classification=Classification.C3).document
+    public = upload_text(bob, tmp_path, TEXT, collection=collection.slug).document
+    again = upload_text(alice, tmp_path, TEXT + "\n改訂した。\n", collection=collection.slug)
+    assert (again.document.pk, again.outcome) == (secret.pk, "new_version")
+    assert upload_text(bob, tmp_path, TEXT, collection=collection.slug).document.pk == public.pk
     with pytest.raises(Conflict):
-        upload_text(lowered, tmp_path, TEXT + "\n改訂した。\n", collection=collection.slug, replace=True)
+        update_document(principal=alice, document_id=public.public_id, classification=Classification.C3)
+    with pytest.raises(Conflict):
+        update_document(principal=alice, document_id=secret.public_id, classification=Classification.C2)
+
+
+def rest(principal: Principal) -> Client:
+    user = User.objects.get(pk=principal.user_id)
+    token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)[1]
+    return Client(headers={"Authorization": f"Bearer {token}"})
+
+
+@pytest.mark.parametrize("with_replace", [False, True])
+def test_an_upload_at_the_path_of_a_hidden_document_answers_as_at_a_free_one(tmp_path, with_replace):
+    """The same person does the same in two collections; only one of them has a confidential document at the path."""
+    seen = []
+    for is_held in (True, False):
+        collection = CollectionFactory(name="文書")
+        alice = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
+        if is_held:
+            upload_text(alice, tmp_path, "# 秘密\n", collection=collection.slug, classification=Classification.C3)
+        client, shown = rest(principal_with(Role.CURATOR, collection)), []
+        for text in (TEXT, TEXT, TEXT + "\n改訂した。\n"):
+            file = SimpleUploadedFile("設計書.md", text.encode())
+            form = {"file": file, "collection": collection.slug, "replace": with_replace}
+            shown.append(client.post("/api/v1/documents", form))
+        shown.append(client.get("/api/v1/documents", {"collection": collection.slug}))
+        seen.append([(answer.status_code, _unnamed(answer.json(), collection.slug)) for answer in shown])
+    assert seen[0] == seen[1]
+    assert [status for status, _body in seen[0]] == [202, 200, 202, 200]
+
+
+CHANGING = {
+    "document_id",
+    "version_id",
+    "job_id",
+    "owner",
+    "created_at",
+    "updated_at",
+    "next_cursor",
+    "same_content_as",
+}
+
+
+def _unnamed(body: object, slug: str) -> object:
+    if isinstance(body, dict):
+        return {name: _unnamed(value, slug) for name, value in body.items() if name not in CHANGING}
+    return [_unnamed(one, slug) for one in body] if isinstance(body, list) else str(body).replace(slug, "…")
 
 
 def test_a_title_that_came_from_the_text_follows_it_and_one_that_was_given_stays(tmp_path):
