@@ -19,7 +19,6 @@ from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from knowledge.admin.versions import CuratedVersionAdmin
-from knowledge.services.collections import may_curate
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts import services
 from mcp_bridge.prompts.templates import PLACES, Template
@@ -120,7 +119,7 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
     from mcp_bridge.prompts.bench import try_version  # not above: see _bench_form
 
     principal = principal_of(request)
-    version = PromptVersion.objects.filter(pk=pk).first() if may_curate(principal) else None
+    version = PromptVersion.objects.filter(pk=pk).first() if principal.curates_hub() else None
     if version is None:
         raise Http404
     form = _bench_form(Template(version.template), request.POST or None)

@@ -19,7 +19,7 @@ from hub.admin_site.base import HubModelAdmin, HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.models import Collection, CollectionGrant, DocumentType
-from knowledge.services.collections import create_collection, delete_collection, may_curate, update_collection
+from knowledge.services.collections import create_collection, delete_collection, update_collection
 
 
 class GrantInline(HubTabularInline):
@@ -60,7 +60,7 @@ class CollectionAdmin(HubModelAdmin):
         return True  # the queryset holds only what the person may see
 
     def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         curated = Collection.objects.visible_to(principal, Scope.CURATE)

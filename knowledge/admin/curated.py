@@ -6,17 +6,16 @@ from django.db.models import Model
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin
-from knowledge.services.collections import may_curate
 
 
 class CuratedAdmin(HubModelAdmin):
-    """Everybody may look; curators add and change. What may be deleted is for subclasses to say."""
+    """Everybody may look; curators of the hub add and change. What may be deleted is for subclasses to say."""
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return True
 
     def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()

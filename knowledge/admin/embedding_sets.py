@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
@@ -26,7 +27,6 @@ from knowledge.backends.embedders.registry import KNOWN_BACKENDS
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.schemas.embedding_sets import comparison_out
 from knowledge.services import embedding_sets, set_comparisons, set_switching
-from knowledge.services.collections import may_curate
 from knowledge.services.embedding_sets import SetDraft, SetState
 
 RUNS_SHOWN = 10
@@ -69,10 +69,10 @@ class SetForm(ChunkingForm):
 
 @admin.register(EmbeddingSet)
 class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
-    """One page with every set; superusers act, curators look."""
+    """One page with every set; superusers act, curators of the hub look."""
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def get_urls(self) -> list[URLPattern]:
         """Put the page with its actions in the place of Django's list."""
@@ -102,8 +102,16 @@ class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
         return _back()
 
 
-def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
+def _onlooker(request: HttpRequest) -> Principal:
+    """The person, who may look at sets. Raises PermissionDenied."""
     principal = principal_of(request)
+    if not principal.curates_hub():
+        raise PermissionDenied
+    return principal
+
+
+def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
+    principal = _onlooker(request)
     states = embedding_sets.list_sets(principal)
     return render_page(
         request,
@@ -125,7 +133,7 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
 @never_cache
 def progress(request: HttpRequest) -> JsonResponse:
     """Answer {id: {status, label, progress, reason, done}} for the sets (by number) and comparisons in ``of``."""
-    principal, asked = principal_of(request), request.GET.get("of", "").split(",")
+    principal, asked = _onlooker(request), request.GET.get("of", "").split(",")
     states = embedding_sets.list_sets(principal, with_dropped=False)
     facts = {str(state.embedding_set.pk): _facts(state) for state in states}
     runs = set_comparisons.list_comparisons(principal).filter(public_id__in=asked)

@@ -20,7 +20,15 @@ from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.admin.lines import LinesField
 from knowledge.graph.names import name_key
 from knowledge.models import Collection, ContributionKind, DocumentVersion, GraphContribution, GraphEdge, GraphNode
-from knowledge.services.graph_curation import NodeDraft, delete_edge, delete_node, may_curate_in, write_edge, write_node
+from knowledge.services.graph_curation import (
+    NodeDraft,
+    curates_graph,
+    delete_edge,
+    delete_node,
+    may_curate_in,
+    write_edge,
+    write_node,
+)
 
 SAID_SHOWN = 50
 
@@ -72,10 +80,10 @@ class GraphNodeAdmin(KeysetModelAdmin):
         return True  # the queryset holds only what the person may read
 
     def may_add(self, principal: Principal) -> bool:
-        return may_curate_in(principal, None)
+        return curates_graph(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate_in(principal, obj.collection_id if isinstance(obj, GraphNode) else None)
+        return may_curate_in(principal, obj.collection_id) if isinstance(obj, GraphNode) else curates_graph(principal)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return self.may_change(principal, obj)
@@ -167,13 +175,13 @@ class GraphEdgeAdmin(KeysetModelAdmin):
         return True  # the queryset holds only what the person may read
 
     def may_add(self, principal: Principal) -> bool:
-        return may_curate_in(principal, None)
+        return curates_graph(principal)
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         return False  # an edge is there or not
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate_in(principal, obj.collection_id if isinstance(obj, GraphEdge) else None)
+        return may_curate_in(principal, obj.collection_id) if isinstance(obj, GraphEdge) else curates_graph(principal)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
         """Keep what the person may read, with both ends."""

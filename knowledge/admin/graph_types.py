@@ -21,7 +21,6 @@ from hub.core.errors import Conflict
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
 from knowledge.models import EdgeEnds, EdgeType, IdentifierPattern, NodeType
-from knowledge.services.collections import may_curate
 from knowledge.services.graph_curation import save_pattern
 
 
@@ -86,7 +85,7 @@ class EdgeEndsInline(HubTabularInline):
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Let curators write."""
-        return is_staff(request) and may_curate(principal_of(request))
+        return is_staff(request) and principal_of(request).curates_hub()
 
     has_delete_permission = has_change_permission
 
@@ -122,7 +121,7 @@ class IdentifierPatternAdmin(GraphTypeAdmin):
         return ()
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def save_model(
         self, request: HttpRequest, obj: IdentifierPattern, form: forms.ModelForm[IdentifierPattern], change: bool

@@ -24,12 +24,11 @@ from hub.core.publication import PublicationStatus
 from knowledge.admin.guideline_import import CHANGES, import_page
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.services import guidelines
-from knowledge.services.collections import may_curate
 
 
 @admin.register(Guideline)
 class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
-    """Everyone reads guidelines; curators import editions and put them into force."""
+    """Everyone reads guidelines; curators of the hub import editions and put them into force."""
 
     list_display = ("name_and_code", "publisher", "licence", "in_force", "articles_count")
     search_fields = ("code", "name_ja", "name_en")
@@ -54,8 +53,8 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
         return [*own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Offer the import to curators."""
-        extra = {**(extra_context or {}), "may_curate": may_curate(principal_of(request))}
+        """Offer the import to curators of the hub."""
+        extra = {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
         response: HttpResponseBase = super().changelist_view(request, extra)
         return response
 
@@ -105,7 +104,7 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
         editions=[(row, badge(row.status, row.get_status_display())) for row in editions],
         shown=shown,
         articles=_tree(articles),
-        may_curate=may_curate(principal),
+        may_curate=principal.curates_hub(),
     )
 
 

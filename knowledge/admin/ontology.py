@@ -27,7 +27,6 @@ from knowledge.models import Ontology
 from knowledge.ontology import store
 from knowledge.ontology.difference import statements
 from knowledge.services import ontologies
-from knowledge.services.collections import may_curate
 
 FILES = {
     "rdfxml": ("rdf", "application/rdf+xml"),
@@ -65,9 +64,9 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
         return ontologies.list_ontologies(principal_of(request))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Offer the import to curators."""
+        """Offer the import to curators of the hub."""
         response: HttpResponseBase = super().changelist_view(
-            request, {**(extra_context or {}), "may_curate": may_curate(principal_of(request))}
+            request, {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
         )
         return response
 
@@ -113,7 +112,8 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
 
 def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
     principal = principal_of(request)
-    others = Ontology.objects.filter(domain=ontology.domain).exclude(pk=ontology.pk).order_by("-number")
+    others = Ontology.objects.visible_to(principal).filter(domain=ontology.domain).exclude(pk=ontology.pk)
+    others = others.order_by("-number")
     kept = [{**each, "note": in_language(each["note"]["ja"], each["note"]["en"])} for each in ontology.kept_only or ()]
     rest = statements(store.load_facts(ontology))
     return render_page(
@@ -128,7 +128,7 @@ def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
         statements_count=len(rest),
         others=others.defer("remainder", "suppressed"),
         formats=FILES,
-        may_curate=may_curate(principal),
+        may_curate=principal.curates_hub(),
     )
 
 

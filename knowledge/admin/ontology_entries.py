@@ -29,6 +29,11 @@ class EntryAdmin(CuratedAdmin):
     list_select_related = ("ontology",)
     search_fields = ("code", "label_ja", "label_en", "iri")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Keep those of versions that the person may read."""
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.filter(ontology__in=Ontology.objects.visible_to(principal_of(request)))
+
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_fixed = isinstance(obj, Entry) and not obj.ontology.is_draft
         return not is_fixed and super().may_change(principal, obj)

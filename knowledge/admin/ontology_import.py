@@ -67,7 +67,7 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
     form = ImportForm(request.POST or None, request.FILES or None, initial={"domain": request.GET.get("domain", "")})
     shown: dict[str, Any] = {}
     with errors_as_messages(request):
-        ontologies.check_curator(principal_of(request))
+        principal_of(request).require_hub_curator()
         if request.method == "POST" and form.is_valid():
             data, rdf_format = form.content()
             if "apply" in request.POST or "publish" in request.POST:

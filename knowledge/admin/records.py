@@ -16,7 +16,7 @@ from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection, DeletionReceipt
-from knowledge.services.collections import may_curate
+from knowledge.services.collections import curates_some_collection
 
 FACTS = ("receipt", "document", "collection")
 # What a receipt counts, as people call it; a name that is not here is shown as it stands.
@@ -38,7 +38,9 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
     search_fields = ("public_id", "document_id", "collection_slug")
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)  # the queryset holds only what the person may see
+        return principal.is_superuser or curates_some_collection(
+            principal
+        )  # the queryset holds only what the person may see
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DeletionReceipt]:
         """Keep the receipts of collections that the person curates; of one that is gone, for superusers."""

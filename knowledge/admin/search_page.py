@@ -24,7 +24,6 @@ from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_vers
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.admin.search_words import leg_name, told_explanation
 from knowledge.search.hybrid import search
-from knowledge.services.collections import may_curate
 from knowledge.services.saved_queries import cases_of, is_kept, question_of
 from knowledge.services.search_sources import search_sources
 from knowledge.types.notices import Notice
@@ -72,7 +71,7 @@ def search_page(request: HttpRequest) -> HttpResponseBase:
     """Show the form, and the results of what the address asks for."""
     principal = principal_of(request)
     form = SearchForm(request.GET if "q" in request.GET else None, principal=principal)
-    context: dict[str, Any] = {"form": form, "curates": may_curate(principal)}
+    context: dict[str, Any] = {"form": form, "curates": principal.curates_hub()}
     if form.is_bound and form.is_valid():
         try:
             context |= _answer(request, principal, form)
@@ -86,7 +85,7 @@ def _answer(request: HttpRequest, principal: Principal, form: SearchForm) -> dic
     question = question_of(query)
     context: dict[str, Any] = {"question": question, "options": json.dumps(question.options, ensure_ascii=False)}
     kept: list[EvaluationCase] = []
-    if may_curate(principal):
+    if principal.curates_hub():
         kept = cases_of(principal, question)
         context |= _datasets(request, principal)
     if form.compares:

@@ -20,11 +20,10 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.core.publication import CuratedVersion, PublicationStatus
-from knowledge.services.collections import may_curate
 
 
 class CuratedVersionAdmin(HubModelAdmin):
-    """Curators edit drafts; what is published stays as it is. Nothing is deleted.
+    """Curators of the hub edit drafts; what is published stays as it is. Nothing is deleted.
 
     Subclasses say which services save and publish. Forms of their pages post to ``<app>_<model>_publish``, and to
     ``<app>_<model>_copy`` where `copy` is among their URLs.
@@ -47,13 +46,13 @@ class CuratedVersionAdmin(HubModelAdmin):
         return self.page("changelist")
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def may_add(self, principal: Principal) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and may_curate(principal)
+        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and principal.curates_hub()
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False

@@ -69,7 +69,7 @@ def put_ontology(
 
     The answer says how the file differs from the published version, and which of its constructs are only kept.
     """
-    ontologies.check_curator(request.principal)
+    request.principal.require_hub_curator()
     rdf_format = format_of(content_type=request.content_type or "")
     if rdf_format is None:
         raise UnsupportedMediaType(

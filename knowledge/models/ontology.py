@@ -7,8 +7,17 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.principals import Principal, Scope
 from hub.core.languages import in_language
 from hub.core.publication import PublicationStatus
+
+
+class OntologyQuerySet(models.QuerySet["Ontology"]):
+    def visible_to(self, principal: Principal) -> OntologyQuerySet:
+        """Keep the versions that the caller may read: drafts are for curators of the hub."""
+        if not principal.allows(Scope.READ):
+            return self.none()
+        return self if principal.curates_hub() else self.exclude(status=PublicationStatus.DRAFT)
 
 
 class Ontology(models.Model):
@@ -38,6 +47,8 @@ class Ontology(models.Model):
     published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
     retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
     retired_by = models.CharField(_("retired by"), max_length=150, blank=True, editable=False)
+
+    objects = OntologyQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("ontology")

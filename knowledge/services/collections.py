@@ -24,11 +24,9 @@ def read_classification(name: str, *, field: str = "classification") -> Classifi
         raise InvalidInput(_('{field}: "{value}" is not one of c1, c2, c3.'), field=field, value=name[:80]) from error
 
 
-def may_curate(principal: Principal) -> bool:
-    """Tell whether the caller curates at all: what belongs to no collection is for curators of any."""
-    if not principal.allows(Scope.CURATE):
-        return False
-    return principal.is_superuser or Collection.objects.visible_to(principal, Scope.CURATE).exists()
+def curates_some_collection(principal: Principal) -> bool:
+    """Tell whether there is a collection that the caller curates. It gives no say over what belongs to none."""
+    return Collection.objects.visible_to(principal, Scope.CURATE).exists()
 
 
 def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ) -> Collection:
@@ -58,8 +56,8 @@ def create_collection(
     classification: Classification = Classification.C2,
     retention_days: int | None = None,
 ) -> Collection:
-    """Create a collection; its maker becomes its administrator. Needs the scope curate."""
-    principal.require(Scope.CURATE)
+    """Create a collection; a maker who is no superuser becomes its administrator. For curators of the hub."""
+    principal.require_hub_curator()
     collection = Collection(
         slug=slug,
         name=name or slug,

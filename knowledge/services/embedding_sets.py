@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.languages import in_language
 from hub.core.queue import enqueue_on_commit
 from knowledge.backends.active_embedder import active_embedding_set, make_embedder
@@ -19,7 +19,6 @@ from knowledge.backends.embedders.base import Embedder, EmbeddingError
 from knowledge.ingest import set_builds, set_removal
 from knowledge.ingest.set_builds import SetProgress, progress_of
 from knowledge.models import ChunkPolicy, EmbeddingSet, EmbeddingSetStatus
-from knowledge.services.collections import may_curate
 from knowledge.services.policies import policy_row
 from knowledge.services.workers import POLL_S, worker_is_alive
 from knowledge.tasks import build_embedding_set
@@ -49,8 +48,8 @@ class SetState:
 
 
 def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetState]:
-    """Every set, the newest first, with its progress. For superusers, and curators of some collection."""
-    check_curator(principal)
+    """Every set, the newest first, with its progress. For curators of the hub."""
+    principal.require_hub_curator()
     sets = EmbeddingSet.objects.select_related("policy").order_by("-pk")
     if not with_dropped:
         sets = sets.exclude(status=EmbeddingSetStatus.DROPPED)
@@ -59,20 +58,13 @@ def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetSta
 
 def get_set(principal: Principal, name: str) -> SetState:
     """One set by its name. Raises NotFound."""
-    check_curator(principal)
+    principal.require_hub_curator()
     found = find_set(name)
     return SetState(embedding_set=found, progress=_progress(found))
 
 
 def _progress(embedding_set: EmbeddingSet) -> SetProgress | None:
     return None if embedding_set.status == EmbeddingSetStatus.DROPPED else progress_of(embedding_set)
-
-
-def check_curator(principal: Principal) -> None:
-    """Raise Forbidden for callers who curate nothing."""
-    principal.require(Scope.CURATE)
-    if not may_curate(principal):
-        raise Forbidden(_("Only administrators and curators of a collection may look at embedding sets."))
 
 
 def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:

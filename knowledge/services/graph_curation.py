@@ -28,7 +28,7 @@ from knowledge.models import (
     IdentifierPattern,
     NodeType,
 )
-from knowledge.services.collections import may_curate
+from knowledge.services.collections import curates_some_collection
 
 CURATED_RANK = 9
 LONGEST_NAME = 500
@@ -48,10 +48,15 @@ class NodeDraft:
 
 
 def may_curate_in(principal: Principal, collection_id: int | None) -> bool:
-    """Whether the caller may write here: a curator of the collection; for everybody's nodes, of any."""
+    """Tell whether the caller may write here: a curator of the collection; for everybody's nodes, of the hub."""
     if collection_id is None:
-        return may_curate(principal)
+        return principal.curates_hub()
     return Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=collection_id).exists()
+
+
+def curates_graph(principal: Principal) -> bool:
+    """Tell whether there is anything in the graph that the caller may write."""
+    return principal.curates_hub() or curates_some_collection(principal)
 
 
 def write_node(*, principal: Principal, draft: NodeDraft, node_id: str = "") -> GraphNode:
@@ -91,7 +96,9 @@ def _curator(space: int, thing: str) -> Contributor:
 
 def _check_right(principal: Principal, space: int) -> None:
     principal.require(Scope.CURATE)
-    if not may_curate_in(principal, space or None):
+    if space == MASTERS:
+        principal.require_hub_curator()
+    elif not may_curate_in(principal, space):
         raise Forbidden(_("Only a curator of the collection may change its graph."))
 
 

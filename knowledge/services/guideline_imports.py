@@ -30,7 +30,6 @@ from knowledge.guidelines.from_markdown import read_markdown
 from knowledge.guidelines.queries import states_of
 from knowledge.models import DocumentType, Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.models.guidelines import PREFIX_PATTERN
-from knowledge.services.guidelines import require_curator
 
 MAX_FILE_BYTES = 10_000_000
 PROBLEMS_TOLD = 20
@@ -59,7 +58,7 @@ class GuidelineImport:
 
 def preview_import(*, principal: Principal, asked: GuidelineImport) -> ImportPreview:
     """Read a file and say what importing it would change, and what is wrong in which row. Stores nothing."""
-    require_curator(principal)
+    principal.require_hub_curator()
     guideline = Guideline.objects.filter(code=asked.code).first()
     prefix = _prefix(asked, guideline)
     parsed = _parse(asked)

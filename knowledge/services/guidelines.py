@@ -12,12 +12,11 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, NotFound
+from hub.core.errors import Conflict, NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange, diff_articles
 from knowledge.guidelines.queries import states_of
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
-from knowledge.services.collections import may_curate
 
 _NEAR_MATCHES = 5
 EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
@@ -51,21 +50,14 @@ def check_items_of(codes: Sequence[str]) -> dict[str, list[str]]:
     return {code: sorted(items) for code, items in found.items()}
 
 
-def require_curator(principal: Principal) -> None:
-    """Raise Forbidden unless the caller curates some collection."""
-    principal.require(Scope.CURATE)
-    if not may_curate(principal):
-        raise Forbidden(_("Only curators may change guidelines."), code="curators_only")
-
-
 def list_guidelines(principal: Principal, *, document_type: str = "") -> QuerySet[Guideline]:
-    """The guidelines with a published edition, by code; curators also see those with drafts only.
+    """The guidelines with a published edition, by code; curators of the hub also see those with drafts only.
 
     Each has ``shown_editions``, newest first, with ``articles_count``. ``document_type`` keeps those that oblige it.
     """
     principal.require(Scope.READ)
     guidelines = Guideline.objects.all()
-    if not may_curate(principal):
+    if not principal.curates_hub():
         guidelines = guidelines.filter(editions__status=PublicationStatus.PUBLISHED)
     if document_type:
         obliging = GuidelineArticle.objects.filter(
@@ -78,10 +70,10 @@ def list_guidelines(principal: Principal, *, document_type: str = "") -> QuerySe
 
 
 def visible_editions(principal: Principal) -> QuerySet[GuidelineEdition]:
-    """The editions that the caller may read: published and retired ones, for curators drafts too."""
+    """The editions that the caller may read: published and retired ones, for curators of the hub drafts too."""
     principal.require(Scope.READ)
     editions = GuidelineEdition.objects.select_related("guideline")
-    return editions if may_curate(principal) else editions.exclude(status=PublicationStatus.DRAFT)
+    return editions if principal.curates_hub() else editions.exclude(status=PublicationStatus.DRAFT)
 
 
 def get_guideline(principal: Principal, code: str) -> Guideline:
@@ -172,7 +164,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
 
     Whatever rests on an article that changed is marked by those who asked with :func:`tell_of_editions`.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     edition = _lock_edition(principal, code, number)
     if edition.status == PublicationStatus.PUBLISHED:
         return edition
@@ -196,7 +188,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
 @transaction.atomic
 def retire_edition(*, principal: Principal, code: str, number: int) -> GuidelineEdition:
     """Take an edition out of force, or give up a draft; all of its articles count as removed."""
-    require_curator(principal)
+    principal.require_hub_curator()
     edition = _lock_edition(principal, code, number)
     if edition.status == PublicationStatus.RETIRED:
         return edition

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.patterns import PatternRefused, check_pattern
 from hub.core.publication import PublicationStatus, next_number
 from hub.core.queue import enqueue_on_commit
@@ -28,16 +28,18 @@ from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
 from knowledge.ontology.titles import HEADING_CUE
-from knowledge.services.collections import may_curate
 from knowledge.tasks import validate_shapes
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 
 
 def list_ontologies(principal: Principal) -> QuerySet[Ontology]:
-    """Every version of every domain with its counts, newest first within a domain. One query."""
+    """Every version of every domain with its counts, newest first within a domain; drafts for curators of the hub.
+
+    One query.
+    """
     principal.require(Scope.READ)
-    counted = Ontology.objects.annotate(
+    counted = Ontology.objects.visible_to(principal).annotate(
         classes_number=Count("classes", distinct=True),
         topics_number=Count("classes", filter=Q(classes__is_topic=True), distinct=True),
         properties_number=Count("properties", distinct=True),
@@ -53,9 +55,13 @@ def published_domains(principal: Principal) -> list[str]:
 
 
 def get_ontology(principal: Principal, domain: str, version: str = "") -> Ontology:
-    """One version: the published one, ``draft`` for the newest draft, or a number. Raises NotFound."""
+    """One version: the published one, ``draft`` for the newest draft, or a number.
+
+    Raises NotFound, to all but curators of the hub also for drafts.
+    """
     principal.require(Scope.READ)
-    versions = Ontology.objects.filter(domain=domain)
+    visible = Ontology.objects.visible_to(principal)
+    versions = visible.filter(domain=domain)
     if version == "draft":
         found = versions.filter(status=PublicationStatus.DRAFT).order_by("-number").first()
     elif version in ("", "published"):
@@ -64,7 +70,7 @@ def get_ontology(principal: Principal, domain: str, version: str = "") -> Ontolo
         is_number = version.isascii() and version.isdigit() and len(version) <= 9
         found = versions.filter(number=int(version)).first() if is_number else None
     if found is None:
-        known = Ontology.objects.order_by("domain").values_list("domain", flat=True).distinct()
+        known = visible.order_by("domain").values_list("domain", flat=True).distinct()
         raise NotFound(
             _('There is no ontology "{domain}" in version {version}. Domains: {known}.'),
             domain=domain,
@@ -81,7 +87,7 @@ def export_ontology(principal: Principal, domain: str, *, rdf_format: str, versi
 
 def preview_import(principal: Principal, domain: str, data: bytes, *, rdf_format: str) -> ImportPreview:
     """Say what an import would change, without storing anything. Raises InvalidInput, LimitExceeded, Forbidden."""
-    check_curator(principal)
+    principal.require_hub_curator()
     if not _DOMAIN.fullmatch(domain):
         raise InvalidInput(
             _("{domain!r} is no name of a domain: use a to z, 0 to 9, _ and -, at most 60 characters."),
@@ -200,7 +206,7 @@ def create_version(
 @transaction.atomic
 def draft_from(*, principal: Principal, domain: str, version: str = "") -> Ontology:
     """Copy a version to a new draft that can be edited."""
-    check_curator(principal)
+    principal.require_hub_curator()
     base = get_ontology(principal, domain, version)
     made = create_version(store.load_facts(base), based_on=base, created_by=principal.name)
     Ontology.objects.filter(pk=made.pk).update(kept_only=base.kept_only, shapes_report=base.shapes_report)
@@ -211,7 +217,7 @@ def draft_from(*, principal: Principal, domain: str, version: str = "") -> Ontol
 @transaction.atomic
 def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontology:
     """Make a draft the version that checks and search use; the one before is retired. Raises NotFound, Conflict."""
-    check_curator(principal)
+    principal.require_hub_curator()
     draft = _locked(principal, domain, number)
     if not draft.is_draft:
         raise Conflict(
@@ -232,7 +238,7 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
 @transaction.atomic
 def retire_ontology(*, principal: Principal, domain: str, number: int) -> Ontology:
     """Take a version out of use for good; a retired published one leaves its domain without any."""
-    check_curator(principal)
+    principal.require_hub_curator()
     found = _locked(principal, domain, number)
     if found.status != PublicationStatus.RETIRED:
         found.status, found.retired_at, found.retired_by = PublicationStatus.RETIRED, timezone.now(), principal.name
@@ -245,13 +251,6 @@ def compare_versions(principal: Principal, domain: str, old: str, new: str) -> O
     """What one version of a domain says and another does not. Raises NotFound."""
     before, after = (store.load_facts(get_ontology(principal, domain, each)) for each in (old, new))
     return difference(before, after)
-
-
-def check_curator(principal: Principal) -> None:
-    """Raise Forbidden for callers who curate nothing."""
-    principal.require(Scope.CURATE)
-    if not may_curate(principal):
-        raise Forbidden(_("Only administrators and curators of a collection may change ontologies."))
 
 
 def _base(domain: str) -> Ontology | None:

@@ -16,7 +16,6 @@ from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology.rdf_files import from_ntriples, to_ntriples
 from knowledge.ontology.rdf_mapping import language_of
 from knowledge.ontology.vocabulary import namespace_of
-from knowledge.services.ontologies import check_curator
 
 _LABELS = frozenset({RDFS.label, SKOS.prefLabel, DCTERMS.title, DC.title})
 # What an imported file said in other words (without a language, say) gives way to what a curator writes.
@@ -32,7 +31,7 @@ _REPLACED = {
 @transaction.atomic
 def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, changed: Collection[str]) -> None:
     """Save a new or changed class or property of a draft; ``changed`` names the fields. Raises Conflict, Forbidden."""
-    check_curator(principal)
+    principal.require_hub_curator()
     draft = _draft(row)
     row.iri = row.iri or namespace_of(draft.domain) + row.code
     _check_iri(row)
@@ -44,7 +43,7 @@ def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, c
 @transaction.atomic
 def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection[OntologyClass]) -> None:
     """Put a class of a draft below others of the same version. Raises InvalidInput for a circle."""
-    check_curator(principal)
+    principal.require_hub_curator()
     draft = _draft(row)
     for parent in parents:
         if parent.ontology_id != draft.pk:
@@ -59,7 +58,7 @@ def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection
 @transaction.atomic
 def delete_entry(*, principal: Principal, row: OntologyClass | OntologyProperty) -> None:
     """Take a class or property out of a draft; other statements about it stay. Raises Conflict, Forbidden."""
-    check_curator(principal)
+    principal.require_hub_curator()
     draft = _draft(row)
     _record(principal, draft, row, "delete")
     row.delete()

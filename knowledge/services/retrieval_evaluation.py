@@ -15,7 +15,6 @@ from hub.core.errors import InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, read_retrieval_cases
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.measuring.scoring import search_of
-from knowledge.services.embedding_sets import check_curator
 
 BAD_LINES_SHOWN = 5
 DATASET_CODE = re.compile(r"[A-Za-z0-9_-]{1,63}")
@@ -46,7 +45,7 @@ def import_retrieval_cases(
 
     Importing the same question again replaces its answer. Raises InvalidInput naming the lines that can't be read.
     """
-    check_curator(principal)
+    principal.require_hub_curator()
     cases, bad = read_retrieval_cases(lines, check=search_of)
     if bad or not cases:
         shown = "; ".join(f"{line.number}: {line.reason}" for line in bad[:BAD_LINES_SHOWN])

@@ -20,7 +20,6 @@ from knowledge.answering.support import shared_words
 from knowledge.measuring.scoring import is_answer, search_of
 from knowledge.schemas.asked import asked_filter
 from knowledge.search.context import get_chunk
-from knowledge.services.embedding_sets import check_curator
 from knowledge.services.retrieval_evaluation import get_dataset, own_dataset
 from knowledge.types.search import Hit, SearchMode, SearchQuery
 
@@ -68,7 +67,7 @@ def keep_answer(*, principal: Principal, question: AskedQuestion, chunk_id: str,
     passage that has most of the question's words, not the whole passage: sets that cut documents otherwise find it,
     too. Raises Forbidden, NotFound for a passage or dataset that is not there for the caller, InvalidInput.
     """
-    check_curator(principal)
+    principal.require_hub_curator()
     hit = get_chunk(principal, chunk_id)
     answer = {"document": hit.document_path, "text": quote_for(question.text, hit)}
     try:
@@ -111,7 +110,7 @@ def withdraw_answer(*, principal: Principal, question: AskedQuestion, chunk_id: 
 
     An answer that names a whole document stays. Raises Forbidden, NotFound.
     """
-    check_curator(principal)
+    principal.require_hub_curator()
     hit = get_chunk(principal, chunk_id)
     found = get_dataset(principal, dataset)
     with transaction.atomic():
@@ -157,7 +156,7 @@ def saved_queries(principal: Principal, *, dataset: str = "") -> QuerySet[Evalua
 
 def delete_saved_query(*, principal: Principal, case_id: int) -> None:
     """Forget a question with its right answers. Raises Forbidden, NotFound."""
-    check_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         row = saved_queries(principal).filter(pk=case_id).first()
         if row is None:

@@ -14,7 +14,7 @@ from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.measuring import runs
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
-from knowledge.services.embedding_sets import check_curator, find_set
+from knowledge.services.embedding_sets import find_set
 from knowledge.services.retrieval_evaluation import get_dataset
 from knowledge.services.workers import wait_for_run
 from knowledge.tasks import measure_set
@@ -29,7 +29,7 @@ def start_comparison(
     ``baseline`` is the active set unless named. What the caller may not search is not found. Raises NotFound;
     Conflict when a set is not built, or the dataset has no retrieval cases.
     """
-    check_curator(principal)
+    principal.require_hub_curator()
     principal.require(Scope.SEARCH)
     found = get_dataset(principal, dataset)
     last_case = found.cases.filter(kind=RETRIEVAL).aggregate(last=Max("pk"))["last"]
@@ -96,7 +96,7 @@ def list_comparisons(principal: Principal) -> QuerySet[EvaluationRun]:
 
 def get_comparison(principal: Principal, run_id: str) -> EvaluationRun:
     """A comparison by the id of its run. Raises NotFound, also for what the caller may not read."""
-    check_curator(principal)
+    principal.require_hub_curator()
     found = list_comparisons(principal).filter(public_id=run_id).first()
     if found is None:
         raise NotFound(_('There is no evaluation run "{run_id}".'), code="evaluation_not_found", run_id=run_id)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.core.errors import InvalidInput
 from mcp_bridge.models import PromptVersion
-from mcp_bridge.prompts.services import problems_of, refuse_problems, require_curator
+from mcp_bridge.prompts.services import problems_of, refuse_problems
 from mcp_bridge.prompts.templates import Filling, Template
 from mcp_bridge.prompts.writing import fill_text
 from mcp_bridge.servers import ontology_prompts, prompts
@@ -89,7 +89,7 @@ def try_version(*, principal: Principal, version: PromptVersion, arguments: Mapp
     :raises InvalidInput: the version could not be published, or the arguments can't be used, or lead to the prompt's
         other text. Also Forbidden.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     refuse_problems(problems_of(version))
     template = Template(version.template)
     filling = FUNCTIONS[template.prompt](**{name: value for name, value in arguments.items() if value})

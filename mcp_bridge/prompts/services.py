@@ -10,12 +10,11 @@ from functools import partial
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal, Scope
+from hub.access.principals import Principal
 from hub.access.versions import draft_beside, lock_versions, publish, save_draft, take_draft
 from hub.core import bus
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
-from knowledge.services.collections import may_curate
 from mcp_bridge import uris
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.placeholders import MOST_REPEATS, check_places
@@ -26,27 +25,20 @@ MAX_CHARACTERS = 20_000
 LINES_AROUND = 3
 
 
-def require_curator(principal: Principal) -> None:
-    """Raise Forbidden unless the caller curates some collection."""
-    principal.require(Scope.CURATE)
-    if not may_curate(principal):
-        raise Forbidden(_("Only curators may change prompts."), code="curators_only")
-
-
 def save_prompt_draft(*, principal: Principal, version: PromptVersion) -> None:
     """Store a draft, a new one under the next number; whoever saves it is its author.
 
     Its texts may still lack places: that is looked at when it is published. Raises Forbidden, InvalidInput (a text that
     can't be stored), Conflict (no draft, or its prompt has one already).
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     refuse_problems(list(_unusable(version)))
     save_draft(principal=principal, version=version)
 
 
 def new_prompt_version(*, principal: Principal, version_id: int) -> PromptVersion:
     """Copy a version into a new draft; the draft that there is, if there is one. Raises Forbidden, NotFound."""
-    require_curator(principal)
+    principal.require_hub_curator()
     source = find_version(version_id)
     draft = draft_beside(source)
     if draft is None:
@@ -61,7 +53,7 @@ def publish_mcp_prompt(*, principal: Principal, version_id: int) -> PromptVersio
     :raises InvalidInput: a text is empty, or names places that its prompt does not have, or lacks one that it needs.
     :raises Conflict: it is no draft. Also Forbidden, NotFound.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         draft = find_version(version_id)
         take_draft(draft)
@@ -75,7 +67,7 @@ def restore_shipped(*, principal: Principal, version_id: int) -> PromptVersion:
 
     Raises Forbidden, NotFound, Conflict (it is in force already).
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         found = find_version(version_id)
         lock_versions(found)

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
-from knowledge.services.collections import may_curate
 from review.services.evaluation_cases import OWN_DATASET
 
 CHOSEN_DATASET = "hub_case_dataset"
@@ -18,7 +17,7 @@ def may_keep_cases(principal: Principal) -> bool:
     """Tell whether the person has a dataset to keep cases in, or may make one."""
     if not any(principal.allows(scope) for scope in READING_SCOPES):
         return False
-    return may_curate(principal) or EvaluationDataset.objects.visible_to(principal).exists()
+    return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
 
 
 def datasets_for(request: HttpRequest) -> list[tuple[str, str, bool]]:

@@ -18,7 +18,6 @@ from hub.access.services import record_event
 from hub.admin_site.badges import badge
 from hub.admin_site.callers import principal_of
 from hub.llm.providers.registry import is_configured
-from knowledge.services.collections import may_curate
 from review.admin.item_form import ItemVersionForm, criteria_cells
 from review.admin.masters import MasterAdmin, VersionAdmin, VersionInline
 from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
@@ -126,7 +125,7 @@ class CheckItemVersionAdmin(VersionAdmin):
     ) -> HttpResponseBase:
         """Show what the lint says beside the form, with what a model said of the same wording."""
         version = self.get_object(request, object_id)
-        curates = may_curate(principal_of(request))
+        curates = principal_of(request).curates_hub()
         shown = curates and version is not None
         remarks = lint_item_version(principal_of(request), version).remarks if shown else ()
         more = {"remarks": remarks, "may_curate": curates, "may_ask_model": curates and is_configured()}

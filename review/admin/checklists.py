@@ -18,7 +18,6 @@ from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
-from knowledge.services.collections import may_curate
 from review.admin import master_pages
 from review.admin.masters import MasterAdmin, VersionAdmin, VersionInline
 from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
@@ -145,7 +144,7 @@ class EntryInline(HubTabularInline):
     def has_change_permission(self, request: HttpRequest, obj: CheckListVersion | None = None) -> bool:
         """Let curators change drafts."""
         is_draft = obj is None or obj.status == MasterStatus.DRAFT
-        return is_staff(request) and is_draft and may_curate(principal_of(request))
+        return is_staff(request) and is_draft and principal_of(request).curates_hub()
 
     has_add_permission = has_delete_permission = has_change_permission
 
@@ -172,7 +171,7 @@ class CheckListVersionAdmin(VersionAdmin):
         """Show what the lint says of the items below the form."""
         version = self.get_object(request, object_id)
         principal = principal_of(request)
-        curates = may_curate(principal)
+        curates = principal.curates_hub()
         shown = curates and version is not None
         code = version.checklist.code if version else ""
         remarks = lint_checklist(principal, code, number=version.number).remarks if shown else ()

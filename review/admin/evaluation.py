@@ -19,7 +19,6 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
 from hub.evaluation.models import EvaluationDataset, RunStatus
 from hub.rest.uploads import received_file
-from knowledge.services.collections import may_curate
 from review.admin import gate_page
 from review.admin.evaluation_trend import LABELS, trend_page
 from review.schemas.evaluation import CaseImportOut, EvaluationOut, evaluation_out, import_out
@@ -36,7 +35,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
     """A page with all datasets, and one for each; what is changed is asked of the services."""
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal) or EvaluationDataset.objects.visible_to(principal).exists()
+        return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages in the place of Django's list and form."""
@@ -67,7 +66,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
             "admin/evaluation/datasets.html",
             title=_("Evaluation datasets"),
             datasets=evaluation.list_datasets(principal),
-            may_change=may_curate(principal),
+            may_change=principal.curates_hub(),
         )
 
     def change_view(
@@ -94,9 +93,9 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         cases=evaluation.list_cases(principal, code)[:CASES_SHOWN],
         runs=runs,
         measured=any(run.status == RunStatus.COMPLETED for run in runs),
-        candidates=open_candidates(principal) if may_curate(principal) else (),
+        candidates=open_candidates(principal) if principal.curates_hub() else (),
         preview=preview,
-        may_change=may_curate(principal),
+        may_change=principal.curates_hub(),
     )
 
 
@@ -121,7 +120,7 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         measures=[(name, label, run.metrics[name]) for name, label in LABELS.items() if name in run.metrics],
         deltas=[(label, change) for name, label in LABELS.items() if (change := _delta(facts, name)) is not None],
         others=evaluation_runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
-        may_change=may_curate(principal_of(request)),
+        may_change=principal_of(request).curates_hub(),
     )
 
 
@@ -142,7 +141,7 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
     """Show what a file would change, or import it; what is wrong in which row stands on the page."""
     principal = principal_of(request)
     with errors_as_messages(request):
-        evaluation.require_curator(principal)
+        principal.require_hub_curator()
         file = request.FILES.get("file")
         if file is None:
             messages.error(request, _("Choose a file first."))

@@ -14,7 +14,6 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
 from knowledge.admin.curated import CuratedAdmin
-from knowledge.services.collections import may_curate
 from review.models import GuidelineMapping, SuspectMark
 from review.services import mappings
 
@@ -29,7 +28,7 @@ class GuidelineMappingAdmin(CuratedAdmin):
     fields = ("article_code", "check_item", "relation", "rationale_ja", "rationale_en")
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return may_curate(principal)
+        return principal.curates_hub()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GuidelineMapping]:
         """Add whether a mark is open."""
@@ -136,7 +135,7 @@ class SuspectMarkAdmin(HubModelAdmin):
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_open = not isinstance(obj, SuspectMark) or obj.cleared_at is None
-        return is_open and may_curate(principal)
+        return is_open and principal.curates_hub()
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False

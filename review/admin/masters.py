@@ -15,7 +15,6 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
-from knowledge.services.collections import may_curate
 from review.models import CheckItemVersion, CheckListVersion, MasterStatus
 from review.services.master_versions import save_draft
 
@@ -62,7 +61,7 @@ class VersionAdmin(MasterAdmin):
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_draft = getattr(obj, "status", MasterStatus.DRAFT) == MasterStatus.DRAFT
-        return is_draft and may_curate(principal)
+        return is_draft and principal.curates_hub()
 
     def save_version(self, request: HttpRequest, obj: CheckItemVersion | CheckListVersion) -> None:
         """Store the draft in the name of the person."""

@@ -19,7 +19,6 @@ from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from knowledge.admin.versions import CuratedVersionAdmin
-from knowledge.services.collections import may_curate
 from review.models import JudgePrompt
 from review.services import publish_prompt, save_prompt_draft, try_prompt
 from review.services.candidates import prompt_candidate
@@ -69,7 +68,7 @@ class BenchForm(forms.Form):
 def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Try a prompt: the request, the answer, the verdict and what it cost."""
     principal = principal_of(request)
-    prompt = JudgePrompt.objects.filter(pk=pk).first() if may_curate(principal) else None
+    prompt = JudgePrompt.objects.filter(pk=pk).first() if principal.curates_hub() else None
     if prompt is None:
         raise Http404
     form = BenchForm(request.POST or None)

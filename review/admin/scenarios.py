@@ -21,7 +21,6 @@ from hub.core.errors import NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.models import Document
-from knowledge.services.collections import may_curate
 from knowledge.services.reading import list_documents
 from review.admin.scenario_links import link_of
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep
@@ -49,7 +48,7 @@ class StepInline(HubStackedInline):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Let curators edit those of a draft."""
         is_draft = getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT
-        return is_staff(request) and is_draft and may_curate(principal_of(request))
+        return is_staff(request) and is_draft and principal_of(request).curates_hub()
 
     has_delete_permission = has_change_permission
 
@@ -103,7 +102,7 @@ class ScenarioAdmin(CuratedVersionAdmin):
             title=_("Scenarios"),
             scenarios=scenarios.list_scenarios(principal),
             roles=dict(ScenarioRole.choices),
-            versions=Scenario.objects.select_related("author") if may_curate(principal) else (),
+            versions=Scenario.objects.select_related("author") if principal.curates_hub() else (),
         )
 
 
@@ -132,7 +131,7 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         document=found.document,
         documents=_offered(principal, found.scenario, found.document),
         review=review,
-        may_curate=may_curate(principal),
+        may_curate=principal.curates_hub(),
     )
 
 

@@ -146,7 +146,7 @@ def list_cases(
 @router.post("/evaluation/datasets/{code}/cases/import", response=shapes.CaseImportOut, openapi_extra=IMPORT_BODY)
 def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Import cases from a file (JSON Lines, JSON, Excel) or {cases: []}; 422 names the wrong rows, none is stored."""
-    evaluation.require_curator(request.principal)
+    request.principal.require_hub_curator()
     done = evaluation_imports.import_cases(
         principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
     )
@@ -159,7 +159,7 @@ def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery,
 @reads
 def preview_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
-    evaluation.require_curator(request.principal)
+    request.principal.require_hub_curator()
     preview = evaluation_imports.preview_cases(
         principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
     )

@@ -19,7 +19,7 @@ from hub.evaluation.review_cases import REVIEW
 from knowledge.models import EmbeddingSet
 from knowledge.services.embedding_sets import find_set
 from review.models import CheckListVersion, JudgePrompt, MasterStatus
-from review.services.evaluation import GUARD_CHECKLIST, require_curator
+from review.services.evaluation import GUARD_CHECKLIST
 from review.services.masters import get_checklist_version
 
 GUARD_PROMPT, GUARD_SET = "prompt", "embedding_set"
@@ -77,8 +77,8 @@ def set_candidate(embedding_set: EmbeddingSet) -> Candidate:
 
 
 def find_candidate(principal: Principal, name: str) -> Candidate:
-    """Find what a name means. For curators. Raises InvalidInput for another form, NotFound."""
-    require_curator(principal)
+    """Find what a name means. For curators of the hub. Raises InvalidInput for another form, NotFound."""
+    principal.require_hub_curator()
     sort, separator, rest = name.partition(":")
     if not separator or sort not in _FINDERS:
         raise InvalidInput(
@@ -91,7 +91,7 @@ def find_candidate(principal: Principal, name: str) -> Candidate:
 
 def open_candidates(principal: Principal) -> list[Candidate]:
     """What could be published next: drafts of check lists and prompts, and sets that are built. Three queries."""
-    require_curator(principal)
+    principal.require_hub_curator()
     lists = CheckListVersion.objects.filter(status=MasterStatus.DRAFT).select_related("checklist")
     prompts = JudgePrompt.objects.filter(status=PublicationStatus.DRAFT)
     sets = EmbeddingSet.objects.select_related("policy").filter(is_active=False, built_at__isnull=False)

@@ -13,11 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, ParsedCase
 from hub.evaluation.models import READING_SCOPES, EvaluationCase, EvaluationDataset
 from hub.evaluation.review_cases import REVIEW
-from knowledge.services.collections import may_curate
 from knowledge.services.retrieval_evaluation import get_dataset
 from review.models import CheckList
 from review.services.evaluation_withholding import readable_cases
@@ -59,16 +58,9 @@ def require_reader(principal: Principal) -> None:
         principal.require(Scope.CURATE)
 
 
-def require_curator(principal: Principal) -> None:
-    """Raise Forbidden unless the caller curates some collection."""
-    principal.require(Scope.CURATE)
-    if not may_curate(principal):
-        raise Forbidden(_("Only administrators and curators of a collection may change evaluation datasets."))
-
-
 def create_dataset(*, principal: Principal, code: str, name: str = "") -> EvaluationDataset:
     """Make a dataset that only the caller (and superusers) may read. Raises InvalidInput, Conflict when it is there."""
-    require_curator(principal)
+    principal.require_hub_curator()
     if not CODE.match(code):
         raise InvalidInput(_("code: expected up to 63 letters, digits, - and _, not {given!r}."), given=code)
     if len(name) > LONGEST_NAME or "\0" in name:
@@ -86,7 +78,7 @@ def create_dataset(*, principal: Principal, code: str, name: str = "") -> Evalua
 
 def change_dataset(*, principal: Principal, code: str, change: DatasetChange) -> EvaluationDataset:
     """Change a dataset's name, night runs, guards or readers. Raises NotFound, InvalidInput for unknown ones."""
-    require_curator(principal)
+    principal.require_hub_curator()
     found = get_dataset(principal, code)
     if change.name is not None:
         found.name = change.name.strip()[:LONGEST_NAME] or code
@@ -122,7 +114,7 @@ def _users(names: Sequence[str]) -> list[User]:
 
 def delete_dataset(*, principal: Principal, code: str) -> None:
     """Delete a dataset with its cases and runs. Raises NotFound."""
-    require_curator(principal)
+    principal.require_hub_curator()
     found = get_dataset(principal, code)
     with transaction.atomic():
         record(principal, "DELETE", code, cases=found.cases.count(), runs=found.runs.count())
@@ -138,7 +130,7 @@ def list_cases(principal: Principal, code: str, *, kind: str = "") -> QuerySet[E
 
 def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
     """Take a case out of a dataset. Raises NotFound."""
-    require_curator(principal)
+    principal.require_hub_curator()
     found = get_dataset(principal, code)
     if not readable_cases(principal, found).filter(pk=case_id).delete()[0]:
         raise NotFound(_('The dataset "{dataset}" has no case {case_id}.'), dataset=code, case_id=case_id)

@@ -83,7 +83,7 @@ def case_from_result(
 
 
 def ensure_dataset(principal: Principal, code: str) -> EvaluationDataset:
-    """Find a dataset, or make it for a caller who curates. Raises NotFound, Forbidden, InvalidInput, Conflict."""
+    """Find a dataset, or make it for a curator of the hub. Raises NotFound, Forbidden, InvalidInput, Conflict."""
     found = EvaluationDataset.objects.visible_to(principal).filter(code=code).first()
     return found or create_dataset(principal=principal, code=code)
 
@@ -91,7 +91,10 @@ def ensure_dataset(principal: Principal, code: str) -> EvaluationDataset:
 def _dataset(principal: Principal, code: str) -> EvaluationDataset:
     principal.require(Scope.TRIAGE)
     require_reader(principal)
-    return get_dataset(principal, code)
+    found = get_dataset(principal, code)
+    if found.guards:
+        principal.require_hub_curator()  # its cases decide what goes live for everybody
+    return found
 
 
 def _keep(

@@ -37,7 +37,7 @@ FLIPS_TOLD = 10
 def look_at(principal: Principal, name: str) -> GateReport:
     """Tell what is known of a candidate on the datasets that guard it; nothing is measured.
 
-    For curators. Raises NotFound, InvalidInput.
+    For curators of the hub. Raises NotFound, InvalidInput.
     """
     candidate = find_candidate(principal, name)
     return _report(principal, candidate, [_known(dataset, candidate) for dataset in _guarding(candidate)])
@@ -46,7 +46,7 @@ def look_at(principal: Principal, name: str) -> GateReport:
 def compare(*, principal: Principal, name: str, wait_s: float | None = WAIT_S) -> GateReport:
     """Measure a candidate against what is in force, where that is not known yet, and wait for it up to ``wait_s``.
 
-    For curators. Raises NotFound, InvalidInput.
+    For curators of the hub. Raises NotFound, InvalidInput.
     """
     candidate = find_candidate(principal, name)
     return _report(principal, candidate, _measured(candidate, wait_s))

@@ -20,7 +20,7 @@ from knowledge.models import Document
 from knowledge.services.retrieval_evaluation import get_dataset
 from review.evaluation import gold_list
 from review.schemas.evaluation import ImportPreview, RowProblem
-from review.services.evaluation import require_curator, save_case
+from review.services.evaluation import save_case
 
 BAD_ROWS_SHOWN = 5
 FORMATS = ("auto", "cases", "gold_list")
@@ -46,7 +46,7 @@ def preview_cases(
 
     Raises NotFound, and InvalidInput for an unknown format or too many rows.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     found = get_dataset(principal, dataset)
     if row_format not in FORMATS:
         raise InvalidInput(_("format: expected one of {allowed}."), allowed=", ".join(FORMATS))

@@ -25,7 +25,7 @@ from review.evaluation import execution
 from review.evaluation.summary import review_summary
 from review.schemas.evaluation import ComparisonOut, comparison_out
 from review.services.candidates import Candidate, find_candidate
-from review.services.evaluation import require_curator, require_reader
+from review.services.evaluation import require_reader
 from review.services.evaluation_pins import Pins, pins_of
 from review.services.evaluation_withholding import withhold_from_run
 from review.tasks import execute_evaluation
@@ -52,7 +52,7 @@ def start_run(
     before comes from the recordings. Raises NotFound, InvalidInput, Conflict when there are no cases or none of the
     documents is there.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     found = get_dataset(principal, dataset)
     kind = _kind(found, kind)
     measured = Candidate(name="", guard="", kind=kind, asks_model=asks_model and kind == REVIEW)
@@ -90,7 +90,7 @@ def start_comparison(
     is the candidate. A run that failed, or in which a model left something open, does not count. Raises what
     ``start_run`` raises.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     found = get_dataset(principal, dataset)
     current = candidate.in_force()
     pins = _pinned(principal, found, current, rounds)
@@ -216,7 +216,7 @@ def _judged_cases(run: EvaluationRun) -> list[EvaluationCase]:
 
 def mark_baseline(*, principal: Principal, run_id: str) -> EvaluationRun:
     """Hold later runs of the dataset against this one. Raises NotFound, Conflict when it is not completed."""
-    require_curator(principal)
+    principal.require_hub_curator()
     run = get_run(principal, run_id)
     if run.status != RunStatus.COMPLETED:
         raise Conflict(_("Only a completed run can be the baseline."), code="run_not_completed")

@@ -26,7 +26,7 @@ from review.masters.content import ItemContent
 from review.masters.lint import Remark, lint_item, lint_master
 from review.models import CheckItemVersion
 from review.services.master_versions import beside
-from review.services.masters import content_of, get_checklist_version, item_versions_of, require_curator
+from review.services.masters import content_of, get_checklist_version, item_versions_of
 
 # A caller who waits gets what is there after this long; a second call goes on.
 WAIT_S = 45.0
@@ -49,11 +49,12 @@ def lint_checklist(
     with_model: bool = False,
     wait_s: float | None = WAIT_S,
 ) -> LintReport:
-    """Look over all items of a version: without a number of the one in force, or else the newest. For curators.
+    """Look over all items of a version: without a number of the one in force, or else the newest.
 
-    ``with_model`` asks a language model about each item, until ``wait_s`` are over. Raises NotFound.
+    ``with_model`` asks a language model about each item, until ``wait_s`` are over. For curators of the hub. Raises
+    NotFound.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     version = get_checklist_version(principal, code, number)
     items = [content_of(item) for item in item_versions_of(version)]
     remarks = list(lint_master(items))
@@ -67,11 +68,11 @@ def lint_checklist(
 
 
 def lint_item_version(principal: Principal, version: CheckItemVersion, *, asks: bool = False) -> LintReport:
-    """Look over one item beside those of the lists in force that hold it. For curators.
+    """Look over one item beside those of the lists in force that hold it. For curators of the hub.
 
     Of a language model it tells what is recorded; with ``asks`` the model is asked first.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     item, others = content_of(version), beside(version)
     found, said = _ask(principal, [item], others, wait_s=None, recorded_only=not asks)
     return LintReport(version=version.number, remarks=(*lint_item(item, others), *found), notices=said if asks else ())

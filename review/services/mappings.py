@@ -15,7 +15,7 @@ from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
 from knowledge.guidelines.queries import editions_in_force
 from knowledge.models import GuidelineArticle, GuidelineEdition
-from knowledge.services.guidelines import article_not_found, require_curator
+from knowledge.services.guidelines import article_not_found
 from review.models import (
     CheckItem,
     CheckItemVersion,
@@ -88,7 +88,7 @@ def save_mapping(
     rationale_en: str = "",
 ) -> GuidelineMapping:
     """Map a check item to an article in force, or change how. Raises NotFound and InvalidInput."""
-    require_curator(principal)
+    principal.require_hub_curator()
     if relation not in MappingRelation.values:
         raise InvalidInput(
             _("{field}: {value!r} is not one of {allowed}."),
@@ -111,7 +111,7 @@ def save_mapping(
 
 def delete_mapping(*, principal: Principal, article: str, check_item: str) -> None:
     """Take a mapping away; open marks that stand on it go with it. Raises NotFound."""
-    require_curator(principal)
+    principal.require_hub_curator()
     deleted, _rows = GuidelineMapping.objects.filter(article_code=article, check_item__code=check_item).delete()
     if not deleted:
         raise NotFound(
@@ -210,7 +210,7 @@ def suspect_reasons(results: Sequence[CheckResult]) -> dict[int, list[str]]:
 
 def clear_suspect(*, principal: Principal, mark_id: int, reason: str) -> SuspectMark:
     """Say that an item in doubt was looked at, and what was found. Clearing again changes nothing."""
-    require_curator(principal)
+    principal.require_hub_curator()
     if not reason.strip():
         raise InvalidInput(_("Say what was found: a reason is needed."), code="reason_needed")
     mark = list_suspects(principal, with_cleared=True).filter(pk=mark_id).first()

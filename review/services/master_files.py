@@ -20,7 +20,6 @@ from review.services.masters import (
     get_checklist,
     get_checklist_version,
     item_versions_of,
-    require_curator,
 )
 
 MAX_FILE_BYTES = 10_000_000
@@ -38,7 +37,7 @@ def export_checklist(principal: Principal, code: str, *, number: int | None = No
 
 def preview_import(*, principal: Principal, code: str, filename: str, content: bytes) -> MasterImport:
     """Read a file and say what importing it would change, and what is wrong in which row. Stores nothing."""
-    require_curator(principal)
+    principal.require_hub_curator()
     if len(content) > MAX_FILE_BYTES:
         raise LimitExceeded(_("A check list's file may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
     checklist = get_checklist(code)

@@ -25,7 +25,6 @@ from review.services.masters import (
     content_of,
     get_checklist_version,
     item_versions_of,
-    require_curator,
     version_in_force,
 )
 
@@ -51,7 +50,7 @@ def create_checklist(
     ontology_domain: str = "",
 ) -> CheckList:
     """Make a check list without versions; import one, or add one in the admin. Raises Conflict, InvalidInput."""
-    require_curator(principal)
+    principal.require_hub_curator()
     if CheckList.objects.filter(code=code).exists():
         raise Conflict(_('There is a check list "{given}" already.'), code="checklist_exists", given=code)
     known = sorted(DocumentType.objects.values_list("code", flat=True))
@@ -76,7 +75,7 @@ def create_checklist(
 
 def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
     """Store a draft, new ones under the next number; whoever saves it is its author. Raises Conflict for others."""
-    require_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         if version._state.adding:
             version.number = _next_number(version)
@@ -117,7 +116,7 @@ def copy_checklist_version(*, principal: Principal, version: CheckListVersion) -
 
 def approve_item_version(*, principal: Principal, version: CheckItemVersion) -> None:
     """Approve a draft: it never changes again. Raises Conflict, InvalidInput (errors of the lint), Forbidden."""
-    require_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         locked = CheckItemVersion.objects.select_for_update(of=("self",)).select_related("item").get(pk=version.pk)
         _require_status(locked, MasterStatus.DRAFT)
@@ -139,7 +138,7 @@ def approve_checklist_version(
     Days that are given replace those of the draft. It is measured first on the datasets that guard the list. Raises
     Conflict (with the flipped cases, when the gate refuses), InvalidInput, Forbidden; nothing has changed then.
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     _require_status(version, MasterStatus.DRAFT)
     check_publish(version, principal=principal)
     with transaction.atomic():
@@ -162,7 +161,7 @@ def approve_checklist_version(
 
 def retire_version(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
     """Take an approved version out of use; results that point at it stay. Raises Conflict."""
-    require_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         locked = type(version)._default_manager.select_for_update(of=("self",)).get(pk=version.pk)
         _require_status(locked, MasterStatus.APPROVED)

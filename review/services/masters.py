@@ -7,18 +7,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.core.errors import Forbidden, NotFound
-from knowledge.services.collections import may_curate
+from hub.core.errors import NotFound
 from knowledge.services.filters import check_filters
 from review.masters.content import ItemContent
 from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion
-
-
-def require_curator(principal: Principal) -> None:
-    """Raise Forbidden unless the caller curates some collection."""
-    principal.require(Scope.CURATE)
-    if not may_curate(principal):
-        raise Forbidden(_("Only curators may change check masters."), code="curators_only")
 
 
 def list_checklists(principal: Principal) -> QuerySet[CheckList]:

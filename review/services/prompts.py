@@ -27,7 +27,6 @@ from review.judging.types import Opinion
 from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptKind
 from review.services.candidates import find_prompt, prompt_candidate
 from review.services.evaluation_gate import let_through
-from review.services.masters import require_curator
 
 LONGEST_NOTE = 300
 
@@ -45,14 +44,14 @@ class Trial:
 
 
 def list_prompts(principal: Principal) -> QuerySet[JudgePrompt]:
-    """Every version of every prompt, the newest of each kind first. For curators."""
-    require_curator(principal)
+    """Every version of every prompt, the newest of each kind first. For curators of the hub."""
+    principal.require_hub_curator()
     return JudgePrompt.objects.select_related("author").order_by("kind", "-number")
 
 
 def get_prompt(principal: Principal, kind: str, number: int) -> JudgePrompt:
-    """One version of a prompt. For curators. Raises NotFound."""
-    require_curator(principal)
+    """One version of a prompt. For curators of the hub. Raises NotFound."""
+    principal.require_hub_curator()
     return find_prompt(kind, number)
 
 
@@ -68,7 +67,7 @@ def save_prompt_draft(*, principal: Principal, prompt: JudgePrompt) -> None:
 
     Raises Forbidden, InvalidInput, Conflict (it is no draft).
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     if prompt.kind not in PromptKind.values:
         known = ", ".join(PromptKind.values)
         raise InvalidInput(_("kind: expected {known}, not {given!r}."), field="kind", known=known, given=prompt.kind)
@@ -83,7 +82,7 @@ def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
     It is measured first on the datasets that guard prompts. Raises NotFound, and Conflict: no draft, or what the gate
     says (with the flipped cases, when it refuses).
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     draft = JudgePrompt.objects.filter(pk=prompt_id, status=PublicationStatus.DRAFT).first()
     if draft is not None:
         let_through(principal, prompt_candidate(draft))
@@ -101,7 +100,7 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
 
     :raises NotFound: prompt, item or document. :raises LlmUnavailable: no model is configured.
     """
-    principal.require(Scope.CURATE)
+    principal.require_hub_curator()
     document = get_document(principal, document_id, scope=Scope.REVIEW)
     prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
     item_version = _item(check_item)

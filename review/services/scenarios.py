@@ -18,7 +18,6 @@ from knowledge.models import Document, DocumentType
 from knowledge.services.documents import get_document
 from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
 from review.schemas.scenarios import ScenarioOut, ScenarioRowOut, scenario_out, scenario_row_out
-from review.services.masters import require_curator
 
 NOTHING_DONE: tuple[str, ...] = ()
 
@@ -170,7 +169,7 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
 
     Raises Forbidden, InvalidInput (unknown document types), Conflict (no draft, or the code has one already).
     """
-    require_curator(principal)
+    principal.require_hub_curator()
     known = set(DocumentType.objects.values_list("code", flat=True))
     for given in scenario.document_types:
         if given not in known:
@@ -180,7 +179,7 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
 
 def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
     """Copy a version with its steps into a new draft; the draft that there is, if there is one. Raises NotFound."""
-    require_curator(principal)
+    principal.require_hub_curator()
     source = _find_version(scenario_id)
     draft = draft_beside(source)
     if draft is not None:
@@ -200,7 +199,7 @@ def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
 
 def publish_scenario(*, principal: Principal, scenario_id: int) -> Scenario:
     """Put a draft in force; the version before is retired. Raises NotFound, Conflict (no draft, or no steps)."""
-    require_curator(principal)
+    principal.require_hub_curator()
     with transaction.atomic():
         draft = _find_version(scenario_id)
         take_draft(draft)

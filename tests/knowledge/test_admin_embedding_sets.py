@@ -13,6 +13,7 @@ from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.models import Collection, EmbeddingSet
 from knowledge.services.retrieval_evaluation import import_retrieval_cases
 from knowledge.tasks import measure_set
+from tests.factories import make_hub_curator
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -65,8 +66,7 @@ def test_what_a_service_refuses_is_told(language: str, first_set: EmbeddingSet) 
 
 
 def test_curators_look_and_may_not_act() -> None:
-    curator = make_user("curator")
-    grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
+    curator = make_hub_curator(make_user("curator"))
     client = client_of(curator)
     page = client.get(reverse(LIST)).content.decode()
     assert "multilingual-e5-small" in page
@@ -75,8 +75,10 @@ def test_curators_look_and_may_not_act() -> None:
     assert EmbeddingSet.objects.count() == 1
 
 
-def test_staff_without_a_role_see_nothing() -> None:
-    assert client_of(make_user("nobody")).get(reverse(LIST)).status_code == 403
+def test_staff_without_a_role_of_the_hub_see_nothing() -> None:
+    user = make_user("nobody")
+    grant(user, Role.ADMINISTRATOR, Collection.objects.get(slug="default"))
+    assert client_of(user).get(reverse(LIST)).status_code == 403
 
 
 def test_a_comparison_is_followed_on_the_page_until_its_figures_are_there(first_set: EmbeddingSet) -> None:

@@ -17,6 +17,7 @@ from knowledge.measuring.scoring import score_case, search_of
 from knowledge.models import Collection
 from knowledge.services.retrieval_evaluation import import_retrieval_cases
 from knowledge.types.search import SearchMode
+from tests.factories import make_hub_curator
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.search.shelf import Library
 from tests.knowledge.search_page import ask, best, fill
@@ -145,7 +146,7 @@ def test_readers_neither_see_nor_use_the_buttons(curator: Client) -> None:
     chunk = best(curator).chunk_id
     keep(curator, chunk)
     reader = make_user("高橋")
-    grant(reader, Role.READER, Collection.objects.get(slug="default"))
+    grant(reader, Role.CURATOR, Collection.objects.get(slug="default"))
     client = client_of(reader, language="en")
     assert "hub-keep" not in client.get(reverse(PAGE), {"q": "画面の応答時間"}).content.decode()
     keep(client, chunk, dataset="mine")
@@ -156,7 +157,7 @@ def test_readers_neither_see_nor_use_the_buttons(curator: Client) -> None:
 def test_a_curator_sees_no_dataset_and_no_passage_of_others(curator: Client) -> None:
     chunk = Library(slug="himitsu").add("秘密.md", ["秘密の画面の応答時間は1秒とする。"])[0].public_id
     keep(curator, chunk)
-    other = make_user("田中")
+    other = make_hub_curator(make_user("田中"))
     grant(other, Role.CURATOR, Collection.objects.get(slug="default"))
     client = client_of(other, language="en")
     assert all(one.kept_in == () for one in ask(client)["shown"].hits)

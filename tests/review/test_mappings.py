@@ -13,7 +13,7 @@ from review import runs
 from review.models import CheckItem, GuidelineMapping, ReviewEdition, SuspectMark
 from review.report import build_report
 from review.services import mappings, start_review
-from tests.factories import principal_with
+from tests.factories import hub_curator, principal_with
 from tests.hub.admin.support import add_document
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -117,8 +117,8 @@ def test_a_review_goes_on_with_the_editions_that_it_began_with(tmp_path):
 
 
 def test_curators_map_items_to_articles_in_force():
-    curator = principal_with(Role.CURATOR, Collection.objects.get(slug="default"))
-    reader = principal_with(Role.READER, Collection.objects.get(slug="default"))
+    curator = hub_curator()
+    reader = principal_with(Role.CURATOR, Collection.objects.get(slug="default"))
     facts = {"article": "PG-1.4", "check_item": "BD-A02", "relation": "derived"}
     mappings.save_mapping(principal=curator, **facts)
     mappings.save_mapping(principal=curator, **{**facts, "relation": "indirect"})

@@ -15,14 +15,14 @@ from review.masters.lint import lint_item, lint_master
 from review.models import CheckListVersion, MasterStatus
 from review.services import item_lint, list_check_items, master_versions
 from review.services.masters import content_of, get_checklist, item_versions_of, version_in_force
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import CollectionFactory, hub_curator, principal_with
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def curator() -> Principal:
-    return principal_with(Role.CURATOR, CollectionFactory())
+    return hub_curator()
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_with_two_person_approval_the_author_can_not_approve(
     draft = master_versions.copy_checklist_version(principal=curator, version=current)
     with pytest.raises(Conflict, match=str(draft)):
         master_versions.approve_checklist_version(principal=curator, version=draft)
-    second = principal_with(Role.CURATOR, CollectionFactory())
+    second = hub_curator()
     master_versions.approve_checklist_version(principal=second, version=draft)
     assert draft.status == MasterStatus.APPROVED
 
@@ -107,7 +107,9 @@ def test_approving_a_list_approves_its_draft_items_unless_one_is_wrong(
     with pytest.raises(InvalidInput, match="X-02"):
         master_versions.approve_item_version(principal=curator, version=bad)
     with pytest.raises(Forbidden):
-        master_versions.draft_item(principal=principal_with(Role.READER, CollectionFactory()), content=item("X-03"))
+        master_versions.draft_item(
+            principal=principal_with(Role.ADMINISTRATOR, CollectionFactory()), content=item("X-03")
+        )
 
 
 def test_versions_are_compared_field_by_field(curator: Principal, current: CheckListVersion) -> None:

@@ -11,6 +11,7 @@ from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, CollectionGrant, Document
 from knowledge.services.uploads import Upload, create_document, hash_file
 from knowledge.services.workers import work_through
+from tests.factories import make_hub_curator
 
 PASSWORD = "長いパスワード-2025"
 
@@ -53,8 +54,8 @@ def client_of(user: User, *, language: str = "ja") -> Client:
 
 
 def curator_client() -> Client:
-    """A browser in which a curator of the default collection is signed in."""
-    curator = make_user("担当")
+    """A browser in which a curator of the hub is signed in, who curates the default collection as well."""
+    curator = make_hub_curator(make_user("担当"))
     grant(curator, Role.CURATOR, Collection.objects.get(slug="default"))
     return client_of(curator)
 

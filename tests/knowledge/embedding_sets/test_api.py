@@ -19,7 +19,7 @@ from knowledge.ingest import set_builds
 from knowledge.models import Collection, EmbeddingSet
 from knowledge.services import retrieval_evaluation
 from knowledge.tasks import measure_set
-from tests.factories import upload_text, work_through
+from tests.factories import make_hub_curator, upload_text, work_through
 from tests.hub.admin.support import grant, make_user
 from tests.knowledge.search.shelf import Library
 
@@ -28,11 +28,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 QUESTION = {"query": "画面は何秒で応答するか", "relevant": ["性能.md"]}
 
 
-def caller(name: str, *, role: Role | None = None) -> Any:
+def caller(name: str, *, role: Role | None = None, curates_hub: bool = False) -> Any:
     """The API as a superuser, or as somebody with a role in the default collection, with every scope on the token."""
     user = make_user(name, is_superuser=role is None)
     if role is not None:
         grant(user, role, Collection.objects.get(slug="default"))
+    if curates_hub:
+        make_hub_curator(user)
     _row, token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)
 
     def ask(method: str, path: str, body: object | None = None) -> Any:
@@ -78,7 +80,7 @@ def test_a_set_is_made_built_compared_switched_to_gone_back_from_and_dropped(tmp
     assert (compared["status"], compared["progress"], compared["error"]) == ("completed", 100, None)
     assert (compared["subject"], compared["baseline"]) == ("次 1", first)
     assert compared["metrics"]["delta"]["ndcg@10"]["value"] == 0
-    assert caller("鈴木", role=Role.CURATOR)("GET", address).status_code == 404, (
+    assert caller("鈴木", role=Role.CURATOR, curates_hub=True)("GET", address).status_code == 404, (
         "reads no dataset that does not name them"
     )
 
@@ -104,7 +106,8 @@ def without_times(answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_curators_look_and_nobody_but_administrators_of_the_hub_changes_anything() -> None:
     active = active_embedding_set().name
-    curator, reader = caller("佐藤", role=Role.CURATOR), caller("高橋", role=Role.READER)
+    curator = caller("佐藤", role=Role.CURATOR, curates_hub=True)
+    reader = caller("高橋", role=Role.CURATOR)
     assert curator("GET", f"/{active}").json()["is_active"] is True
     assert reader("GET", "").status_code == reader("GET", f"/{active}").status_code == 403
     collection_admin = caller("田中", role=Role.ADMINISTRATOR)

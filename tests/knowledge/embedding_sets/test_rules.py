@@ -12,7 +12,7 @@ from knowledge.models import Collection, EmbeddingSet
 from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
 from knowledge.services.embedding_sets import SetDraft
 from knowledge.types.chunks import ChunkOptions
-from tests.factories import principal_with
+from tests.factories import hub_curator, principal_with
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,7 @@ def test_a_set_that_can_not_be_is_refused_with_a_reason(draft: SetDraft, error: 
 
 def test_only_administrators_change_sets_and_curators_see_them() -> None:
     collection = Collection.objects.get(slug="default")
-    curator, reader = principal_with(Role.CURATOR, collection), principal_with(Role.READER, collection)
+    curator, reader = hub_curator(), principal_with(Role.CURATOR, collection)
     assert [state.embedding_set.is_active for state in embedding_sets.list_sets(curator)] == [True]
     with pytest.raises(Forbidden):
         embedding_sets.list_sets(reader)

@@ -105,13 +105,19 @@ def test_readers_look_and_do_not_change(draft):
     reader = make_user("閲覧")
     grant(reader, Role.READER, Collection.objects.get(slug="default"))
     client = client_of(reader)
-    assert client.get(reverse("admin:knowledge_ontology_change", args=[draft.pk])).status_code == 200
+    published = Ontology.objects.get(domain=draft.domain, status="published")
+    assert client.get(reverse("admin:knowledge_ontology_change", args=[published.pk])).status_code == 200
+    assert client.get(reverse("admin:knowledge_ontology_change", args=[draft.pk])).status_code == 404
     client.post(reverse("admin:knowledge_ontology_publish", args=[draft.pk]))
     client.post(reverse(IMPORT), {"domain": "yoken", "file": SimpleUploadedFile("a.ttl", b""), "apply": "1"})
     draft.refresh_from_db()
     assert draft.is_draft
     row = draft.classes.get(code="purpose")
-    assert client.post(class_page(row), class_fields(row, label_ja="別名")).status_code == 403
+    assert client.post(class_page(row), class_fields(row, label_ja="別名")).status_code != 200
+    row.refresh_from_db()
+    assert row.label_ja != "別名"
+    listed = client.get(reverse("admin:knowledge_ontologyclass_changelist"), {"ontology__id__exact": draft.pk})
+    assert list(listed.context["cl"].queryset) == []
 
 
 def test_a_draft_is_edited_compared_and_published(curator, draft):

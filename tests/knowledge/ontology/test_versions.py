@@ -22,7 +22,7 @@ from knowledge.ontology.rdf_writing import graph_of
 from knowledge.services import ontologies, ontology_editing
 from knowledge.services.ontologies import import_ontology
 from knowledge.shipped import load_shipped_content
-from tests.factories import principal_with
+from tests.factories import hub_curator, principal_with
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED
 from tests.shipped_topics import load_topics
 
@@ -167,7 +167,7 @@ def test_a_class_is_not_put_below_itself():
 
 def test_only_curators_change_ontologies_and_everyone_who_may_read_sees_them():
     shelf = Collection.objects.get(slug="default")
-    reader, curator = principal_with(Role.READER, shelf), principal_with(Role.CURATOR, shelf)
+    reader, curator = principal_with(Role.CURATOR, shelf), hub_curator()
     data = TURTLE.encode()
     with pytest.raises(Forbidden):
         import_ontology(principal=reader, domain="yoken", data=data, rdf_format="turtle")
@@ -176,6 +176,22 @@ def test_only_curators_change_ontologies_and_everyone_who_may_read_sees_them():
         ontologies.preview_import(limited, "yoken", data, rdf_format="turtle")
     import_ontology(principal=curator, domain="yoken", data=data, rdf_format="turtle", publish=True)
     assert ontologies.get_ontology(reader, "yoken").published_by == curator.name
+
+
+def test_drafts_are_read_by_those_who_may_change_them():
+    reader = principal_with(Role.ADMINISTRATOR, Collection.objects.get(slug="default"))
+    put()
+    for version in ("draft", "1"):
+        with pytest.raises(NotFound) as hidden:
+            ontologies.get_ontology(reader, "yoken", version)
+        with pytest.raises(NotFound) as unknown:
+            ontologies.get_ontology(reader, "yokex", version)
+        assert str(hidden.value).replace("yoken", "yokex") == str(unknown.value)
+        assert ontologies.get_ontology(hub_curator(), "yoken", version).number == 1
+    assert "yoken" not in {row.domain for row in ontologies.list_ontologies(reader)}
+    assert "yoken" in {row.domain for row in ontologies.list_ontologies(hub_curator())}
+    with pytest.raises(NotFound):
+        ontologies.export_ontology(reader, "yoken", rdf_format="turtle", version="draft")
 
 
 @pytest.mark.parametrize("version", ["draft", "99", "x", "-1", "9" * 30, "１"])

@@ -22,7 +22,7 @@ from review.models import Finding
 from review.schemas.evaluation import evaluation_out
 from review.services import evaluation, evaluation_cases, evaluation_imports, evaluation_runs
 from review.services.evaluation_runs import KNOWN_METRICS, get_run, start_run
-from tests.factories import CollectionFactory, principal_with, upload_file, work_through
+from tests.factories import CollectionFactory, hub_curator, principal_with, upload_file, work_through
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
 pytestmark = pytest.mark.django_db
@@ -114,7 +114,7 @@ def test_killed_in_the_middle_a_run_goes_on_with_what_is_left(dataset, monkeypat
 
 def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
     collection = CollectionFactory()
-    curator = principal_with(Role.CURATOR, collection)
+    curator = hub_curator()
     run = finished()
     assert list(evaluation.list_datasets(curator)) == []
     for look in (
@@ -129,11 +129,11 @@ def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
     evaluation.change_dataset(principal=ME, code="gold", change=change)
     assert evaluation.read_dataset(curator, "gold").review_cases == len(CASES)
     with pytest.raises(Forbidden):
-        evaluation.create_dataset(principal=principal_with(Role.REVIEWER, collection), code="other")
+        evaluation.create_dataset(principal=principal_with(Role.CURATOR, collection), code="other")
 
 
 def test_a_run_judges_only_documents_that_its_starter_may_read(dataset) -> None:
-    curator = principal_with(Role.CURATOR, CollectionFactory())
+    curator = hub_curator()
     evaluation.change_dataset(principal=ME, code="gold", change=evaluation.DatasetChange(readers=[curator.name]))
     with pytest.raises(Conflict, match=r"無い文書\.md") as refused:
         start_run(principal=curator, dataset="gold")

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import translation
 
 from hub.access.models import AuditEvent
-from hub.access.principals import Role, local_operator
+from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.llm.models import RecordedAnswer
@@ -19,7 +19,7 @@ from review import services
 from review.models import JudgePrompt
 from review.schemas.gate_report import Standing
 from review.services import evaluation, evaluation_gate, evaluation_imports
-from tests.factories import principal_with
+from tests.factories import hub_curator
 from tests.hub.admin.support import client_of, make_user
 from tests.llm_server import prompt_of
 from tests.review.judging.conftest import (  # noqa: F401 (fixtures)
@@ -162,7 +162,7 @@ def test_a_changed_case_makes_the_stored_comparison_void(guarded, configured, se
 
 def test_who_may_not_read_the_dataset_learns_the_end_and_no_case(guarded, document, configured, server) -> None:  # noqa: F811
     server.answer = lenient
-    curator = principal_with(Role.CURATOR, document.collection)
+    curator = hub_curator()
     report = evaluation_gate.compare(principal=curator, name=f"prompt:judge@{draft().number}")
     assert report.comparisons[0].standing is Standing.WORSE
     assert report.flips_of(report.comparisons[0]) == []
