@@ -40,6 +40,7 @@ SUPERSEDED = {
     "QDRANT_URL": "vectors are kept in PostgreSQL, see DATABASE_URL",
     "MINIO_URL": "use S3_ENDPOINT_URL and S3_BUCKET",
     "FORWARDED_ALLOW_IPS": "name the proxies in HUB_TRUSTED_PROXIES",
+    "HUB_TWO_PERSON_APPROVAL": "HUB_SECOND_PERSON holds for check masters as well, and is on by default",
     "ONTOLOGY_PATH": "ontologies are kept in the database and curated in the admin",
 }
 
@@ -235,8 +236,8 @@ class Configuration(DoorSettings):
     )
     hub_max_attempts: int = Field(5, ge=1, description="tries of an ingestion stage before the document is failed")
     hub_two_person_sign_off: bool = Field(False, description="a review is signed off when two people have signed it")
-    hub_two_person_approval: bool = Field(
-        False, description="a version of a check master is approved by somebody else than its author"
+    hub_second_person: bool = Field(
+        True, description="what everybody shares is published by somebody else than who wrote it; off for one person"
     )
 
     @model_validator(mode="after")

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
+from hub.access.second_person import note_writer, require_second_person
 from hub.access.services import record_event
 from hub.core.errors import Conflict
 from hub.core.publication import CuratedVersion, PublicationStatus, next_number, put_in_force
@@ -26,6 +27,7 @@ def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
             if not version.is_draft or stored.get(version.pk, PublicationStatus.DRAFT) != PublicationStatus.DRAFT:
                 raise _no_draft(version)
             version.author_id = principal.user_id
+            note_writer(version, principal)
             if version._state.adding:
                 version.number = next_number(version.versions())
             version.save()
@@ -53,9 +55,13 @@ def take_draft(version: CuratedVersion) -> None:
 
 
 def publish(*, principal: Principal, version: CuratedVersion, **facts: str) -> None:
-    """Put a version in force, with a line in the audit trail that holds ``facts``. Call in a transaction."""
+    """Put a version in force, with a line in the audit trail that holds ``facts``. Call in a transaction.
+
+    Raises Conflict when the caller wrote it, and somebody else has to publish it.
+    """
+    people = require_second_person(principal, [version])
     put_in_force(version)
-    record_event(principal=principal, action="MASTER_PUBLISH", resource=_audited(version), **facts)
+    record_event(principal=principal, action="MASTER_PUBLISH", resource=_audited(version), **people, **facts)
 
 
 def lock_versions(version: CuratedVersion) -> dict[int, str]:

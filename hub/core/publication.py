@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Max, QuerySet
 from django.utils import timezone
@@ -19,7 +20,16 @@ class PublicationStatus(models.TextChoices):
     RETIRED = "retired", _("retired")
 
 
-class CuratedVersion(models.Model):
+class Written(models.Model):
+    """A draft that people write before somebody publishes it; ``writer_ids`` are the users who did, in order of id."""
+
+    writer_ids = ArrayField(models.IntegerField(), default=list, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class CuratedVersion(Written):
     """One version of something curated; of all versions of one thing at most one is published.
 
     Once published it is never changed: a new version is made of it. Subclasses name in ``THING`` the field that their

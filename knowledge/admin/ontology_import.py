@@ -114,14 +114,12 @@ def _preview(request: HttpRequest, domain: str, data: bytes, rdf_format: str) ->
 
 
 def _apply(request: HttpRequest, domain: str, data: bytes, rdf_format: str) -> HttpResponseBase:
-    stored, _preview = ontologies.import_ontology(
-        principal=principal_of(request),
-        domain=domain,
-        data=data,
-        rdf_format=rdf_format,
-        publish="publish" in request.POST,
-    )
+    principal = principal_of(request)
+    stored, _preview = ontologies.import_ontology(principal=principal, domain=domain, data=data, rdf_format=rdf_format)
     messages.success(request, _("Imported as {version}.").format(version=stored))
+    if "publish" in request.POST and stored.is_draft:
+        with errors_as_messages(request):
+            ontologies.publish_ontology(principal=principal, domain=domain, number=stored.number)
     return HttpResponseRedirect(reverse("admin:knowledge_ontology_change", args=[stored.pk]))
 
 

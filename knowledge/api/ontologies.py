@@ -67,6 +67,7 @@ def put_ontology(
 ) -> shapes.OntologyImportOut:
     """Import a file as a draft, or with `publish=true` as the published version; `preview=true` stores nothing.
 
+    What its author may not publish stays a draft, for a second person: 409 `second_person_needed`.
     The answer says how the file differs from the published version, and which of its constructs are only kept.
     """
     request.principal.require_hub_curator()

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.languages import in_language
-from hub.core.publication import PublicationStatus
+from hub.core.publication import PublicationStatus, Written
 
 PREFIX_PATTERN = r"[A-Z][A-Z0-9]{0,9}-"
 
@@ -50,7 +50,7 @@ class Guideline(models.Model):
         return in_language(self.name_ja, self.name_en)
 
 
-class GuidelineEdition(models.Model):
+class GuidelineEdition(Written):
     """One edition. A published one never changes; at most one of a guideline is published."""
 
     guideline = models.ForeignKey(

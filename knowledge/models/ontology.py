@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.languages import in_language
-from hub.core.publication import PublicationStatus
+from hub.core.publication import PublicationStatus, Written
 
 
 class OntologyQuerySet(models.QuerySet["Ontology"]):
@@ -20,7 +20,7 @@ class OntologyQuerySet(models.QuerySet["Ontology"]):
         return self if principal.curates_hub() else self.exclude(status=PublicationStatus.DRAFT)
 
 
-class Ontology(models.Model):
+class Ontology(Written):
     """One version of a domain's ontology. At most one version of a domain is published."""
 
     domain = models.CharField(_("domain"), max_length=60)

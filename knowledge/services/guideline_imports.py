@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
+from hub.access.second_person import writers_of
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded
 from hub.core.publication import PublicationStatus, next_number
@@ -88,6 +89,7 @@ def import_edition(*, principal: Principal, asked: GuidelineImport) -> Guideline
         number=next_number(guideline.editions.all()),
         label=asked.label,
         effective_date=asked.effective_date,
+        writer_ids=writers_of(principal),
     )
     store_articles(edition, preview.articles)
     record_event(

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.access.second_person import require_second_person
 from hub.access.services import record_event
 from hub.core.errors import Conflict, NotFound
 from hub.core.publication import PublicationStatus
@@ -162,6 +163,7 @@ def _edition_before(edition: GuidelineEdition) -> GuidelineEdition | None:
 def publish_edition(*, principal: Principal, code: str, number: int) -> GuidelineEdition:
     """Put a draft into force; the edition in force before retires. Publishing it again is no error.
 
+    Raises NotFound, and Conflict: it is retired or empty, or the caller wrote it and somebody else has to publish it.
     Whatever rests on an article that changed is marked by those who asked with :func:`tell_of_editions`.
     """
     principal.require_hub_curator()
@@ -172,13 +174,14 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
         raise Conflict(_("Edition {number} is retired; import it anew."), code="edition_retired", number=number)
     if not edition.articles.exists():
         raise Conflict(_("Edition {number} has no articles."), code="edition_empty", number=number)
+    people = require_second_person(principal, [edition])
     before = GuidelineEdition.objects.filter(guideline=edition.guideline, status=PublicationStatus.PUBLISHED).first()
     if before is not None:
         GuidelineEdition.objects.filter(pk=before.pk).update(status=PublicationStatus.RETIRED, retired_at=Now())
     GuidelineEdition.objects.filter(pk=edition.pk).update(
         status=PublicationStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
     )
-    _record(principal, "GUIDELINE_PUBLISH", edition, replaces=before.number if before else None)
+    _record(principal, "GUIDELINE_PUBLISH", edition, replaces=before.number if before else None, **people)
     edition.refresh_from_db()
     if before is not None:
         _tell(principal, edition, diff_articles(states_of(before), states_of(edition)))

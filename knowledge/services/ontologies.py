@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.access.second_person import require_second_person, writers_of
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.patterns import PatternRefused, check_pattern
@@ -136,28 +138,35 @@ def _check_patterns(facts: OntologyFacts) -> None:
                 ) from refused
 
 
-@transaction.atomic
 def import_ontology(
     *, principal: Principal, domain: str, data: bytes, rdf_format: str, publish: bool = False
 ) -> tuple[Ontology, ImportPreview]:
     """Make a draft of a file, or publish it at once. What equals the newest version makes no new one.
 
-    Raises as :func:`preview_import` does.
+    Raises as :func:`preview_import` does, and what :func:`publish_ontology` raises: the draft stays then.
     """
+    draft, preview = _import_draft(principal, domain, data, rdf_format=rdf_format)
+    if publish and draft.status != PublicationStatus.PUBLISHED:
+        draft = publish_ontology(principal=principal, domain=domain, number=draft.number)
+    return draft, preview
+
+
+@transaction.atomic
+def _import_draft(principal: Principal, domain: str, data: bytes, *, rdf_format: str) -> tuple[Ontology, ImportPreview]:
     preview = preview_import(principal, domain, data, rdf_format=rdf_format)
     same = _same_version(preview)
     if same is not None:
         draft = same
     else:
-        draft = create_version(preview.facts, based_on=preview.base, created_by=principal.name)
+        draft = create_version(
+            preview.facts, based_on=preview.base, created_by=principal.name, writer_ids=writers_of(principal)
+        )
         draft.kept_only = [_construct_dict(each) for each in preview.kept_only]
         draft.save(update_fields=["kept_only"])
         if has_shapes(graph_of(preview.facts)):
             ask_for_check(draft.pk)
             enqueue_on_commit(validate_shapes, ontology_id=draft.pk)
         _record(principal, "IMPORT", draft, format=rdf_format)
-    if publish and draft.status != PublicationStatus.PUBLISHED:
-        draft = publish_ontology(principal=principal, domain=domain, number=draft.number)
     return draft, preview
 
 
@@ -182,7 +191,12 @@ def _construct_dict(found: Construct) -> dict[str, object]:
 
 
 def create_version(
-    facts: OntologyFacts, *, based_on: Ontology | None, created_by: str, shipped_version: str = ""
+    facts: OntologyFacts,
+    *,
+    based_on: Ontology | None,
+    created_by: str,
+    writer_ids: Sequence[int] = (),
+    shipped_version: str = "",
 ) -> Ontology:
     """Store facts as the domain's next version, a draft. For services and loaders, which check and record."""
     Ontology.objects.select_for_update().filter(domain=facts.domain).count()
@@ -197,6 +211,7 @@ def create_version(
         prefixes=[list(pair) for pair in facts.prefixes],
         based_on=based_on,
         created_by=created_by,
+        writer_ids=list(writer_ids),
         shipped_version=shipped_version,
     )
     store.fill(made, facts)
@@ -208,7 +223,9 @@ def draft_from(*, principal: Principal, domain: str, version: str = "") -> Ontol
     """Copy a version to a new draft that can be edited."""
     principal.require_hub_curator()
     base = get_ontology(principal, domain, version)
-    made = create_version(store.load_facts(base), based_on=base, created_by=principal.name)
+    made = create_version(
+        store.load_facts(base), based_on=base, created_by=principal.name, writer_ids=writers_of(principal)
+    )
     Ontology.objects.filter(pk=made.pk).update(kept_only=base.kept_only, shapes_report=base.shapes_report)
     _record(principal, "DRAFT", made, based_on=base.number)
     return made
@@ -216,7 +233,10 @@ def draft_from(*, principal: Principal, domain: str, version: str = "") -> Ontol
 
 @transaction.atomic
 def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontology:
-    """Make a draft the version that checks and search use; the one before is retired. Raises NotFound, Conflict."""
+    """Make a draft the version that checks and search use; the one before is retired.
+
+    Raises NotFound, and Conflict: it is no draft, or the caller wrote it and somebody else has to publish it.
+    """
     principal.require_hub_curator()
     draft = _locked(principal, domain, number)
     if not draft.is_draft:
@@ -226,12 +246,13 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
             domain=domain,
             status=draft.get_status_display(),
         )
+    people = require_second_person(principal, [draft])
     now = timezone.now()
     published = Ontology.objects.filter(domain=domain, status=PublicationStatus.PUBLISHED)
     published.update(status=PublicationStatus.RETIRED, retired_at=now, retired_by=principal.name)
     draft.status, draft.published_at, draft.published_by = PublicationStatus.PUBLISHED, now, principal.name
     draft.save(update_fields=["status", "published_at", "published_by"])
-    _record(principal, "PUBLISH", draft)
+    _record(principal, "PUBLISH", draft, **people)
     return draft
 
 

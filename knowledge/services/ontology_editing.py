@@ -10,6 +10,7 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import DC, DCTERMS, RDFS, SKOS
 
 from hub.access.principals import Principal
+from hub.access.second_person import note_writer
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
@@ -32,7 +33,7 @@ _REPLACED = {
 def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, changed: Collection[str]) -> None:
     """Save a new or changed class or property of a draft; ``changed`` names the fields. Raises Conflict, Forbidden."""
     principal.require_hub_curator()
-    draft = _draft(row)
+    draft = _draft(row, principal)
     row.iri = row.iri or namespace_of(draft.domain) + row.code
     _check_iri(row)
     row.save()
@@ -44,7 +45,7 @@ def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, c
 def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection[OntologyClass]) -> None:
     """Put a class of a draft below others of the same version. Raises InvalidInput for a circle."""
     principal.require_hub_curator()
-    draft = _draft(row)
+    draft = _draft(row, principal)
     for parent in parents:
         if parent.ontology_id != draft.pk:
             raise InvalidInput(_("{name} belongs to another version."), name=parent.code)
@@ -59,12 +60,13 @@ def set_parents(*, principal: Principal, row: OntologyClass, parents: Collection
 def delete_entry(*, principal: Principal, row: OntologyClass | OntologyProperty) -> None:
     """Take a class or property out of a draft; other statements about it stay. Raises Conflict, Forbidden."""
     principal.require_hub_curator()
-    draft = _draft(row)
+    draft = _draft(row, principal)
     _record(principal, draft, row, "delete")
     row.delete()
 
 
-def _draft(row: OntologyClass | OntologyProperty) -> Ontology:
+def _draft(row: OntologyClass | OntologyProperty, principal: Principal) -> Ontology:
+    """Lock the draft that a row belongs to, and note that the caller writes in it. Raises Conflict."""
     ontology = Ontology.objects.select_for_update().get(pk=row.ontology_id)
     if not ontology.is_draft:
         raise Conflict(
@@ -73,6 +75,8 @@ def _draft(row: OntologyClass | OntologyProperty) -> Ontology:
             domain=ontology.domain,
             status=ontology.get_status_display(),
         )
+    note_writer(ontology, principal)
+    ontology.save(update_fields=["writer_ids"])
     return ontology
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.languages import in_language
+from hub.core.publication import Written
 
 
 class Priority(models.TextChoices):
@@ -61,14 +62,14 @@ class CheckList(models.Model):
         return in_language(self.name_ja, self.name_en)
 
 
-class MasterVersion(models.Model):
+class MasterVersion(Written):
     """What the versions of check items and of check lists have in common: a draft, approved once, later retired.
 
     ``author`` changed the draft last; ``reason`` says why there is a new version. ``shipped_edition`` names the
     edition that came with the hub, see review.shipped_editions; it is empty for what people made.
 
     It is no CuratedVersion: of those one is in force, while approved versions of a check list stand beside each other,
-    each for its days. They are approved with the items that they hold, by a second person where the deployment asks.
+    each for its days. They are approved with the items that they hold.
     """
 
     number = models.PositiveIntegerField(_("version"), default=1)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
+from hub.access.second_person import note_writer, require_second_person
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.languages import in_language
@@ -81,6 +81,7 @@ def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVer
             version.number = _next_number(version)
         _require_status(version, MasterStatus.DRAFT)
         version.author_id = principal.user_id
+        note_writer(version, principal)
         version.save()
         record_event(principal=principal, action="CONFIG_CHANGE", resource=_resource(version))
 
@@ -120,7 +121,7 @@ def approve_item_version(*, principal: Principal, version: CheckItemVersion) -> 
     with transaction.atomic():
         locked = CheckItemVersion.objects.select_for_update(of=("self",)).select_related("item").get(pk=version.pk)
         _require_status(locked, MasterStatus.DRAFT)
-        _require_second_person(principal, [locked])
+        require_second_person(principal, [locked])
         _require_no_errors(lint_item(content_of(locked)))
         _approve_items(principal, [locked])
     version.refresh_from_db()
@@ -140,6 +141,7 @@ def approve_checklist_version(
     """
     principal.require_hub_curator()
     _require_status(version, MasterStatus.DRAFT)
+    require_second_person(principal, [version])
     check_publish(version, principal=principal)
     with transaction.atomic():
         locked = CheckListVersion.objects.select_for_update().get(pk=version.pk)
@@ -148,7 +150,7 @@ def approve_checklist_version(
         if not items:
             raise InvalidInput(_("A version without entries can't be approved."), code="checklist_empty")
         drafts = [item for item in items if item.status == MasterStatus.DRAFT]
-        _require_second_person(principal, [locked, *drafts])
+        require_second_person(principal, [locked, *drafts])
         _require_usable(items)
         locked.effective_from = effective_from or locked.effective_from
         locked.effective_to = effective_to or locked.effective_to
@@ -209,7 +211,8 @@ def _stamp(principal: Principal, version: CheckItemVersion | CheckListVersion) -
     version.status, version.approved_at = MasterStatus.APPROVED, timezone.now()
     version.approved_by_id = principal.user_id
     version.save()
-    record_event(principal=principal, action="MASTER_PUBLISH", resource=_resource(version))
+    people = require_second_person(principal, [version])
+    record_event(principal=principal, action="MASTER_PUBLISH", resource=_resource(version), **people)
 
 
 def _require_status(version: CheckItemVersion | CheckListVersion, wanted: MasterStatus) -> None:
@@ -220,17 +223,6 @@ def _require_status(version: CheckItemVersion | CheckListVersion, wanted: Master
             version=version,
             state=version.get_status_display(),
             wanted=wanted.label,
-        )
-
-
-def _require_second_person(principal: Principal, versions: Iterable[CheckItemVersion | CheckListVersion]) -> None:
-    if not settings.CONFIG.hub_two_person_approval:
-        return
-    if own := [str(version) for version in versions if version.author_id == principal.user_id]:
-        raise Conflict(
-            _("Somebody else must approve what you wrote: {versions}"),
-            code="second_person_needed",
-            versions=", ".join(own[:REMARKS_TOLD]),
         )
 
 

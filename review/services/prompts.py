@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.access.second_person import require_second_person
 from hub.access.versions import publish, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
@@ -85,6 +86,7 @@ def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
     principal.require_hub_curator()
     draft = JudgePrompt.objects.filter(pk=prompt_id, status=PublicationStatus.DRAFT).first()
     if draft is not None:
+        require_second_person(principal, [draft])
         let_through(principal, prompt_candidate(draft))
     with transaction.atomic():
         prompt = JudgePrompt.objects.filter(pk=prompt_id).first()

@@ -188,7 +188,7 @@ def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
     with transaction.atomic():
         source.pk, source._state.adding = None, True
         source.status, source.published_at, source.reason = PublicationStatus.DRAFT, None, ""
-        source.created_at = timezone.now()
+        source.created_at, source.writer_ids = timezone.now(), []
         save_scenario_draft(principal=principal, scenario=source)
         for step in steps:
             step.pk, step.scenario = None, source

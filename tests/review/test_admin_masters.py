@@ -14,7 +14,7 @@ from hub.access.principals import Role
 from knowledge.models import Collection
 from review.admin.item_form import criteria_cells
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
-from tests.hub.admin.support import client_of, curator_client, grant, make_user
+from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
 
 pytestmark = pytest.mark.django_db
 ITEM_VERSION_ADD = "admin:review_checkitemversion_add"
@@ -25,6 +25,11 @@ ITEM_VERSION = "admin:review_checkitemversion_change"
 @pytest.fixture(name="curator_client")
 def client_of_a_curator() -> Any:
     return curator_client()
+
+
+@pytest.fixture(name="second_client")
+def client_of_a_second_curator() -> Any:
+    return second_client()
 
 
 @pytest.fixture
@@ -62,11 +67,13 @@ def test_a_new_version_starts_from_the_newest_and_gets_the_next_number(
     assert newest.approved_at is None
 
 
-def test_approving_a_draft_stamps_it_and_is_written_down(curator_client: Any, approved: CheckItemVersion) -> None:
+def test_approving_a_draft_stamps_it_and_is_written_down(
+    curator_client: Any, second_client: Any, approved: CheckItemVersion
+) -> None:
     curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved))
     draft = CheckItemVersion.objects.latest("pk")
     page = reverse(ITEM_VERSION, args=[draft.pk])
-    curator_client.post(reverse("admin:review_checkitemversion_approve", args=[draft.pk]))
+    second_client.post(reverse("admin:review_checkitemversion_approve", args=[draft.pk]))
     draft.refresh_from_db()
     assert draft.status == MasterStatus.APPROVED
     assert draft.approved_at is not None
@@ -109,13 +116,13 @@ def entries(*versions: CheckItemVersion, **more: object) -> dict[str, object]:
 
 
 def test_a_check_list_version_is_made_copied_and_approved_with_its_draft_items(
-    curator_client: Any, approved: CheckItemVersion
+    curator_client: Any, second_client: Any, approved: CheckItemVersion
 ) -> None:
     checklist = CheckList.objects.earliest("pk")
     page = reverse("admin:review_checklistversion_add")
     curator_client.post(page, {"checklist": checklist.pk} | entries())
     empty = CheckListVersion.objects.latest("pk")
-    curator_client.post(reverse("admin:review_checklistversion_approve", args=[empty.pk]))
+    second_client.post(reverse("admin:review_checklistversion_approve", args=[empty.pk]))
     empty.refresh_from_db()
     assert empty.status == MasterStatus.DRAFT
     curator_client.post(reverse(ITEM_VERSION_ADD), as_form(approved, name_ja="版の管理"))
@@ -123,7 +130,7 @@ def test_a_check_list_version_is_made_copied_and_approved_with_its_draft_items(
     curator_client.post(page, {"checklist": checklist.pk, "reason": "年次見直し"} | entries(draft))
     made = CheckListVersion.objects.latest("pk")
     assert "版の管理" in curator_client.get(DIFF.format(made.pk)).content.decode()
-    curator_client.post(reverse("admin:review_checklistversion_approve", args=[made.pk]))
+    second_client.post(reverse("admin:review_checklistversion_approve", args=[made.pk]))
     made.refresh_from_db()
     draft.refresh_from_db()
     assert (made.status, draft.status) == (MasterStatus.APPROVED, MasterStatus.APPROVED)

@@ -26,6 +26,12 @@ def curator() -> Principal:
 
 
 @pytest.fixture
+def second() -> Principal:
+    """Somebody else, who publishes what the curator wrote."""
+    return hub_curator()
+
+
+@pytest.fixture
 def current() -> CheckListVersion:
     version = version_in_force(get_checklist("test-plan"))
     assert version is not None
@@ -45,67 +51,59 @@ def item(code: str = "X-01", **changes: object) -> ItemContent:
 
 
 def test_a_new_version_copies_the_entries_and_is_in_force_when_it_is_approved(
-    curator: Principal, current: CheckListVersion
+    curator: Principal, second: Principal, current: CheckListVersion
 ) -> None:
     draft = master_versions.copy_checklist_version(principal=curator, version=current)
     assert item_versions_of(draft) == item_versions_of(current)
     assert version_in_force(current.checklist) == current
-    master_versions.approve_checklist_version(principal=curator, version=draft)
+    master_versions.approve_checklist_version(principal=second, version=draft)
     assert version_in_force(current.checklist) == draft
-    assert draft.approved_by_id == curator.user_id
+    assert draft.approved_by_id == second.user_id
     assert AuditEvent.objects.filter(action="MASTER_PUBLISH", resource=f"checklistversion:{draft}").exists()
     codes = [version.item.code for _list, version in list_check_items(curator, checklist="test-plan")]
     assert len(codes) == len(set(codes))
 
 
-def test_days_decide_which_version_is_in_force(curator: Principal, current: CheckListVersion) -> None:
+def test_days_decide_which_version_is_in_force(
+    curator: Principal, second: Principal, current: CheckListVersion
+) -> None:
     tomorrow = timezone.localdate() + timedelta(days=1)
     draft = master_versions.copy_checklist_version(principal=curator, version=current)
     with pytest.raises(InvalidInput):
         master_versions.approve_checklist_version(
-            principal=curator, version=draft, effective_from=tomorrow, effective_to=timezone.localdate()
+            principal=second, version=draft, effective_from=tomorrow, effective_to=timezone.localdate()
         )
-    master_versions.approve_checklist_version(principal=curator, version=draft, effective_from=tomorrow)
+    master_versions.approve_checklist_version(principal=second, version=draft, effective_from=tomorrow)
     assert version_in_force(current.checklist) == current
     assert CheckListVersion.objects.in_force(tomorrow).get(checklist=current.checklist) == draft
 
 
-def test_a_retired_version_gives_way_to_the_one_before(curator: Principal, current: CheckListVersion) -> None:
+def test_a_retired_version_gives_way_to_the_one_before(
+    curator: Principal, second: Principal, current: CheckListVersion
+) -> None:
     draft = master_versions.copy_checklist_version(principal=curator, version=current)
     with pytest.raises(Conflict):
         master_versions.retire_version(principal=curator, version=draft)
-    master_versions.approve_checklist_version(principal=curator, version=draft)
+    master_versions.approve_checklist_version(principal=second, version=draft)
     master_versions.retire_version(principal=curator, version=draft)
     assert (draft.status, version_in_force(current.checklist)) == (MasterStatus.RETIRED, current)
     with pytest.raises(Conflict):
         master_versions.save_draft(principal=curator, version=draft)
 
 
-def test_with_two_person_approval_the_author_can_not_approve(
-    curator: Principal, current: CheckListVersion, settings
-) -> None:
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_approval": True})
-    draft = master_versions.copy_checklist_version(principal=curator, version=current)
-    with pytest.raises(Conflict, match=str(draft)):
-        master_versions.approve_checklist_version(principal=curator, version=draft)
-    second = hub_curator()
-    master_versions.approve_checklist_version(principal=second, version=draft)
-    assert draft.status == MasterStatus.APPROVED
-
-
 def test_approving_a_list_approves_its_draft_items_unless_one_is_wrong(
-    curator: Principal, current: CheckListVersion
+    curator: Principal, second: Principal, current: CheckListVersion
 ) -> None:
     good = master_versions.draft_item(principal=curator, content=item(category="Z 新設"))
     draft = master_versions.draft_checklist(
         principal=curator, checklist=current.checklist, items=[*item_versions_of(current), good]
     )
-    master_versions.approve_checklist_version(principal=curator, version=draft)
+    master_versions.approve_checklist_version(principal=second, version=draft)
     good.refresh_from_db()
     assert good.status == MasterStatus.APPROVED
     bad = master_versions.draft_item(principal=curator, content=item("X-02", criteria={}))
     with pytest.raises(InvalidInput, match="X-02"):
-        master_versions.approve_item_version(principal=curator, version=bad)
+        master_versions.approve_item_version(principal=second, version=bad)
     with pytest.raises(Forbidden):
         master_versions.draft_item(
             principal=principal_with(Role.ADMINISTRATOR, CollectionFactory()), content=item("X-03")

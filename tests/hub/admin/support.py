@@ -60,6 +60,11 @@ def curator_client() -> Client:
     return client_of(curator)
 
 
+def second_client() -> Client:
+    """A browser in which another curator of the hub is signed in, who publishes what the first one wrote."""
+    return client_of(make_hub_curator(make_user("承認")))
+
+
 def add_document(
     folder: Path,
     *,

@@ -13,7 +13,7 @@ from hub.access.principals import ALL_SCOPES, Scope, local_operator
 from hub.access.services import create_token
 from knowledge.models import GuidelineEdition
 from review.models import GuidelineMapping, SuspectMark
-from tests.hub.admin.support import client_of, curator_client, make_user
+from tests.hub.admin.support import client_of, curator_client, make_user, second_client
 from tests.knowledge.test_guidelines import MARKDOWN
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -45,9 +45,9 @@ def test_a_file_is_previewed_stored_published_and_compared(curator: Client) -> N
     stored = curator.post(reverse(IMPORT), {**FORM, "carried": carried, "store": "1"}, follow=True)
     edition = GuidelineEdition.objects.get(guideline__code="house-guide")
     assert "GL-1.1" in stored.content.decode()
-    curator.post(reverse("admin:knowledge_guideline_publish", args=[edition.guideline_id, 1]))
+    second_client().post(reverse("admin:knowledge_guideline_publish", args=[edition.guideline_id, 1]))
     edition.refresh_from_db()
-    assert (edition.status, edition.published_by) == ("published", "担当")
+    assert (edition.status, edition.published_by) == ("published", "承認")
     changed = MARKDOWN.replace("監視する項目を書く。", "監視する項目と閾値を書く。")
     page = curator.post(reverse(IMPORT), {"code": "house-guide", "file": markdown(changed)}).content.decode()
     assert "監視する項目と閾値を書く。" in page

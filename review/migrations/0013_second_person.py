@@ -1,0 +1,43 @@
+
+import django.contrib.postgres.fields
+from django.db import migrations, models
+
+
+
+def note_writers(apps, schema_editor):
+    """Who saved a draft last, as far as it is known, wrote it."""
+    for name in ("CheckItemVersion", "CheckListVersion", "JudgePrompt", "Scenario"):
+        for row in apps.get_model("review", name).objects.filter(status="draft", author__isnull=False):
+            row.writer_ids = [row.author_id]
+            row.save(update_fields=["writer_ids"])
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('review', '0012_what_findings_rest_on'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='checkitemversion',
+            name='writer_ids',
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), blank=True, default=list, editable=False, size=None),
+        ),
+        migrations.AddField(
+            model_name='checklistversion',
+            name='writer_ids',
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), blank=True, default=list, editable=False, size=None),
+        ),
+        migrations.AddField(
+            model_name='judgeprompt',
+            name='writer_ids',
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), blank=True, default=list, editable=False, size=None),
+        ),
+        migrations.AddField(
+            model_name='scenario',
+            name='writer_ids',
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), blank=True, default=list, editable=False, size=None),
+        ),
+        migrations.RunPython(note_writers, migrations.RunPython.noop),
+    ]
