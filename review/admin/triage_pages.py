@@ -65,7 +65,7 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     facts = services.show_review(review, everything=True)
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     may_act = _may_act(request, review)
-    sign_off = services.show_sign_off(services.sign_off_state(principal, review.public_id))
+    state = services.sign_off_state(principal, review.public_id)
     rows = [_row(one) for one in facts.findings if _is_wanted(one, asked)]
     return render_page(
         request,
@@ -76,8 +76,8 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         rows=rows,
         asked=asked,
         checks=_checks(facts),
-        sign_off=sign_off,
-        has_signed=any(one.name == principal.name for one in sign_off.signatures),
+        sign_off=services.show_sign_off(state),
+        has_signed=any(one.signer_id == principal.user_id for one in state.signatures),
         severities=SEVERITIES,
         states=Triage.choices,
         verdicts=dict(VERDICTS),

@@ -87,7 +87,7 @@ class Signature(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["review", "signer_name"], name="one_signature_per_person")]
+        constraints = [models.UniqueConstraint(fields=["review", "signer"], name="one_signature_per_signer")]
 
     def __str__(self) -> str:
         return self.signer_name

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict
@@ -118,7 +119,8 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> Sign
     """Sign a review; with enough signatures it is final and can't be changed any more.
 
     Raises NotFound, and Conflict when something is in the way, when the caller has signed already, or when the review
-    is signed off.
+    is signed off; where two people sign, also for who uploaded the document or asked for the review, and for the local
+    operator.
     """
     found = get_review(principal, review_id, scope=Scope.TRIAGE)
     reopen_expired_waivers_of(found.pk, now=timezone.now())
@@ -129,7 +131,7 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> Sign
         Signature.objects.create(
             review=review, signer_id=principal.user_id, signer_name=principal.name, comment=comment.strip()
         )
-        given = Signature.objects.filter(review=review).count()
+        given = _signatures_that_count(review)
         if given >= _people_needed():
             review.signed_at = timezone.now()
             review.save(update_fields=["signed_at"])
@@ -149,8 +151,10 @@ def _refuse(review: Review, principal: Principal) -> None:
         raise Conflict(
             _("The review {review_id} was signed off already."), code="review_signed", review_id=review.public_id
         )
-    if review.signatures.filter(signer_name=principal.name).exists():
+    if principal.user_id is not None and review.signatures.filter(signer_id=principal.user_id).exists():
         raise Conflict(_("You have signed this review; a second person must sign it now."), code="second_person_needed")
+    if _people_needed() > 1:
+        _refuse_those_involved(review, principal)
     if found := list(blockers(review)):
         raise Conflict(
             _("The review can't be signed off yet. {count} to decide: {what}"),
@@ -158,6 +162,36 @@ def _refuse(review: Review, principal: Principal) -> None:
             count=len(found),
             what=_told(found),
         )
+
+
+def _refuse_those_involved(review: Review, principal: Principal) -> None:
+    """Where two people sign, both are known, and neither had a hand in what is signed."""
+    if principal.user_id is None:
+        raise Conflict(
+            _("Two people have to sign this review; the local operator is nobody in particular. Sign in as a person."),
+            code="no_person",
+        )
+    if principal.user_id in _involved(review):
+        raise Conflict(
+            _("You uploaded this document or asked for its review; two other people have to sign it."),
+            code="second_person_needed",
+        )
+
+
+def _involved(review: Review) -> frozenset[int]:
+    """Who asked for a review, and who uploaded any version of its document, which may be gone. One query."""
+    uploads = AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", resource=f"document:{review.document_id_text}")
+    owner_id = review.version.document.owner_id if review.version else None
+    people = {review.requested_by_id, owner_id, *uploads.order_by().values_list("user_id", flat=True)}
+    return frozenset(person for person in people if person is not None)
+
+
+def _signatures_that_count(review: Review) -> int:
+    """How many signatures a review has; where two people sign, of people who may, each once."""
+    signers = list(Signature.objects.filter(review=review).values_list("signer_id", flat=True))
+    if _people_needed() == 1:
+        return len(signers)
+    return len({signer for signer in signers if signer is not None} - _involved(review))
 
 
 def _told(found: Sequence[Blocker]) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
+from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict
+from knowledge.models import CollectionGrant, Document
 from review import services
-from review.models import CheckResult, Finding
-from tests.factories import principal_with
+from review.models import CheckResult, Finding, Review, Signature
+from tests.factories import UserFactory
 from tests.review.deciding import OPERATOR, decide, settle_everything
 
 pytestmark = pytest.mark.django_db
@@ -46,22 +49,77 @@ def test_a_signed_review_can_not_be_changed(review):
     assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF").count() == 1
 
 
-def test_two_people_sign_where_the_deployment_asks_for_it(review, settings):
+@pytest.fixture
+def two_sign(settings):
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+
+
+def reviewer_of(review, *, username=""):
+    user = UserFactory(username=username) if username else UserFactory()
+    CollectionGrant.objects.create(collection=review.version.document.collection, user=user, role=Role.REVIEWER)
+    return principal_for_user(user)
+
+
+def test_two_people_sign_where_the_deployment_asks_for_it(review, two_sign):
     settle_everything(review)
-    second = principal_with(Role.REVIEWER, review.version.document.collection)
-    assert not services.sign_off(principal=OPERATOR, review_id=review.public_id).is_signed
+    first, second = reviewer_of(review), reviewer_of(review)
+    assert not services.sign_off(principal=first, review_id=review.public_id).is_signed
     with pytest.raises(Conflict) as again:
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+        services.sign_off(principal=first, review_id=review.public_id)
     assert again.value.error_code == "second_person_needed"
     state = services.sign_off(principal=second, review_id=review.public_id)
     assert state.is_signed
-    assert [one.signer_name for one in state.signatures] == ["operator", second.name]
+    assert [one.signer_name for one in state.signatures] == [first.name, second.name]
 
 
-def test_a_change_after_the_first_signature_takes_it_back(review, settings):
-    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_two_person_sign_off": True})
+def test_a_person_with_a_new_name_is_no_second_person_and_one_with_the_old_name_is(review, two_sign):
     settle_everything(review)
-    services.sign_off(principal=OPERATOR, review_id=review.public_id)
+    first = reviewer_of(review, username="sato")
+    services.sign_off(principal=first, review_id=review.public_id)
+    user = User.objects.get(pk=first.user_id)
+    user.username = "suzuki"
+    user.save()
+    with pytest.raises(Conflict) as again:
+        services.sign_off(principal=principal_for_user(user), review_id=review.public_id)
+    assert again.value.error_code == "second_person_needed"
+    assert services.sign_off(principal=reviewer_of(review, username="sato"), review_id=review.public_id).is_signed
+
+
+def test_the_local_operator_is_nobody_of_the_two(review, two_sign):
+    settle_everything(review)
+    with pytest.raises(Conflict) as refused:
+        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+    assert refused.value.error_code == "no_person"
+    assert services.sign_off_state(OPERATOR, review.public_id).signatures == []
+
+
+def test_neither_who_uploaded_the_document_nor_who_asked_for_the_review_is_one_of_the_two(review, two_sign, tmp_path):
+    settle_everything(review)
+    document = review.version.document
+    owner, requester, replacer = reviewer_of(review), reviewer_of(review), reviewer_of(review)
+    Document.objects.filter(pk=document.pk).update(owner_id=owner.user_id)
+    Review.objects.filter(pk=review.pk).update(requested_by_id=requester.user_id)
+    record_event(principal=replacer, action="DOCUMENT_UPLOAD", resource=f"document:{document.public_id}")
+    for involved in (owner, requester, replacer):
+        with pytest.raises(Conflict) as refused:
+            services.sign_off(principal=involved, review_id=review.public_id)
+        assert refused.value.error_code == "second_person_needed"
+    assert not services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+    assert services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+
+
+def test_a_signature_that_was_given_by_somebody_involved_before_does_not_count(review, two_sign):
+    settle_everything(review)
+    requester = reviewer_of(review)
+    Review.objects.filter(pk=review.pk).update(requested_by_id=requester.user_id)
+    for signer in (requester, OPERATOR):
+        Signature.objects.create(review=review, signer_id=signer.user_id, signer_name=signer.name)
+    assert not services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+    assert services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+
+
+def test_a_change_after_the_first_signature_takes_it_back(review, two_sign):
+    settle_everything(review)
+    services.sign_off(principal=reviewer_of(review), review_id=review.public_id)
     decide(Finding.objects.filter(result__review=review).first(), comment="やはり確認する")
     assert services.sign_off_state(OPERATOR, review.public_id).signatures == []
