@@ -8,9 +8,11 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import ROLE_SCOPES, Principal, Role, Scope
+from hub.access.models import HubRoleGrant
+from hub.access.principals import ROLE_SCOPES, HubRole, Principal, Role, Scope, roles_with
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Collection, CollectionGrant
@@ -47,6 +49,20 @@ def rights_by_grants(principal: Principal) -> list[str]:
         return []
     grants = CollectionGrant.objects.filter(granted_to(principal), collection__classification__lte=principal.ceiling)
     return [f"grant {collection} {role}" for collection, role in grants.values_list("collection_id", "role").distinct()]
+
+
+def curators_without_hub_role() -> list[str]:
+    """The people who curate some collection, by name, while nobody at all curates the hub; else none.
+
+    Before there were roles of the hub they changed what belongs to no collection. Superusers still do, and are not
+    among them.
+    """
+    if HubRoleGrant.objects.filter(role=HubRole.CURATOR).exists():
+        return []
+    grants = CollectionGrant.objects.filter(role__in=roles_with(Scope.CURATE))
+    mine = Q(pk__in=grants.values("user_id")) | Q(groups__in=grants.values("group_id"))
+    people = get_user_model().objects.filter(mine, is_active=True, is_superuser=False)
+    return list(people.order_by("username").values_list("username", flat=True).distinct())
 
 
 @transaction.atomic

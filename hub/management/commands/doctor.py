@@ -22,9 +22,11 @@ from knowledge.checks import READINESS_CHECKS
 from knowledge.ingest.blobs import pending_removals
 from knowledge.ingest.store_owner import claim_store, owns_store
 from knowledge.services.consistency import check_consistency
+from knowledge.services.grants import curators_without_hub_role
 from knowledge.services.workers import worker_is_alive
 
 OLDEST_PGVECTOR = (0, 8)
+PEOPLE_NAMED = 20
 
 
 class Command(HubCommand):
@@ -67,6 +69,9 @@ def _line(check: str, status: str, detail: str = "") -> dict[str, object]:
 def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[str, object]]:
     for remark in settings.CONFIG.remarks():
         yield _line("settings", "note", remark)
+    if not settings.CONFIG.hub_second_person:
+        detail = "HUB_SECOND_PERSON is off: curators of the hub publish what they wrote themselves, for everybody"
+        yield _line("second person", "note", detail)
     if not settings.CONFIG.bedrock_kb_id:
         yield _line("kb_answer", "note", "BEDROCK_KB_ID is not set; questions to Amazon Bedrock are refused")
     ensure_queue()
@@ -74,6 +79,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     yield from parts
     if any(part["status"] == "error" for part in parts):
         return
+    yield from _hub_curators()
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
     if claim:
         claim_store()
@@ -89,6 +95,17 @@ def _store_owner() -> dict[str, object]:
         "that goes on (after a restore, say) and no other uses the store, run: manage.py doctor --claim-store"
     )
     return _line("store_owner", "error" if pending_removals().exists() else "note", advice)
+
+
+def _hub_curators() -> Iterator[dict[str, object]]:
+    """Whom an upgrade took what belongs to no collection from, until somebody has the role for it."""
+    if people := curators_without_hub_role():
+        named = ", ".join(people[:PEOPLE_NAMED]) + (
+            f" and {more} more" if (more := len(people) - PEOPLE_NAMED) > 0 else ""
+        )
+        page = f"{settings.CONFIG.public_url}/admin/access/hubrolegrant/add/"
+        detail = "nobody but superusers changes check masters, ontologies, guidelines and prompts, or makes collections"
+        yield _line("hub curators", "note", f"{detail}; {named} curate collections only. Give the role at {page}")
 
 
 def _parts() -> Iterator[dict[str, object]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
+from django.core.management import call_command
 from django.urls import reverse
 
 from hub.access.models import AuditEvent, HubRoleGrant
@@ -12,6 +15,7 @@ from hub.access.principals import ALL_SCOPES, HubRole, Role, Scope, local_operat
 from hub.access.services import authenticate, create_token, principal_for_user, usable_scopes
 from hub.core.errors import Forbidden
 from knowledge.models import Collection
+from knowledge.services.grants import curators_without_hub_role
 from tests.factories import UserFactory, hub_curator, make_hub_curator, principal_with
 from tests.hub.admin.support import client_of, make_user
 
@@ -97,6 +101,23 @@ def test_administrators_give_hub_roles_in_the_admin_and_nobody_else():
     assert not principal_for_user(user).curates_hub()
     lines = AuditEvent.objects.filter(resource="hub_roles").order_by("pk").values_list("details", flat=True)
     assert [sorted(line) for line in lines] == [["granted", "replaced"], ["withdrawn"]]
+
+
+def test_doctor_names_whom_an_upgrade_took_the_masters_from_until_somebody_has_the_role(capsys):
+    collection = Collection.objects.get(slug="default")
+    curator, by_group = UserFactory(username="sato"), UserFactory(username="tanaka")
+    group = Group.objects.create(name="品質支援室")
+    by_group.groups.add(group)
+    collection.grants.create(user=curator, role=Role.CURATOR)
+    collection.grants.create(group=group, role=Role.ADMINISTRATOR)
+    collection.grants.create(user=UserFactory(username="reader"), role=Role.READER)
+    collection.grants.create(user=UserFactory(username="root", is_superuser=True), role=Role.CURATOR)
+    assert curators_without_hub_role() == ["sato", "tanaka"]
+    with suppress(SystemExit):
+        call_command("doctor")
+    assert "sato, tanaka" in capsys.readouterr().out
+    make_hub_curator(curator)
+    assert curators_without_hub_role() == []
 
 
 def test_people_give_their_own_tokens_only_what_their_roles_can_use():
