@@ -17,21 +17,27 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 
 from hub.core.client_address import address_of
+from hub.core.errors import RateLimited, Unavailable
 from hub.core.measures import OPEN_MCP, count_request
 from hub.rest.errors import BadRequest
 from hub.rest.heads import check_headers, is_allowed_host, is_allowed_origin
+from hub.rest.problems import DEFAULT_RETRY_AFTER_S
+from mcp_bridge.admission import admit
 from mcp_bridge.bus import EventBridge
+from mcp_bridge.caller import accepted_language
 from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
+from mcp_bridge.counting import count_error
 from mcp_bridge.departures import AsgiApp, Message, Receive, Scope, Send, enduring, quieten_sdk
 from mcp_bridge.errors import in_words
 from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server
+from mcp_bridge.sessions import Session, Sessions, opens_session
 from mcp_bridge.tokens import TokenLookup
 
-REFUSED = frozenset({401, 403, 413})
+REFUSED = frozenset({401, 403, 413, 429})
 PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
 
 
@@ -68,6 +74,7 @@ class McpApps:
         self._events = EventBridge()
         self._connections = ConnectionLog()
         self._tokens = TokenLookup()
+        self._sessions = Sessions(self._has_session)
         door = Door(
             principal=bearer_principal,
             events=self._events,
@@ -113,8 +120,36 @@ class McpApps:
             scope = {**scope, "path": path + "/"}  # spares clients a redirect, on which some lose their token
         name = _server_name(path)
         with OPEN_MCP.labels(name).track_inprogress():
-            noted = self._noting(send, scope, name)
-            await self._apps[name](scope, receive, _explaining(_counting(noted, scope["method"], name)))
+            answer = _counting(self._noting(send, scope, name), scope["method"], name)
+            explained = _explaining(answer)
+            if name == PATH_NAME:  # the fixture knows no tokens
+                await self._apps[name](scope, receive, explained)
+                return
+            try:
+                caller = await admit(scope, self._tokens)
+                begins = caller is not None and opens_session(scope)
+                session = self._sessions.begin(name, user_id=caller.user_id) if caller and begins else None
+            except (RateLimited, Unavailable) as error:
+                await _refusal_of(error, scope).send(answer)
+                return
+            await self._serve(name, scope, receive, explained, session)
+
+    async def _serve(self, name: str, scope: Scope, receive: Receive, send: Send, session: Session | None) -> None:
+        if session is None:
+            await self._apps[name](scope, receive, send)
+            return
+
+        async def note(message: Message) -> None:
+            session.note(message)
+            await send(message)
+
+        try:
+            await self._apps[name](scope, receive, note)
+        finally:
+            self._sessions.settle(session)
+
+    def _has_session(self, name: str, session_id: str) -> bool:
+        return session_id in self._servers[name].session_manager._server_instances  # the SDK has no public way
 
     def _noting(self, send: Send, scope: Scope, name: str) -> Send:
         """Note what is refused below the protocol: a token that is no longer valid is what breaks most connections."""
@@ -139,6 +174,8 @@ def _stranger(scope: Scope, name: str) -> Connection:
 def _asgi_app(server: HubServer) -> AsgiApp:
     return server.streamable_http_app(
         streamable_http_path=f"/mcp/{server.path_name}/",  # no mount: the metadata has to stand at the site's root
+        session_idle_timeout=settings.CONFIG.hub_mcp_session_idle_s,
+        max_sessions=None,  # counted by Sessions, of all servers together
         max_request_body_size=settings.CONFIG.hub_mcp_max_bytes,
         # Checked by _refusal before any token is, with Django's patterns (.example.com, *), which the SDK has not.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
@@ -199,6 +236,18 @@ def _refusal(scope: Scope) -> Refusal | None:
             message="Requests of pages from this Origin are not allowed. Add its host to ALLOWED_HOSTS to allow them.",
         )
     return None
+
+
+def _refusal_of(error: RateLimited | Unavailable, scope: Scope) -> Refusal:
+    header = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
+    count_error(error.error_code)
+    return Refusal(
+        status=error.status,
+        code=INTERNAL_ERROR,
+        message=in_words(error, accepted_language(header)),
+        retryable=True,
+        retry_after_s=int(str(error.data.get("retry_after_s", DEFAULT_RETRY_AFTER_S))),
+    )
 
 
 def _explaining(send: Send) -> Send:

@@ -13,6 +13,9 @@ from pydantic import Field, InstanceOf
 from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.errors import Unauthenticated
+from hub.rest.rate_limits import rate_limiter, refuse_beyond, subject_of
+from mcp_bridge.admission import owner_of
+from mcp_bridge.threads import in_thread
 from mcp_bridge.tokens import TokenLookup
 
 PrincipalSource = Callable[[], Awaitable[Principal]]
@@ -33,7 +36,7 @@ class HubTokenVerifier(TokenVerifier):
     async def verify_token(self, token: str) -> HubAccessToken | None:
         """Find the owner of a token; None when it is not valid, whatever the reason."""
         try:
-            principal = await self._lookup.authenticate(token.strip())
+            principal = await owner_of(token.strip(), self._lookup)
         except Unauthenticated:
             return None
         # Sessions and sealed request state are bound to (client_id, iss, subject): all three are always set.
@@ -81,3 +84,18 @@ def stdio_principal(token: str, lookup: TokenLookup) -> PrincipalSource:
         return local_principal()
 
     return owner if token else operator
+
+
+def counted(source: PrincipalSource) -> PrincipalSource:
+    """A source that also counts each call, as REST calls are; those of the local operator are not.
+
+    Raises RateLimited beyond HUB_RATE_LIMIT_PER_MINUTE.
+    """
+
+    async def owner() -> Principal:
+        principal = await source()
+        if principal.token_id is not None:
+            refuse_beyond(await in_thread(rate_limiter.hit, subject_of(principal)))
+        return principal
+
+    return owner

@@ -11,7 +11,7 @@ from hub.access.services import authenticate
 from hub.core.context import current_call
 from hub.core.errors import Unauthenticated
 from hub.rest.errors import missing_token
-from hub.rest.rate_limits import check_rate
+from hub.rest.rate_limits import check_rate, stranger_subject, subject_of
 
 
 class HubRequest(HttpRequest):
@@ -36,9 +36,9 @@ class BearerAuth(HttpBearer):
             principal = authenticate(token)
         except Unauthenticated:
             call = current_call()
-            check_rate(request, f"address:{call.address if call else None}")
+            check_rate(request, stranger_subject(call.address if call else None))
             raise
-        check_rate(request, f"token:{principal.token_id}" if principal.token_id else f"user:{principal.user_id}")
+        check_rate(request, subject_of(principal))
         request.principal = principal  # type: ignore[attr-defined]  # from here on it is a HubRequest
         return principal
 

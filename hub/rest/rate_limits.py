@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from redis import RedisError
 
+from hub.access.principals import Principal
 from hub.core.cache import SharedPool
 from hub.core.errors import RateLimited
 
@@ -85,10 +86,27 @@ def check_rate(request: HttpRequest, subject: str) -> None:
     :raises RateLimited: more than HUB_RATE_LIMIT_PER_MINUTE calls in this minute.
     """
     window = rate_limiter.hit(subject)
-    if window is None:
-        return
-    request.rate_window = window  # type: ignore[attr-defined]  # read back by add_rate_headers
-    if window.is_exceeded:
+    if window is not None:
+        request.rate_window = window  # type: ignore[attr-defined]  # read back by add_rate_headers
+    refuse_beyond(window)
+
+
+def subject_of(principal: Principal) -> str:
+    """By which name the calls of a caller are counted, at all doors together."""
+    return f"token:{principal.token_id}" if principal.token_id else f"user:{principal.user_id}"
+
+
+def stranger_subject(address: str | None) -> str:
+    """By which name calls with refused tokens are counted."""
+    return f"address:{address}"
+
+
+def refuse_beyond(window: RateWindow | None) -> None:
+    """Refuse a call that was counted beyond the limit; None, while the cache is down, never is.
+
+    :raises RateLimited: more than HUB_RATE_LIMIT_PER_MINUTE calls in this minute.
+    """
+    if window is not None and window.is_exceeded:
         raise RateLimited(
             _("More than {limit} calls in a minute (HUB_RATE_LIMIT_PER_MINUTE). Come back in {retry_after_s} seconds."),
             limit=window.limit,

@@ -137,6 +137,7 @@ def hub() -> Iterator[TestHub]:
     environment = {**os.environ, "HUB_DATA_DIR": str(home), "DJANGO_SETTINGS_MODULE": "hub.settings"}
     environment |= {"PYTHONPATH": str(REPOSITORY), "LC_ALL": "en_US.UTF-8", "HUB_TOKEN": "", "DATABASE_URL": ""}
     environment |= {"REDIS_URL": "", "POSTGRES_HOST": ""}
+    environment |= {"HUB_RATE_LIMIT_PER_MINUTE": "1000000"}  # as of the flows: the limit is not what they are about
     servers = (shared_postgres(home / "postgres"), shared_valkey(home / "valkey"))
     for server in servers:
         server.ensure()

@@ -21,7 +21,7 @@ from hub.core.shared_measures import flush
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.clients import client_configurations, missing_secrets
-from mcp_bridge.principal import stdio_principal
+from mcp_bridge.principal import counted, stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve
 from mcp_bridge.tokens import TokenLookup
@@ -65,7 +65,9 @@ class Command(HubCommand):
 
 async def _serve(name: str, token: str, language: str | None) -> None:
     source = stdio_principal(token, TokenLookup())
-    door = Door(principal=source, events=EventBridge(), language=language, is_local=True)
+    door = Door(
+        principal=counted(source), follow=lambda: source, events=EventBridge(), language=language, is_local=True
+    )
     server = build_server(name, door)
 
     def on_leave() -> None:

@@ -45,16 +45,15 @@ def test_another_peer_is_not_believed_where_a_proxy_is_named(proxied: Wire):
     assert address_in_audit(proxied, "beside-proxy", *headers, peer="127.0.0.3") == "127.0.0.3"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/collections"])
-def test_nine_hundred_guesses_with_changing_addresses_are_throttled(proxied: Wire, path: str):
-    statuses = [
-        proxied.get(path, "Authorization: Bearer hub_guess", f"X-Forwarded-For: 198.51.{n // 250}.{n % 250}").status
-        for n in range(GUESSES)
-    ]
+@pytest.mark.parametrize(("path", "peer"), [("/api/v1/collections", "127.0.0.3"), ("/mcp/core/", "127.0.0.4")])
+def test_nine_hundred_guesses_with_changing_addresses_are_throttled(proxied: Wire, path: str, peer: str):
+    guess = "Authorization: Bearer hub_guess"
+    forged = [f"X-Forwarded-For: 198.51.{number // 250}.{number % 250}" for number in range(GUESSES)]
+    statuses = [proxied.get(path, guess, claim, peer=peer).status for claim in forged]
     assert set(statuses) == {401, 429}
     # even when a minute begins every three hundred guesses
     assert statuses.count(401) <= 4 * 50
-    answer = proxied.get(path, "Authorization: Bearer hub_guess")
+    answer = proxied.get(path, guess, peer=peer)
     assert int(answer.headers["retry-after"]) in range(1, 61)
 
 

@@ -1,0 +1,63 @@
+"""Who makes an HTTP request, asked once and counted as REST requests are, before anything of it is served."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from hub.access.principals import Principal
+from hub.core.client_address import address_of
+from hub.core.errors import Unauthenticated
+from hub.rest.rate_limits import rate_limiter, refuse_beyond, stranger_subject, subject_of
+from mcp_bridge.departures import Scope
+from mcp_bridge.threads import in_thread
+from mcp_bridge.tokens import TokenLookup
+
+SCHEME = "bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    token: str
+    owner: asyncio.Task[Principal]
+
+
+_asked: ContextVar[_Asked | None] = ContextVar("hub_mcp_asked", default=None)
+
+
+async def admit(scope: Scope, tokens: TokenLookup) -> Principal | None:
+    """Give the owner of the request's bearer token; None without a valid one, whom the SDK answers with 401.
+
+    Counts the request by its token, or by its address where the token is refused. What else goes wrong in the lookup
+    is raised where the SDK asks again.
+
+    :raises RateLimited: more than HUB_RATE_LIMIT_PER_MINUTE requests in this minute.
+    """
+    token = _bearer_token(scope)
+    if not token:
+        return None
+    owner = asyncio.create_task(tokens.authenticate(token))
+    _asked.set(_Asked(token, owner))
+    await asyncio.wait([owner])
+    error = owner.exception()
+    if error is not None and not isinstance(error, Unauthenticated):
+        return None
+    principal = owner.result() if error is None else None
+    subject = subject_of(principal) if principal else stranger_subject(address_of((scope.get("client") or ("",))[0]))
+    refuse_beyond(await in_thread(rate_limiter.hit, subject))
+    return principal
+
+
+async def owner_of(token: str, tokens: TokenLookup) -> Principal:
+    """Find the owner of a token, who is known already where :func:`admit` was asked. Raises Unauthenticated."""
+    asked = _asked.get()
+    if asked is not None and asked.token == token:
+        return await asked.owner
+    return await tokens.authenticate(token)
+
+
+def _bearer_token(scope: Scope) -> str:
+    header = next((value for name, value in scope["headers"] if name == b"authorization"), b"").decode("latin-1")
+    scheme, _space, token = header.partition(" ")
+    return token.strip() if scheme.lower() == SCHEME else ""
