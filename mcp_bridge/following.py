@@ -84,6 +84,23 @@ class Follower:
         """Whether an event of the bus may be passed on."""
         return not self._is_over and not (isinstance(event, ResourceUpdated) and event.uri in self._hidden)
 
+    async def may_hear_now(self, event: ServerEvent) -> bool:
+        """Whether an event may be passed on at this moment: who calls, and what they may read, is asked again.
+
+        Where the token has ended, nothing is told any more. Events that name no resource say nothing of it.
+        """
+        if not isinstance(event, ResourceUpdated) or not self.may_hear(event):
+            return self.may_hear(event)
+        try:
+            principal = await self._source()
+            with caller_context(Caller(principal=principal)):
+                return await self._gate(event.uri)
+        except Unauthenticated:
+            self._over()
+        except (OperationalError, InterfaceError) as error:
+            logger.warning("a client is not told of a change, since nobody can say whether it may be: %s", error)
+        return False
+
     async def check(self) -> None:
         """Look again: tell which lists changed, hide what is no longer readable, end where the token did."""
         if self._is_over:
@@ -102,6 +119,8 @@ class Follower:
             logger.warning("what a client may use is looked at again later: %s", error)
 
     def _over(self) -> None:
+        if self._is_over:
+            return
         for kind in self._known:
             self._tell(kind)
         self._is_over = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import Any
@@ -53,7 +54,44 @@ class _FollowedBus:
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         follower = _streaming.get()
         follower.tell = listener
-        return self._events.bus.subscribe(lambda event: listener(event) if follower.may_hear(event) else None)
+        relay = _Relay(follower, listener)
+        leave = self._events.bus.subscribe(relay.take)
+
+        def stop() -> None:
+            leave()
+            relay.stop()
+
+        return stop
+
+
+class _Relay:
+    """Passes events on to one stream in their order, each after its client's rights have been asked for again."""
+
+    def __init__(self, follower: Follower, listener: Callable[[ServerEvent], None]) -> None:
+        self._follower = follower
+        self._listener = listener
+        self._waiting: deque[ServerEvent] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    def take(self, event: ServerEvent) -> None:
+        """Pass on what the client asked for, soon."""
+        if isinstance(event, ResourceUpdated) and event.uri not in self._follower.uris:
+            return
+        self._waiting.append(event)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._pass_on())
+
+    def stop(self) -> None:
+        """Pass nothing on any more."""
+        self._waiting.clear()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _pass_on(self) -> None:
+        while self._waiting:
+            event = self._waiting.popleft()
+            if await self._follower.may_hear_now(event):
+                self._listener(event)
 
 
 class GatedListen(ListenHandler):
@@ -173,7 +211,8 @@ class _Subscriber:
             del self._pending[event]
             match event:
                 case ResourceUpdated(uri=uri):
-                    await self._connection.send_resource_updated(uri)
+                    if await self.follower.may_hear_now(event):
+                        await self._connection.send_resource_updated(uri)
                 case ToolsListChanged():
                     await self._connection.send_tool_list_changed()
                 case ResourcesListChanged():

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from ninja.security import HttpBearer
 
 from hub.access.principals import Principal
+from hub.access.rights import sees_all_named
 from hub.access.services import authenticate
 from hub.core.context import current_call
 from hub.core.errors import Unauthenticated
@@ -41,6 +42,19 @@ class BearerAuth(HttpBearer):
         check_rate(request, subject_of(principal))
         request.principal = principal  # type: ignore[attr-defined]  # from here on it is a HubRequest
         return principal
+
+
+def may_still_have(request: HttpRequest, content: bytes) -> bool:
+    """Whether the caller of an open answer may be given this part of it now.
+
+    False once the token is revoked or has ended, its owner may not sign in, or something that the part names by its id
+    is hidden from them. One query for the token, one for each kind of thing that is named; no call is counted.
+    """
+    try:
+        principal = authenticate(_bearer_token(request))
+    except Unauthenticated:
+        return False
+    return sees_all_named(principal, content)
 
 
 def _bearer_token(request: HttpRequest) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
+from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -15,6 +17,7 @@ from django.utils.http import content_disposition_header
 from ninja.renderers import JSONRenderer
 from pydantic import BaseModel
 
+from hub.rest.auth import may_still_have
 from hub.rest.request_threads import request_threads
 
 # What a browser shows or hands to a program without running anything in it; all else is sent as plain bytes.
@@ -82,8 +85,12 @@ def attachment(
 
 
 def server_sent_events(request: HttpRequest, events: Iterable[tuple[str, BaseModel]]) -> StreamingHttpResponse:
-    """Answer with an event stream: each event's name, and its data as JSON; the iterable is read in a worker thread."""
-    lines = (f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode() for name, body in events)
+    """Answer with an event stream: each event's name, and its data as JSON; the iterable is read in a worker thread.
+
+    It ends before the first event that the caller may not have any more.
+    """
+    named = (f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode() for name, body in events)
+    lines = takewhile(partial(may_still_have, request), named)
     is_async = isinstance(request, ASGIRequest)
     content = _in_lent_thread(lines, translation.get_language()) if is_async else lines
     response = StreamingHttpResponse(content, content_type="text/event-stream")

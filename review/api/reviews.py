@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated
+from typing import Annotated, Any
 
 from asgiref.sync import sync_to_async
 from django.http import HttpResponse, StreamingHttpResponse
@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from ninja import Field, Query, Router, Schema
 
 from hub.core import bus
-from hub.rest.auth import HubRequest
+from hub.rest.auth import HubRequest, may_still_have
 from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment
@@ -159,21 +159,30 @@ def get_review_report(request: HubRequest, review_id: str, asked: Annotated[Repo
 
 @router.get("/reviews/{review_id}/events")
 async def follow_review(request: HubRequest, review_id: str) -> StreamingHttpResponse:
-    """Server-sent events: `progress` with {review_id, status, progress, …} until the review is finished."""
+    """Server-sent events: `progress` with {review_id, status, progress, …} until the review is finished.
+
+    The stream ends, too, when the caller's token does, or when they may not see the review any more.
+    """
     await sync_to_async(services.get_review)(request.principal, review_id)
-    response = StreamingHttpResponse(_events(review_id), content_type="text/event-stream")
+    response = StreamingHttpResponse(_events(request, review_id), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _events(review_id: str) -> AsyncGenerator[str, None]:
-    """The state now, then every change. After each silence the state is read again, so a lost event costs seconds."""
+async def _events(request: HubRequest, review_id: str) -> AsyncGenerator[str, None]:
+    """The state now, then every change, as long as the caller may have it: asked again at each event and silence.
+
+    After each silence the state is read again, so a lost event costs seconds.
+    """
     async with aclosing(bus.subscribe(f"review:{review_id}", keep_alive_s=5)) as events:
-        state = await sync_to_async(_state)(review_id)
-        yield _event(state)
-        while state["status"] in UNFINISHED:
-            message = await anext(events)
+        state: dict[str, Any] = {}
+        message: tuple[str, dict[str, Any]] | None = None
+        while not state or state["status"] in UNFINISHED:
+            if state:
+                message = await anext(events)
+            if not await sync_to_async(may_still_have)(request, review_id.encode()):
+                return
             before, state = state, message[1] if message else await sync_to_async(_state)(review_id)
             yield _event(state) if state != before else ": keep-alive\n\n"
 

@@ -102,3 +102,53 @@ async def test_a_revoked_token_ends_the_streams_that_it_opened(site, hub, operat
                 await until_its_end(news)
         async with asyncio.timeout(NEWS_WITHIN_S):
             assert await heard.methods.get() == "notifications/tools/list_changed"
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_an_event_is_not_told_once_its_document_is_hidden(site, hub, operator):
+    """Nobody said that rights changed: each event asks. What comes after it is told."""
+    hub.tokens["lowered"] = operator("make", "lowered")
+    operator("grant", "lowered")
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: object) -> None:
+        if uri := getattr(getattr(message, "params", None), "uri", None):
+            heard.put_nowait(str(uri))
+
+    async with (
+        site.client("core") as admin,
+        site.client("core", owner="lowered") as client,
+        site.client("core", owner="lowered", mode="legacy", message_handler=on_message) as legacy,
+    ):
+        hidden, open_one = [await upload(admin, f"静か-{number}.md") for number in (1, 2)]
+        uris = [hidden["resource_uri"], open_one["resource_uri"]]
+        for uri in uris:
+            await legacy.subscribe_resource(uri)
+        async with client.listen(resource_subscriptions=uris) as news, asyncio.timeout(2 * NEWS_WITHIN_S):
+            operator("classify_higher", hidden["document_id"])
+            await upload(admin, "静か-1.md", content="# 改版\n\n見えない内容。\n")
+            await upload(admin, "静か-2.md", content="# 改版\n\n見える内容。\n")
+            assert (await anext(aiter(news))).uri == open_one["resource_uri"]
+            assert await heard.get() == open_one["resource_uri"]
+
+
+async def test_no_event_is_told_once_a_token_has_ended_by_itself(site, hub, operator):
+    hub.tokens["ended"] = operator("make", "ended")
+    operator("grant", "ended")
+    told: list[object] = []
+    async with site.client("core") as admin, site.client("core", owner="ended") as client:
+        document = await upload(admin, "終わり.md")
+        async with (
+            client.listen(resource_subscriptions=[document["resource_uri"]]) as news,
+            asyncio.timeout(2 * NEWS_WITHIN_S),
+        ):
+            operator("end_now", "ended")
+            await upload(admin, "終わり.md", content="# 改版\n\n見えない内容。\n")
+            with pytest.raises((MCPError, SubscriptionLost)):
+                await into(told, news)
+    assert told == []
+
+
+async def into(told: list[object], news) -> None:
+    async for event in news:
+        told.append(event)
