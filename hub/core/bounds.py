@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import BaseValidator, MaxValueValidator, MinValueValidator
-from django.db.models import CheckConstraint, JSONField, Model, Q, TextField
+from django.db.models import CheckConstraint, Field, JSONField, Model, Q, TextField
 from django.db.models.functions import Cast, Length
 from django.db.models.lookups import LessThanOrEqual
 from django.utils.deconstruct import deconstructible
@@ -175,14 +175,24 @@ def check_row(row: Model, *, only: Collection[str] | None = None) -> None:
     fields = [field for field in row._meta.concrete_fields if not field.is_relation and not field.primary_key]
     looked_at = {field.attname for field in fields if only is None or field.name in only}
     for field in fields:
-        if field.attname in looked_at and not isinstance(field, JSONField):
-            check_strings(getattr(row, field.attname), field.name)
+        if field.attname in looked_at:
+            _check_stored(field, getattr(row, field.attname))
+        # Django skips it where a field may be blank
+        if field.attname in looked_at and not field.null and getattr(row, field.attname) is None:
+            raise InvalidInput(_('"{field}" can\'t be null.'), field=field.name)
     left_out = {field.name for field in row._meta.concrete_fields} - looked_at
     try:
         row.clean_fields(exclude=left_out)
         row.clean()
     except ValidationError as error:
         raise _invalid_row(error) from error
+
+
+def _check_stored(field: Field[Any, Any], value: object) -> None:
+    if not isinstance(field, JSONField):
+        check_strings(value, field.name)
+    for limits in (one.limits for one in field.validators if isinstance(one, WithinJsonLimits)):
+        check_json(value, field.name, limits)  # before Django writes it as JSON, which ends in a RecursionError
 
 
 def _invalid_row(error: ValidationError) -> InvalidInput:

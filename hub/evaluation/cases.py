@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hub.core.strict_json import read_json
+
 RETRIEVAL = "retrieval"
 # How the question was asked, besides its collection; what they hold is for search to judge.
 SEARCH_FIELDS = ("filter", "mode", "threshold", "per_document")
+HEAVIEST = 1000
 KNOWN_FIELDS = frozenset({"query", "relevant", "collection", "weight", *SEARCH_FIELDS})
 
 
@@ -52,7 +54,7 @@ def read_retrieval_cases(
         if not line.strip():
             continue
         try:
-            case = retrieval_case(json.loads(line))
+            case = retrieval_case(read_json(line))
             check(case.input)
             cases.append(case)
         except ValueError as error:  # JSONDecodeError is one
@@ -108,7 +110,7 @@ def _relevant(given: object) -> Iterator[dict[str, str]]:
 
 
 def weight_of(value: object) -> float:
-    """Read how much a case counts. Raises ValueError for anything but a number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-        raise ValueError("weight: expected a number above 0")
+    """Read how much a case counts. Raises ValueError for anything but a number above 0, up to HEAVIEST."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= HEAVIEST:
+        raise ValueError(f"weight: expected a number above 0, up to {HEAVIEST}")
     return float(value)

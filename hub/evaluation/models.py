@@ -11,7 +11,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.core.bounds import Bounds
 from hub.core.ids import new_id
+from hub.evaluation.cases import HEAVIEST
 
 READING_SCOPES = (Scope.CURATE, Scope.AUDIT)
 
@@ -31,6 +33,9 @@ class EvaluationDatasetQuerySet(models.QuerySet["EvaluationDataset"]):
     def rights_of(self, principal: Principal) -> list[str]:
         """The datasets that name the caller among their readers, as facts for ``hub.access.rights``. One query."""
         return [f"dataset {key}" for key in self.filter(readers=principal.user_id).values_list("pk", flat=True)]
+
+
+WEIGHT = Bounds(least=0, most=HEAVIEST)
 
 
 class EvaluationDataset(models.Model):
@@ -71,14 +76,17 @@ class EvaluationCase(models.Model):
     digest = models.CharField(max_length=64, editable=False)
     input = models.JSONField(_("input"))
     expected = models.JSONField(_("expected"))
-    weight = models.FloatField(_("weight"), default=1.0)
+    weight = models.FloatField(_("weight"), default=1.0, validators=WEIGHT.validators())
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     class Meta:
         verbose_name = _("evaluation case")
         verbose_name_plural = _("evaluation cases")
         ordering = ["pk"]
-        constraints = [models.UniqueConstraint(fields=["dataset", "kind", "digest"], name="one_case_per_input")]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "kind", "digest"], name="one_case_per_input"),
+            WEIGHT.check("weight"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"

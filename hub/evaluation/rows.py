@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,8 @@ from zipfile import BadZipFile
 
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
+
+from hub.core.strict_json import read_json
 
 MOST_ROWS = 50_000
 ZIP_MAGIC = b"PK\x03\x04"
@@ -52,8 +53,8 @@ def _json_rows(content: bytes, filename: str) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            yield Row(number=number, fields=json.loads(line))
-        except (ValueError, RecursionError) as error:
+            yield Row(number=number, fields=read_json(line))
+        except ValueError as error:
             yield Row(number=number, fields=None, problem=f"no JSON: {error}")
 
 
@@ -62,8 +63,8 @@ def _whole(text: str) -> list[Any] | None:
     if not text.lstrip().startswith(("[", "{")):
         return None
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         return None
     if isinstance(value, dict) and isinstance(value.get("cases"), list):
         return list(value["cases"])

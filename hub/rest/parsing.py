@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 from django.http import HttpRequest
 from django.utils.datastructures import MultiValueDict
@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from ninja.parser import Parser
 
 from hub.core.bounds import check_strings, unstorable
+from hub.core.strict_json import read_json
 from hub.rest.errors import BadRequest, UnsupportedMediaType
 
 
@@ -47,7 +48,7 @@ def _is_json(content_type: str) -> bool:
 def parse_json(body: bytes) -> Any:  # noqa: ANN401 (any JSON value)
     """Parse strict UTF-8 JSON (no NaN or Infinity). Errors as in :meth:`JsonParser.parse_body`."""
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        value = read_json(body.decode("utf-8"))
         if b"\\u" in body:  # NUL and lone surrogates only come as escapes in UTF-8 JSON
             check_strings(value, "")
     except json.JSONDecodeError as error:
@@ -59,8 +60,6 @@ def parse_json(body: bytes) -> Any:  # noqa: ANN401 (any JSON value)
         ) from None
     except UnicodeDecodeError as error:
         raise _malformed(_("The body is not UTF-8: byte {position} can't be read."), position=error.start) from None
-    except RecursionError:
-        raise _malformed(_("The body can't be read: it is nested too deeply.")) from None
     except ValueError as error:
         raise _malformed(_("The body is not valid JSON: {reason}."), reason=str(error)) from None
     return value
@@ -68,7 +67,3 @@ def parse_json(body: bytes) -> Any:  # noqa: ANN401 (any JSON value)
 
 def _malformed(message: Any, **data: object) -> BadRequest:  # noqa: ANN401 (str or lazy translation)
     return BadRequest(message, code="malformed_json", **data)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")

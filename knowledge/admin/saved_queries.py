@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import InvalidInput
+from hub.core.strict_json import read_json
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.search_form import COMPARE, asked_again
 from knowledge.admin.search_page import CHOSEN_DATASET
@@ -50,7 +50,7 @@ def keep(request: HttpRequest) -> HttpResponseRedirect:
 def _asked_question(request: HttpRequest) -> AskedQuestion:
     """Read what the page was asked. Raises InvalidInput."""
     try:
-        options = json.loads(request.POST.get("options") or "{}")
+        options = read_json(request.POST.get("options") or "{}")
     except ValueError:
         options = None
     if not isinstance(options, dict):

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import Classification, Principal, Scope
+from hub.core.strict_json import read_json
 from knowledge.models import Collection, DocumentType
 from knowledge.schemas.asked import several
 from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS
@@ -148,7 +149,7 @@ class SearchForm(forms.Form):
         if not text:
             return {}
         try:
-            given = json.loads(text) if text.startswith("{") else dict(_pairs(text))
+            given = read_json(text) if text.startswith("{") else dict(_pairs(text))
         except ValueError as error:
             raise forms.ValidationError(_("Expected name=text, or a JSON object.")) from error
         return dict(given)

@@ -11,7 +11,9 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
 
+from hub.core.bounds import GIVEN_JSON
 from hub.core.errors import InvalidInput
+from hub.core.strict_json import read_json
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
@@ -33,16 +35,16 @@ READ_BLOCK = 256 * 1024
 class UploadIn(Schema):
     """What a caller says of a file. Empty values mean: not said."""
 
-    collection: str = collection_services.DEFAULT_COLLECTION
-    path: str = Field("", description="default: the file's name")
-    document_type: str = ""
-    title: str = ""
-    classification: str = Field("", description="c1, c2 or c3; default: the collection's")
-    metadata: str = Field("", description="a JSON object")
-    chunk_strategy: str = Field("", description="section, fixed or semantic")
+    collection: str = Field(collection_services.DEFAULT_COLLECTION, max_length=63)
+    path: str = Field("", max_length=1000, description="default: the file's name")
+    document_type: str = Field("", max_length=40)
+    title: str = Field("", max_length=500)
+    classification: str = Field("", max_length=10, description="c1, c2 or c3; default: the collection's")
+    metadata: str = Field("", max_length=GIVEN_JSON.size_bytes, description="a JSON object")
+    chunk_strategy: str = Field("", max_length=20, description="section, fixed or semantic")
     chunk_size: int | None = None
     chunk_overlap: int | None = None
-    chunk_unit: str = Field("", description="tokens or characters")
+    chunk_unit: str = Field("", max_length=20, description="tokens or characters")
     replace: bool = Field(False, description="take over a path of another uploader (curators)")
 
 
@@ -107,7 +109,7 @@ def _json_object(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        value = json.loads(text)
+        value = read_json(text)
     except json.JSONDecodeError as error:
         raise InvalidInput(
             _("metadata is not JSON: {reason} at character {position}."),
@@ -115,6 +117,8 @@ def _json_object(text: str) -> dict[str, Any]:
             reason=error.msg,
             position=error.pos,
         ) from error
+    except ValueError as error:
+        raise InvalidInput(_("metadata is not JSON: {reason}."), field="metadata", reason=str(error)) from error
     if not isinstance(value, dict):
         raise InvalidInput(_("metadata must be a JSON object such as {example}."), field="metadata", example='{"a": 1}')
     return value

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
+from hub.core.bounds import WithinJsonLimits, largest_json
 from hub.core.ids import new_id
 from hub.core.languages import in_language
 from knowledge.models.collections import Collection
@@ -113,7 +114,7 @@ class Document(models.Model):
     chosen_policy = models.ForeignKey(
         "ChunkPolicy", on_delete=models.PROTECT, null=True, related_name="+", editable=False
     )
-    metadata = models.JSONField(_("metadata"), default=dict, blank=True)
+    metadata = models.JSONField(_("metadata"), default=dict, blank=True, validators=[WithinJsonLimits()])
     current_version = models.ForeignKey(
         "DocumentVersion", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
     )
@@ -132,7 +133,8 @@ class Document(models.Model):
         verbose_name_plural = _("documents")
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["collection", "path", "classification"], name="one_document_per_place")
+            models.UniqueConstraint(fields=["collection", "path", "classification"], name="one_document_per_place"),
+            largest_json("metadata"),
         ]
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
+from hub.core.bounds import check_row
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.backends.postings import write_postings
 from knowledge.graph.contribute import reclassify_document
@@ -77,6 +78,7 @@ def _checked(principal: Principal, changes: DocumentChanges) -> dict[str, Any]:
         values["classification"] = changes["classification"]
     if "metadata" in changes:
         values["metadata"] = changes["metadata"]
+    check_row(Document(**values), only=values)
     return values
 
 

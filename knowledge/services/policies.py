@@ -9,7 +9,7 @@ from knowledge.backends.active_embedder import active_embedding_set
 from knowledge.models import ChunkPolicy
 from knowledge.types.chunks import ChunkOptions, SizeUnit
 
-SMALLEST_SIZE = 50
+SMALLEST_SIZE, LARGEST_SIZE = 50, 100_000
 
 
 def chunk_policy(options: ChunkOptions | None) -> ChunkPolicy:
@@ -27,13 +27,14 @@ def policy_row(options: ChunkOptions, *, token_limit: int) -> ChunkPolicy:
             size=options.size,
             limit=token_limit,
         )
-    if options.size < SMALLEST_SIZE or not 0 <= options.overlap <= options.size // 2:
+    if not SMALLEST_SIZE <= options.size <= LARGEST_SIZE or not 0 <= options.overlap <= options.size // 2:
         raise InvalidInput(
             _(
-                "chunk_size must be {smallest} or more, and chunk_overlap between 0 and half of it; "
+                "chunk_size must be from {smallest} to {largest}, and chunk_overlap between 0 and half of it; "
                 "got {size} and {overlap}."
             ),
             smallest=SMALLEST_SIZE,
+            largest=LARGEST_SIZE,
             size=options.size,
             overlap=options.overlap,
         )

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
+from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
 from knowledge.backends.blob_locks import lock_bytes
 from knowledge.backends.storage import get_blob_store
@@ -26,6 +27,7 @@ from knowledge.services.reindexing import start_version, work_again
 from knowledge.types.chunks import ChunkOptions
 
 MAX_PATH = 1000
+LONGEST_NAME = 500
 COPY_BLOCK = 1024 * 1024
 
 
@@ -76,6 +78,7 @@ def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
     """
     collection = get_collection(principal, upload.collection, scope=Scope.UPLOAD)
     path = clean_path(upload.path or upload.filename)
+    check_row(Document(path=path, title=_title(upload), metadata=upload.metadata), only=("path", "title", "metadata"))
     check_document_type(upload.document_type)
     classification = upload.classification or Classification(collection.classification)
     check_ceiling(principal, classification)
@@ -121,6 +124,14 @@ def clean_path(path: str) -> str:
     return str(PurePosixPath(*parts))
 
 
+def _filename(upload: Upload) -> str:
+    return PurePosixPath(upload.filename.replace("\\", "/")).name[:LONGEST_NAME]
+
+
+def _title(upload: Upload) -> str:
+    return upload.title or upload.filename[:LONGEST_NAME]
+
+
 def _document_at(
     principal: Principal, collection: Collection, path: str, upload: Upload, classification: Classification
 ) -> tuple[Document, bool]:
@@ -136,7 +147,7 @@ def _document_at(
         path=path,
         classification=classification,
         defaults={
-            "title": upload.title or upload.filename,
+            "title": _title(upload),
             "document_type_id": upload.document_type or "other",
             "owner_id": principal.user_id,
             "metadata": upload.metadata,
@@ -190,7 +201,7 @@ def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: i
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
         return "unchanged"
-    filename = PurePosixPath(upload.filename.replace("\\", "/")).name[:500]
+    filename = _filename(upload)
     start_version(document, blob, filename, policy_id=policy_id, has_own_policy=upload.chunk_options is not None)
     return "new_version" if latest else "created"
 

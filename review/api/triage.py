@@ -32,7 +32,7 @@ def _end_of_day(value: object) -> object:
     return value
 
 
-class AnswerIn(Schema):
+class FindingAnswerIn(Schema):
     plan: str = Field("", max_length=10_000)
     text: str = Field("", max_length=10_000)
     answered_by: str = Field("", max_length=150)
@@ -49,7 +49,7 @@ class TriageIn(Schema):
         None, description="when a waiver ends (it needs one): 2026-03-31, or a time with its zone"
     )
     assignee: str | None = Field(None, description="user name; empty takes the assignment away")
-    answer: AnswerIn | None = None
+    answer: FindingAnswerIn | None = None
     revision: int | None = Field(None, description=REVISION)
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
+from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
@@ -64,7 +65,11 @@ def _check_named(article: str, check_item: str, articles: Mapping[str, Guideline
     if article and article not in articles:
         raise article_not_found(article)
     if check_item and not CheckItem.objects.filter(code=check_item).exists():
-        raise NotFound(_('There is no check item "{given}".'), code="check_item_not_found", given=check_item)
+        raise _no_item(check_item)
+
+
+def _no_item(code: str) -> NotFound:
+    return NotFound(_('There is no check item "{given}".'), code="check_item_not_found", given=code[:80])
 
 
 def _view(row: GuidelineMapping, articles: Mapping[str, GuidelineArticle]) -> MappingView:
@@ -96,8 +101,13 @@ def save_mapping(
             value=relation,
             allowed=", ".join(MappingRelation.values),
         )
-    _check_named(article, check_item, _articles_in_force({article}))
-    item = CheckItem.objects.get(code=check_item)
+    if article not in _articles_in_force({article}):
+        raise article_not_found(article)
+    item = CheckItem.objects.filter(code=check_item).first()
+    if item is None:
+        raise _no_item(check_item)
+    texts = {"rationale_ja": rationale_ja, "rationale_en": rationale_en}
+    check_row(GuidelineMapping(**texts), only=texts)
     mapping, _is_new = GuidelineMapping.objects.update_or_create(
         article_code=article,
         check_item=item,
