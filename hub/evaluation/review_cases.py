@@ -26,7 +26,8 @@ KNOWN_FIELDS = frozenset(
 )
 MOST_IDENTIFIERS = 2000
 SEPARATORS = re.compile(r"[,，、;；\n]")
-RANGE = re.compile(r"^(?P<prefix>.*?)(?P<first>\d+)\s*[〜～~]\s*(?P<again>.*?)(?P<last>\d+)$")
+RANGE = re.compile(r"^(?P<prefix>.*?)(?<!\d)(?P<first>\d++)\s*+[〜～~]\s*+(?P<again>.*?)(?<!\d)(?P<last>\d++)$")
+_LONGEST_RANGE = 200
 
 
 def review_case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON or a sheet holds)
@@ -115,7 +116,7 @@ def expand_identifiers(given: list[str]) -> list[str]:
     """
     found: list[str] = []
     for text in (unicodedata.normalize("NFKC", item) for item in given):
-        match = RANGE.match(text)
+        match = RANGE.match(text) if len(text) <= _LONGEST_RANGE else None
         found += _range(match, text) if match else [text]
     return list(dict.fromkeys(found))
 

@@ -13,7 +13,7 @@ from jsonschema.exceptions import best_match
 from hub.llm.errors import LlmInvalidAnswer
 from hub.llm.types import AnswerSchema
 
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"\A\s*+```(?:json)?+\s*+(?<=\n)(.*?)\n?```\s*+\Z", re.DOTALL | re.IGNORECASE)
 # Bounds that endpoints refuse in a strict schema. Source: OpenAI, "Structured Outputs", supported schemas.
 _NOT_STRICT = frozenset({"minLength", "maxLength"})
 

@@ -25,7 +25,7 @@ _WEIGHTS: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(r"(?<=([^\w\s]))\1"), 0.06),
     (re.compile(r"(?<=\S) {2,16}| {16}"), 0.9),  # what fills up a column; one space belongs to its word
     (re.compile(r"\u3000"), 2.0),  # in the cells of tables; vocabularies write it in bytes
-    (re.compile(r"\s*\n\s*"), 0.4),
+    (re.compile(r"(?<!\s)[^\S\n]*+\n\s*+"), 0.4),
 )
 # Role names and separators. Source: OpenAI cookbook, "How to count tokens": 3 for each message, 3 for the answer.
 PER_MESSAGE = 4

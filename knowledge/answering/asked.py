@@ -19,13 +19,13 @@ _NUMBER = re.compile(
 _TIME = re.compile(r"いつ(?!も)|何[時日月年曜](?!間)|\bwhen\b|日時|期[日限]")
 _CLOCK = re.compile(r"[0-9](?:時(?!間)|:[0-9]{2})|[0-9][月日](?!間)|[0-9](?:営業日|[日週月年]間?)?(?:以内|前|後)")
 _MEANING = re.compile(
-    r"\s*[「『\"]?(?P<ja>[^「」『』\"。、]{1,40}?)[」』\"]?(?:とは|って何|の(?:意味|定義|読み方))"
+    r"\s*+[「『\"]?(?P<ja>[^「」『』\"。、]{1,40}?)[」』\"]?(?:とは|って何|の(?:意味|定義|読み方))"
     r"|what (?:is|are|does) (?:an? |the )?(?P<en>.{1,40}?)(?: mean| stand for)?\s*\??\Z"
 )
 _DEFINES = re.compile(r"(?:をいう|を指す|を意味する|のこと(?:である|です)?|means|stands for)[^。]{0,3}\Z")
 # Letters with digits: JB032, FR-001, T-12a. The digit is looked for behind a letter only: behind each character it
 # would take the square of the length.
-_CODE = re.compile(r"(?<![a-z0-9])(?=[a-z][^0-9\s]*[0-9])[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*(?![a-z0-9])")
+_CODE = re.compile(r"(?<![a-z0-9])(?=[a-z][^0-9\s]{0,200}[0-9])[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*(?![a-z0-9])")
 _LEAST_HEADING = 2
 _KIND = re.compile(r"[^0-9]+")
 

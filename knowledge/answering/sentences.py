@@ -19,14 +19,15 @@ _BREAK = re.compile(
 _MARKER = re.compile(r"[ \t　]*(?:(?:[-*+・●○]|\(?[0-9０-９]+[.)．）])[ \t　]+|>[ \t　]?)?")
 # Headings, fences, rulers, and lines of a table of contents: links into the document, or dots that lead to a page.
 _NO_STATEMENT = re.compile(
-    r"#{1,6} |```|[|\s:\-=*_]*\Z|\s*(?:[-*+] )?\[[^\n]*\]\(#[^\s)]*\)\s*\Z|[^\n]*?[.．・…‥]{4}[.．・…‥ ]*[0-9]"
+    r"#{1,6} |```|[|\s:\-=*_]*\Z|\s*+(?:[-*+] )?\[[^\n]*\]\(#[^\s)]{0,300}\)\s*\Z"
+    r"|[^\n]*?(?<![.．・…‥])[.．・…‥]{4}[.．・…‥ ]{0,300}[0-9]"
 )
 _LEAST_CHARACTERS = 6
 _ROW = re.compile(r"[ \t　]*\|")
 _RULER = re.compile(r"[|\s:\-]*-[|\s:\-]*\Z")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 # 要件ID：FR-001 on a line of its own says what the next lines are about.
-_CODE = r"[A-Za-zＡ-Ｚａ-ｚ]+[0-9０-９A-Za-zＡ-Ｚａ-ｚ.\-‐－_]*[0-9０-９][A-Za-z]?"
+_CODE = r"[A-Za-zＡ-Ｚａ-ｚ][0-9０-９A-Za-zＡ-Ｚａ-ｚ.\-‐－_]*[0-9０-９][A-Za-z]?"
 _LABEL = re.compile(rf"[^。|:：\n]{{1,20}}[:：][ \t　]*{_CODE}\s*\Z")
 # A table of two columns lists names and values, its first row as well; others have a header.
 _LEAST_COLUMNS = 3

@@ -14,7 +14,7 @@ ARTICLE = re.compile(
 )
 # Tables, figures and the like by their numbers: 表4.2-1, 図3, 別紙2, 様式第1号. Not 代表2名.
 CAPTION = re.compile(
-    r"(?<![\u4e00-\u9fff])(?P<kind>図表|[図表]|別[紙表添図]|様式|付[録表図])\s*第?\s*"
+    r"(?<![\u4e00-\u9fff])(?P<kind>図表|[図表]|別[紙表添図]|様式|付[録表図])\s*+第?+\s*+"
     r"(?P<number>[0-9]++(?:[-.][0-9]++)*+)(?![a-z0-9])"
 )
 # JB032: the dictionary cuts it in two, neither of which is a word of the text.

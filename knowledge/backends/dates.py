@@ -12,10 +12,10 @@ from knowledge.backends.date_forms import Reading, is_in_calendar, spellings_in
 
 # 令和8年4月1日から6月30日まで, 令和8年4月1日、10月1日: what such a word joins has the year of the first.
 _JOINED = re.compile(
-    r"\s*(?:\([^()\n]{1,12}\))?\s*(?:から|より|から同年|及び|又は|並びに|[~〜\-–—、,・と])\s*(?:同年)?\s*"
+    r"\s*+(?:\([^()\n]{1,12}\))?+\s*+(?:から|より|から同年|及び|又は|並びに|[~〜\-–—、,・と])\s*+(?:同年)?+\s*+"
 )
 # What makes 4月1日から5日 a span of days and not of five days.
-_TO_THAT_DAY = re.compile(r"\s*(?:\([^()\n]{1,12}\))?\s*(?:まで|迄|に(?:かけ|わた))")
+_TO_THAT_DAY = re.compile(r"\s*+(?:\([^()\n]{1,12}\))?+\s*+(?:まで|迄|に(?:かけ|わた))")
 _FROM = ("から", "より")
 # 4/1-4/5, 2026/4/1-4/5, 20260401-20260405: the hyphen is none of a code there.
 _DAY = "[0-9]{1,2}/[0-9]{1,2}"

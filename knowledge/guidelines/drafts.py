@@ -15,7 +15,7 @@ from knowledge.types.requirements import RequiredElement
 
 NUMBER = re.compile(r"[0-9A-Za-z]{1,10}(?:[.\-][0-9A-Za-z]{1,10}){0,8}")
 _LIST_SEPARATORS = re.compile(r"[、,，;；\n]")
-_WORD_OR_PATTERN = re.compile(r"/(?P<pattern>(?:[^/\\\n]|\\.)+)/|(?P<word>[^、,，;；/\n]+)")
+_WORD_OR_PATTERN = re.compile(r"/(?P<pattern>(?:[^/\\\n]|\\.){1,500})/|(?P<word>[^、,，;；/\n]+)")
 LIMITS = {"number": 40, "title": 300, "category": 100, "source": 300, "source_edition": 100}
 ITEM_LIMITS = {"headings": 200, "applies_when": 300}
 

@@ -28,7 +28,7 @@ from knowledge.types.requirements import Topic
 
 _GLOSSARY = re.compile(r"用語|略語|glossary", re.I)
 _EXAMPLE = re.compile(r"例えば|たとえば|[(（]例|例[)）:：]|などの例|の例を|e\.g\.", re.I)
-_LABEL = re.compile(r"^\W*(?P<label>[^:：|\n]{1,20}?)\W*[:：]\W*(?P<content>[^\n]*\w[^\n]*)", re.S)
+_LABEL = re.compile(r"^\W*+(?P<label>[^:：|\n]{1,20}?)[^\w:：]*+[:：]\W*+(?P<content>\w[^\n]*+)", re.S)
 # Tables whose rows state something on what the first cell names; a table of domains or functions only lists it.
 _STATING_HEADER = re.compile(
     r"項目|区分|分類|要件|特性|観点|種別|カテゴリ|指標|品質|方針|item|category|requirement", re.I

@@ -12,7 +12,7 @@ from hub.core.patterns import StoredPattern, stored_pattern
 from knowledge.types.requirements import Topic
 
 _LEADING_NUMBER = re.compile(
-    r"\s*(?:第\s*[0-9一二三四五六七八九十]+\s*[章節項編部条]"
+    r"\s*+(?:第\s*+[0-9一二三四五六七八九十]++\s*+[章節項編部条]"
     r"|(?:付録|附録|別紙|別添|別表|参考|Appendix|Annex)\s*[0-9A-Z]{0,3}(?:[.\-][0-9]+)*(?:[.、):：]|\s|$)"
     r"|[(（](?:[0-9]{1,2}|[ア-ンa-zA-Z]|[一二三四五六七八九十]{1,3}|[ivx]{1,4})[)）]"
     r"|[A-Z](?:[.\-][0-9]+)+[.)]?(?=\s)|[A-Zア-ン][.、)](?![0-9])|[アイウエオカキクケコ](?=\s)"
@@ -25,9 +25,10 @@ _BRACKETS = re.compile(r"[（(\[【〈<][^（()）\[\]【】〈〉<>]*[)）\]】
 _CONJUNCTION = re.compile(r"[・、,，／/&＆]|及び|および|並びに|ならびに|(?<=[^まひもほ])と(?![のしなり])")
 # What may follow a topic's name in a heading that is about that topic: 性能 + 目標値, 機能要件 + 一覧.
 _TAIL = re.compile(
-    r"(?:(?:の|に関する|について(?:の)?)?(?:設計|要件|要求(?:事項)?|仕様書?|定義書?|方針|計画書?|概要|一覧|構成図?|事項|条件|考え方|対策"
-    r"|管理方法|管理|体制図?|戦略|基準値?|目標値?|準備|用意|取り?扱い|運用|確保|目標|方式|方法|項目|内容|説明|図|表|リスト|トレーサビリティ|マトリク?ス|編|書"
-    r"|overview|list|plan|design|policy|requirements?))*(?:について)?"
+    # No entry begins another with a third in between (仕様 + 書): a heading of such words is read in one way only.
+    r"(?:(?:の|に関する|について(?:の)?)?(?:設計|要件|要求|仕様|定義|方針|計画|概要|一覧|構成|事項|条件|考え方|対策"
+    r"|管理|体制|戦略|基準値?|目標値?|準備|用意|取り?扱い|運用|確保|方式|方法|項目|内容|説明|図|表|リスト|トレーサビリティ|マトリク?ス|編|書"
+    r"|overview|list|plan|design|policy|requirements?))*+(?:について)?"
 )
 _MIN_TAIL_SYNONYM = 3
 HEADING_CUE = "# "
@@ -52,7 +53,8 @@ def bare_title(title: str) -> str:
 def _without_numbers(plain: str) -> str:
     """Take numbers and bullets off the front; a part's number may stand before a chapter's (第2編 第1章)."""
     for _ in range(_MOST_NUMBERS):
-        shorter = _LEADING_NUMBER.sub("", plain, count=1).strip() if _LEADING_NUMBER.match(plain) else ""
+        number = _LEADING_NUMBER.match(plain)
+        shorter = plain[number.end() :].strip() if number else ""
         if not shorter:
             break
         plain = shorter

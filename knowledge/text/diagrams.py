@@ -9,12 +9,12 @@ _LANGUAGES = frozenset(
     ["mermaid", "plantuml", "puml", "uml", "dot", "graphviz", "ditaa", "svgbob", "d2", "blockdiag", "seqdiag", "nwdiag"]
 )
 _MARKS = re.compile(
-    r"^\s*(?:@start(?:uml|mindmap|gantt|wbs|salt)|(?:strict\s+)?(?:di)?graph\s+\w*\s*\{|sequenceDiagram\b|classDiagram\b"
+    r"^[^\S\n]*(?:@start(?:uml|mindmap|gantt|wbs|salt)|(?:strict\s+)?(?:di)?graph\s++(?:\w++\s*+)?\{|sequenceDiagram\b|classDiagram\b"
     r"|stateDiagram|erDiagram\b|gantt\b|flowchart\s+(?:TB|TD|BT|LR|RL)\b|graph\s+(?:TB|TD|BT|LR|RL)\b)",
     re.M,
 )
 # The top or bottom edge of a box; a directory tree (├──) has none.
-_BOX_EDGE = re.compile(r"\+[-=]{2,}[-=+]*\+|[┌┏╔╭][─━═┬┳╦]+[┐┓╗╮]|[└┗╚╰][─━═┴┻╩]+[┘┛╝╯]")
+_BOX_EDGE = re.compile(r"\+[-=]{2}[-=+]*\+|[┌┏╔╭][─━═┬┳╦]+[┐┓╗╮]|[└┗╚╰][─━═┴┻╩]+[┘┛╝╯]")
 _MIN_EDGES = 2
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from knowledge.text.lines import lines_of
 
 _ROW = re.compile(r"[ \t　]*\|")
-_RULER = re.compile(r"[ \t　]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_RULER = re.compile(r"[ \t　]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _SENTENCE_END = re.compile(r"[。！？!?．][」』）)]?|[.!?]\s")
 # Cutting less than this share of the room off is not worth a click.

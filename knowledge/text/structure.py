@@ -12,17 +12,17 @@ from knowledge.types.documents import Block, BlockKind, Section
 
 _ATX = re.compile(r"\s*#{1,6}(?:[ \t]+|$)(?P<title>.*?)(?:[ \t]+#+)?[ \t]*$", re.S)
 _SETEXT_UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t]*$")
-_COMMENT = re.compile(r"<!--.*?-->", re.S)
-_TAG = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|br|sup|sub|code|center|small|img)\b[^>]*>", re.I)
-_LINK = re.compile(r"!?\[(?P<text>[^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
-_ANCHOR = re.compile(r"\s*\{#[^}]*\}\s*$")
-_STRONG = re.compile(r"(\*\*|__|`|\*)(?=\S)(?P<text>.+?)(?<=\S)\1")
+_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.S)
+_TAG = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|br|sup|sub|code|center|small|img)\b[^>]{0,2000}>", re.I)
+_LINK = re.compile(r"!?\[(?P<text>[^\]]{0,1000})\](?:\([^)]{0,2000}\)|\[[^\]]{0,1000}\])")
+_ANCHOR = re.compile(r"(?<!\s)\s*+\{#[^}]{0,500}\}\s*+$")
+_STRONG = re.compile(r"(\*\*|__|`|\*)(?=\S)(?P<text>.{1,1000}?)(?<=\S)\1")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CONTENTS_TITLES = frozenset({"目次", "もくじ", "contents", "tableofcontents", "index"})
-_CONTENTS_LINE = re.compile(
-    r"(?:…|[.．・‥]{2,}|(?:[.．・‥]\s+){3,}|\s{2,}|\t)\s*[0-9０-９ivx\-]+\s*$"
-    r"|^\s*(?:[-*+]|[0-9]+\.)\s+\[[^\]]*\]\(#[^)]*\)\s*$"
-)
+_LINKED_LINE = re.compile(r"\s*+(?:[-*+]|[0-9]++\.)\s++\[[^\]]*+\]\(#[^)]*+\)\s*+$")
+_PAGE_LETTERS = "0123456789０１２３４５６７８９ivx-"
+_LEADER = ".．・‥"
+_SPACED_LEADER = re.compile(rf"(?:[{_LEADER}]\s{{1,9}}){{3}}\Z")
 _MIN_CONTENTS_LINES = 4
 _MIN_ENTRIES = 0.8
 _NAMES_CONTENTS = re.compile(r"目次|もくじ|目録|table of contents|contents (?:page|list)")
@@ -38,7 +38,9 @@ def heading_text(source: str) -> str:
     """
     match = _ATX.match(source)
     text = match["title"] if match else _SETEXT_UNDERLINE.sub("", source)
-    text = _ANCHOR.sub("", _TAG.sub("", _COMMENT.sub("", text)))
+    text = _ANCHOR.sub(
+        "", _TAG.sub("", _COMMENT.sub(lambda found: found[0] if found["open"] is not None else "", text))
+    )
     text = _STRONG.sub(lambda found: found["text"], _LINK.sub(lambda found: found["text"], text))
     return " ".join(_ESCAPE.sub(r"\1", text).split())
 
@@ -136,8 +138,28 @@ def names_contents(text: str) -> bool:
 
 def _has_entries(text: str) -> bool:
     lines = [line for line in text.split("\n") if line.strip() and not _HEADING_LINE.match(line)]
-    entries = sum(1 for line in lines if _CONTENTS_LINE.search(line) and not line.lstrip().startswith("|"))
+    entries = sum(1 for line in lines if _is_entry(line) and not line.lstrip().startswith("|"))
     return len(lines) >= _MIN_CONTENTS_LINES and entries > _MIN_ENTRIES * len(lines)
+
+
+def _is_entry(line: str) -> bool:
+    """Tell whether a line of a contents list ends in a page number behind a leader or a gap, or links to a heading.
+
+    >>> [_is_entry(line) for line in ("1 目的 .... 3", "1 目的\t3", "1 目的 . . . 3", "- [目的](#目的)", "1 目的 3")]
+    [True, True, True, True, False]
+    """
+    if _LINKED_LINE.match(line):
+        return True
+    shown = line.rstrip()
+    before = shown.rstrip(_PAGE_LETTERS)
+    if before == shown:
+        return False
+    words = before.rstrip()
+    gap = before[len(words) :]
+    if len(gap) > 1 or "\t" in gap or words.endswith("…"):
+        return True
+    is_led = len(words) > 1 and words[-1] in _LEADER and words[-2] in _LEADER
+    return is_led or _SPACED_LEADER.search(before[-40:]) is not None
 
 
 def tables(blocks: Iterable[Block]) -> tuple[Block, ...]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from knowledge.types.documents import Block, BlockKind
 
-_DELIMITER_ROW = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
+_DELIMITER_ROW = re.compile(r"^\s*+\|?+\s*+:?+-++:?+\s*+(?:\|\s*+:?+-++:?+\s*+)*+\|?+\s*+$")
 # A pipe that is neither escaped nor inside a code span parts two cells.
 _CELL_PART = re.compile(r"(?:\\.|`[^`\n]*`|[^|\\`]|[\\`])+")
 _BORDER_CHARACTERS = " \t*_　"

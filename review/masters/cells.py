@@ -21,7 +21,7 @@ _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": 
 _RULE = re.compile(r"(?P<id>[a-z_]+(?:\.[a-z_]+)+)\s*(?P<params>\{.*\})?")
 _ELEMENT = re.compile(r"(?P<name>[^=\[［]+?)\s*(?:[\[［](?P<section>.+?)[\]］])?\s*(?:=\s*(?P<pattern>.+))?")
 _PATTERN = re.compile(rf"(?P<wanted>{'|'.join((*REQUIRED, *FORBIDDEN))})\s*[:：]\s*(?P<pattern>.+)", re.IGNORECASE)
-_TERM = re.compile(r"(?P<avoid>.+?)\s*(?:→|->|=>|⇒)\s*(?P<use>.+)")
+_TERM = re.compile(r"(?P<avoid>.+?)(?<!\s)\s*+(?:→|->|=>|⇒)\s*(?P<use>.+)")
 
 
 class CellError(ValueError):

@@ -17,7 +17,9 @@ _NUMBER = r"(?P<number>[A-Z]?[0-9]+(?:[-.][0-9]+)*)"
 _CAPTION = re.compile(
     rf"[\s*_【\[（(]*{_KIND}\s*{_NUMBER}(?![0-9A-Za-z])[\s*_:.)）】\]]*(?P<title>[^\n]*)", re.IGNORECASE
 )
-_IMAGE_ALT = re.compile(rf"!\[\s*{_KIND}\s*{_NUMBER}[\s:.]*(?P<title>[^\]\n]*)\]", re.IGNORECASE)
+_IMAGE_ALT = re.compile(
+    rf"!\[(?=[^\]\n]{{0,600}}\])\s*+{_KIND}\s*+{_NUMBER}[\s:.]*+(?P<title>[^\]\n]*)\]", re.IGNORECASE
+)
 # 代表1名 and 発表2件 hold 表, 別表1 is another thing, 図2次元 is no number; 上記図1 and 前掲表2 are references.
 _REFERENCE = re.compile(
     r"(?:(?<![一-龯々ァ-ヴーA-Za-z])|(?<=[記掲]))(?:図表|図|表|写真|(?:Figure|Fig\.?|Table)(?=[\s0-9]))\s*"
@@ -26,7 +28,7 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _OF_ANOTHER = re.compile(
-    r"(?:書|ガイド|ガイドライン|標準|規程|規格|指針|要領|手引き?|マニュアル|論文|別紙[^。\s]{0,6}|別添[^。\s]{0,6}|[A-Z]{2,}\s?[0-9.:-]+)[」』）)\s]*の?\s*$"
+    r"(?:書|ガイド|ガイドライン|標準|規程|規格|指針|要領|手引き?|マニュアル|論文|別紙[^。\s]{0,6}|別添[^。\s]{0,6}|(?<![A-Z])[A-Z]{2,}+\s?[0-9.:-]++)[」』）)\s]*+の?\s*+$"
 )
 _KINDS = {"figure": "図", "fig": "図", "fig.": "図", "table": "表"}
 _BEFORE = 24

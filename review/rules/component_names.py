@@ -14,7 +14,7 @@ from review.rules.registry import rule
 from review.rules.tables import read_tables
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
-_BESIDE = re.compile(r"\s*[（(]\s*(?P<name>[^()（）\n|、,]{2,40}?)\s*[)）]")
+_BESIDE = re.compile(r"\s*+[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]")
 # A remark beside an id is no name.
 _REMARK = re.compile(
     r"参照|新規|変更|追加|削除|廃止|欠番|必須|任意|優先|対応|予定|済|未定|一部|のみ|以下|以上|再掲|版|^high$|^medium$|^low$|^p\d$|^\d",

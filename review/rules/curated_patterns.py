@@ -18,7 +18,7 @@ STRETCH = 400
 MAX_WAYS = STRETCH * STRETCH * 4
 WHERE = "check item"
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-_QUANTIFIER = re.compile(r"\*|\+|\?|\{(?P<low>\d*)(?P<comma>,?)(?P<high>\d*)\}")
+_QUANTIFIER = re.compile(r"\*|\+|\?|\{(?P<low>\d*+)(?P<comma>,?+)(?P<high>\d*+)\}")
 _GROUP = re.compile(r"\(\?(?:[:=!]|<[=!]|P?<\w+>)|\((?!\?)")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 

@@ -20,13 +20,15 @@ from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, 
 
 _NUMBER = r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}"
 _REFERENCE = re.compile(
-    rf"(?<![0-9.A-Za-z\-/§第])(?:第\s*(?P<formal>{_NUMBER})\s*(?:章|節|項)|(?P<plain>{_NUMBER})\s*(?:章|節)"
-    rf"|(?P<dotted>[0-9]{{1,2}}(?:\.[0-9]{{1,2}}){{1,3}})\s*項?\s*(?=[」)）]?\s*(?:を参照|参照|に示す|に記載|に従|で定義|で述べ|で規定|のとおり)))"
+    rf"(?<![0-9.A-Za-z\-/§第])(?:第\s*+(?P<formal>{_NUMBER})\s*+(?:章|節|項)|(?P<plain>{_NUMBER})\s*+(?:章|節)"
+    rf"|(?P<dotted>[0-9]{{1,2}}(?:\.[0-9]{{1,2}}){{1,3}})\s*+項?+\s*+(?=[」)）]?\s*+(?:を参照|参照|に示す|に記載|に従|で定義|で述べ|で規定|のとおり)))"
     r"(?![0-9])"
 )
 _ANNEX = re.compile(r"(?<![一-龯])(?P<word>付録|附属書|別紙|別添|別表)\s*(?P<mark>[A-Z]|[0-9]{1,2})(?![0-9A-Za-z])")
-_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]+)\]\(#(?P<anchor>[^)\s]+)\)")
-_ANCHOR = re.compile(r"<a\s+(?:name|id)=[\"']([^\"']+)[\"']|\{#([^}]+)\}|\bid=[\"']([^\"']+)[\"']", re.IGNORECASE)
+_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]{1,1000})\]\(#(?P<anchor>[^)\s]{1,1000})\)")
+_ANCHOR = re.compile(
+    r"<a\s+(?:name|id)=[\"']([^\"']{1,1000})[\"']|\{#([^}]{1,1000})\}|\bid=[\"']([^\"']{1,1000})[\"']", re.IGNORECASE
+)
 # 要件定義書の3.2節, JIS X 0129 5.1節 and 第3編第2章 are chapters of something else.
 _OF_ANOTHER = re.compile(
     r"(?:書|ガイド|ガイドライン|標準|規程|規則|規格|指針|要領|手引き?|マニュアル|論文|法|条例|編|[A-Z]{2,}[\s0-9.:\-]*)[」』）)\s]*の?[\s、,]*$"

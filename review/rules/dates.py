@@ -17,14 +17,14 @@ from review.rules.width import narrow
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _DAY = (
-    r"(?:[0-9]{4}\s*(?:[-/.]|年)\s*[0-9]{1,2}\s*(?:[-/.]|月)\s*[0-9]{1,2}\s*日?"
-    r"|(?:令和|平成)\s*(?:元|[0-9]{1,2})\s*年\s*[0-9]{1,2}\s*月\s*[0-9]{1,2}\s*日)"
+    r"(?:[0-9]{4}\s*+(?:[-/.]|年)\s*+[0-9]{1,2}\s*+(?:[-/.]|月)\s*+[0-9]{1,2}\s*+日?+"
+    r"|(?:令和|平成)\s*+(?:元|[0-9]{1,2})\s*+年\s*+[0-9]{1,2}\s*+月\s*+[0-9]{1,2}\s*+日)"
 )
-_PERIOD = re.compile(rf"(?P<from>{_DAY})\s*(?:\([月火水木金土日]\))?\s*(?:〜|~|～|から|–|—|－|-)\s*(?P<to>{_DAY})")
+_PERIOD = re.compile(rf"(?P<from>{_DAY})\s*+(?:\([月火水木金土日]\))?\s*+(?:〜|~|～|から|–|—|－|-)\s*+(?P<to>{_DAY})")
 # What had happened by a day was written on that day or later; deadlines and plans lie ahead by nature.
 _DONE = r"実施|実行|測定|計測|確認|完了|決定|承認"
 _AS_OF = re.compile(
-    rf"(?P<day>{_DAY})\s*(?:時点|現在|の?(?:実施|実行|測定|計測|テスト|試験|確認)?結果|に(?:{_DONE})(?:した|済)|(?:{_DONE})済)"
+    rf"(?P<day>{_DAY})\s*+(?:時点|現在|の?(?:実施|実行|測定|計測|テスト|試験|確認)?結果|に(?:{_DONE})(?:した|済)|(?:{_DONE})済)"
 )
 _AHEAD = re.compile(r"予定|計画|見込|期限|目標|まで")
 _NEARBY = 12

@@ -22,7 +22,8 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, S
 
 _DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "requirements.json"
 _IDENTIFIER = re.compile(
-    r"[A-Z]{1,6}(?:-[A-Z]{1,6})*-[0-9]+|v?[0-9]+(?:\.[0-9]+){1,3}(?=\s|$)|^#+\s*[0-9.]+", re.MULTILINE
+    r"[A-Z]{1,6}(?:-[A-Z]{1,6}){0,8}-[0-9]+|(?:v|(?<![0-9]))[0-9]++(?:\.[0-9]++){1,3}(?=\s|$)|^#+\s*[0-9.]+",
+    re.MULTILINE,
 )
 _LABELLED = re.compile(
     r"^[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]+\**(?P<label>[^\s:：*][^:：*\n]{1,20})\**[ \t]*[:：]\**", re.MULTILINE

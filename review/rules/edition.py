@@ -50,7 +50,7 @@ _PARTICULARS = re.compile(r"文書(管理)?(情報|属性)|ドキュメント(�
 _HORIZONTAL_RULE = re.compile(r"^(?:-{3,}|\*{3,})[ \t]*$", re.MULTILINE)
 # A row of a sheet of particulars, its cells parted by blanks: システム名 健診予約システム 版 1.2.
 _SHEET_VERSION = re.compile(
-    rf"(?:^|(?<=[ \t]))(?:{_VERSION_LABEL})[ \t]+(?P<value>第?\s*[0-9]+(?:\.[0-9]+)*\s*版?)(?=[ \t]|$)",
+    rf"(?:^|(?<=[ \t]))(?:{_VERSION_LABEL})[ \t]++(?P<value>第?\s*[0-9]+(?:\.[0-9]+)*\s*版?)(?=[ \t]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHAPTER_LEVEL = 2

@@ -11,6 +11,8 @@ import binascii
 import json
 import re
 import unicodedata
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,8 +29,9 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 _TAGGED = re.compile("[\U000e0020-\U000e007e]{4,}")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_STYLED = re.compile(r"<(?P<tag>[a-z]+)\b[^>]*>.*?</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL)
+_OPENING = re.compile(r"<(?P<tag>[a-z]+)\b", re.IGNORECASE)
+_CLOSING = re.compile(r"</(?P<tag>[a-z]+)>", re.IGNORECASE)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
 _LONGEST_TAGGED = 4_000
 _DROPPED = str.maketrans("", "", "*_`")
@@ -160,11 +163,12 @@ def _look_alikes() -> dict[int, str]:
 
 def _hidden(text: str) -> Iterator[Planted]:
     for match in _COMMENT.finditer(text):
-        yield from _whole(match, "comment")
+        if match["open"] is None:
+            yield from _whole(text, *match.span(), "comment")
     styles = re.compile(conventions()["hidden_styles"], re.IGNORECASE)
-    for match in _STYLED.finditer(text):
-        if styles.search(match.group()[: match.group().find(">") + 1]):
-            yield from _whole(match, "style")
+    for start, opened, end in _elements(text):
+        if styles.search(text, start, opened):
+            yield from _whole(text, start, end, "style")
     for match in _TAGGED.finditer(text):
         spelled = "".join(chr(ord(character) - 0xE0000) for character in match.group()[:_LONGEST_TAGGED])
         if any(_spelled(spelled, 0, "zero_width")):
@@ -174,10 +178,27 @@ def _hidden(text: str) -> Iterator[Planted]:
             yield Planted(how="encoded", start=match.start(), end=match.end())
 
 
-def _whole(match: re.Match[str], how: str) -> Iterator[Planted]:
+def _elements(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield HTML elements that are closed: start, end of the opening tag, end. Elements inside of one are its text."""
+    closings: dict[str, list[int]] = defaultdict(list)
+    for closing in _CLOSING.finditer(text):
+        closings[closing["tag"].casefold()].append(closing.start())
+    brackets = [match.start() for match in re.finditer(">", text)]
+    outside = 0
+    for opening in _OPENING.finditer(text):
+        bracket = bisect_left(brackets, opening.end())
+        if opening.start() < outside or bracket == len(brackets):
+            continue
+        opened, ends = brackets[bracket] + 1, closings[opening["tag"].casefold()]
+        if (at := bisect_left(ends, opened)) < len(ends):
+            outside = ends[at] + len(opening["tag"]) + len("</>")
+            yield opening.start(), opened, outside
+
+
+def _whole(text: str, start: int, end: int, how: str) -> Iterator[Planted]:
     """The whole hiding place is shown, since what stands around the instruction belongs to it."""
-    if any(_spelled(match.group(), 0, how)):
-        yield Planted(how=how, start=match.start(), end=match.end())
+    if any(_spelled(text[start:end], 0, how)):
+        yield Planted(how=how, start=start, end=end)
 
 
 def _decoded(written: str) -> str:

@@ -59,6 +59,8 @@ _AFTER = {
 _STRIPPED = re.compile(
     r"(?:目標値?|現状|実績値?|実測値?|最大|最小|平均|基準値?|要件|の)+$|^(?:目標|現状の?|実測|最大|最小|平均|全)"
 )
+# A longer cell names no quantity.
+_LONGEST_NAME = 200
 _BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 
 
@@ -166,7 +168,7 @@ def label_of(written: str) -> str:
     ('カバレッジ', 'テスト総数', '起動時間')
     """
     bare = _GENERAL.sub("", _BRACKETS.sub("", narrow(written).replace("*", "")).strip())
-    while bare != (shorter := _STRIPPED.sub("", bare)) and shorter:
+    while len(bare) <= _LONGEST_NAME and bare != (shorter := _STRIPPED.sub("", bare)) and shorter:
         bare = shorter
     folded = fold(bare)
     return _canonical().get(folded, folded)

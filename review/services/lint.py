@@ -25,7 +25,7 @@ MAX_CHARACTERS = 200_000
 MAX_RULES = 200
 # More places of one rule help nobody; a notice tells how many there are.
 MAX_PLACES = 500
-_PARAGRAPH = re.compile(r"(?:[^\n]*\S[^\n]*(?:\n|\Z))+")
+_PARAGRAPH = re.compile(r"^(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))+", re.MULTILINE)
 
 
 class TextFormat(StrEnum):

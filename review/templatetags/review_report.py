@@ -11,7 +11,7 @@ from review.schemas import suggestion_label
 register = template.Library()
 
 _ACTIVE = re.compile(r"([\\`*\[\]|]|(?<!\w)_|_(?!\w))")  # inside of a word _ means nothing
-_FENCE = re.compile(r"^(\s*)(`{3,}|~{3,})", re.MULTILINE)
+_FENCE = re.compile(r"^([^\S\n]*)(`{3,}|~{3,})", re.MULTILINE)
 
 
 @register.filter

@@ -24,7 +24,7 @@ _SYMBOL_BULLET = re.compile(r"[\uf000-\uf0ff]\s*")
 _ITEM = re.compile(
     r"(?:[-*•・●○◆■□▪◦※►➢–]|\(?[0-9]{1,2}[.)](?![0-9])|[①-⑳]|\([0-9a-zA-Zア-ン]{1,2}\)|[a-zA-Zア-ン][.)])\s*\S"
 )
-_LEADER = re.compile(r"[.．・…‥]{4,}\s*[0-9]{1,4}$")
+_LEADER = re.compile(r"(?<![.．・…‥])[.．・…‥]{4,}+\s*+[0-9]{1,4}$")
 _SENTENCE_END = ("。", "！", "？", ".", "!", "?", ":", "：")
 _CLOSERS = "」』）)】〕》〉］”’\"'"
 _DEFAULT_PITCH = 1.5

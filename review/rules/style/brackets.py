@@ -17,7 +17,7 @@ _APOSTROPHE = re.compile(r"(?<=[A-Za-z0-9])'(?=[A-Za-z])|(?<=s)'(?=\s)|'(?=\d0s)
 # Greater and less as signs of comparison or arrows are no brackets.
 _NO_ANGLE = re.compile(r"<=|>=|<-|->|=>|<<|>>|(?<=\s)[<>](?=\s)|(?<=\d)\s*[<>]\s*(?=\d)|(?<=\S)\s*[<>]\s*(?=\d)")
 # A number or letter in front of a list entry is closed only: 1) a) 例).
-_ENTRY = re.compile(r"^\s*[0-9０-９A-Za-zａ-ｚア-ン一-十①-⑳]{1,2}[)）]", re.M)
+_ENTRY = re.compile(r"^[^\S\n]*[0-9０-９A-Za-zａ-ｚア-ン一-十①-⑳]{1,2}[)）]", re.M)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _DISCOURAGED = {
     "hyphen": re.compile(f"(?<=[{JAPANESE}])-(?=[{JAPANESE}A-Za-z])|(?<=[A-Za-z])-(?=[{JAPANESE}])"),
     "semicolon": re.compile(f"(?<=[{_WIDE}]);|;(?=[{JAPANESE}])|；"),
     "dash": re.compile(
-        f"[\u2010-\u2015\u2212]+(?=[{_WIDE}])|(?<=[{_WIDE}])[\u2010-\u2015\u2212]+(?![0-9])|(?<=[{_WIDE}])－(?![0-9０-９])"
+        f"(?<![\u2010-\u2015\u2212])[\u2010-\u2015\u2212]++(?=[{_WIDE}])|(?<=[{_WIDE}])[\u2010-\u2015\u2212]+(?![0-9])|(?<=[{_WIDE}])－(?![0-9０-９])"
     ),
 }
 _DISCOURAGED_NAMES = {

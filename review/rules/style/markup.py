@@ -14,7 +14,7 @@ ADDRESS = "\ufffb"
 _REACH = 400
 _INLINE = re.compile(
     r"(?P<escape>\\[!-/:-@\[-`{-~])"
-    r"|(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<code>(?P<ticks>`{1,16}+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
     r"|(?P<comment><!--.*?(?:-->|\Z))"
     r"|(?P<url><?(?:https?|ftp|file|mailto)://?[^\s<>()（）、。」』|]+>?|[\w.+\-]{1,64}@[\w\-]+(?:\.[\w\-]+)+)"
     r"|(?P<tag></?[A-Za-z](?:[^<>\n]{0,400})>)"
@@ -26,8 +26,8 @@ _INLINE = re.compile(
     rf"|(?P<emphasis>\*(?=[^\s*])(?P<star>[^*\n]{{1,{_REACH}}})(?<=[^\s*])\*"
     rf"|(?<![A-Za-z0-9_])_(?=[^\s_])(?P<line>[^_\n]{{1,{_REACH}}})(?<=[^\s_])_(?![A-Za-z0-9_]))"
     r"|(?P<entity>&(?:\#\d{1,6}|\#x[0-9A-Fa-f]{1,6}|[A-Za-z]{2,20});)"
-    r"|(?P<broken>(?:[ ]{2,}|\\)(?=\n))"
-    r"|(?P<blank>[ \t]+(?=\n|\Z))",
+    r"|(?P<broken>(?:[ ]{2,200}|\\)(?=\n))"
+    r"|(?P<blank>[ \t]{1,200}(?=\n|\Z))",
     re.DOTALL | re.ASCII,
 )
 _BREAK = re.compile(r"<br\b", re.I)

@@ -20,7 +20,7 @@ _BETWEEN_WIDE = re.compile(f"(?<=[{JAPANESE}]){_SPACE}(?=[{JAPANESE}])")
 _KATAKANA_SIDES = re.compile(f"[{_KATAKANA}]{{2}}")
 _OPENING, _CLOSING = "「『（［【〈《〔", "」』）］】〉》〕"
 _AROUND_BRACKETS = re.compile(
-    f"(?<=[{_OPENING}]){_SPACE}|{_SPACE}(?=[{_CLOSING}])"
+    f"(?<=[{_OPENING}]){_SPACE}|(?<![ 　]){_SPACE}+(?=[{_CLOSING}])"
     f"|(?<=[^\\s！？!?]){_SPACE}(?=[{_OPENING}])|(?<=[{_CLOSING}]){_SPACE}(?=[^\\s])"
     f"|(?<=\\(){_SPACE}(?=[{JAPANESE}])|(?<=[{JAPANESE}]){_SPACE}(?=\\))"
 )
