@@ -211,6 +211,9 @@ class Configuration(DoorSettings):
     hub_token_max_days: int = Field(
         365, ge=1, le=3650, description="the longest life of an access token in days, and the one it gets by default"
     )
+    hub_session_hours: int = Field(
+        12, ge=1, le=336, description="hours after which a person who did nothing signs in to the admin again"
+    )
     hub_sign_in_failures: int = Field(
         5, ge=1, le=100, description="wrong passwords for one user name from one address before that address waits"
     )

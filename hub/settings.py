@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import django_stubs_ext
+from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.utils.translation import gettext_lazy as _
 
 import hub.core.private_files  # noqa: F401 (from here on files are their owner's only)
@@ -52,6 +53,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "hub.rest.security_headers.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "hub.rest.middleware.CallContextMiddleware",
@@ -167,6 +169,21 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "hub.access.passwords.PredictablePasswordValidator"},
 ]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.public_url.startswith("https://")
+SESSION_COOKIE_AGE = CONFIG.hub_session_hours * 3600
+# Of pages; what is no page gets a policy that allows nothing. Alpine, which Unfold's menus and tabs are made with,
+# compiles what stands in their attributes, which is what 'unsafe-eval' is for; Unfold's colours are an inline style.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, UNSAFE_EVAL],
+        "style-src": [SELF, UNSAFE_INLINE],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 
