@@ -1,15 +1,11 @@
-"""Files of cases to rows: JSON Lines, a JSON list (or {"cases": […]}), and Excel with a header line. Pure."""
+"""Cases to rows: of JSON Lines, of a JSON list (or {"cases": […]}), and of a sheet with a header line. Pure."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
-from zipfile import BadZipFile
-
-from openpyxl import load_workbook
-from openpyxl.utils.exceptions import InvalidFileException
 
 from hub.core.strict_json import read_json
 
@@ -30,9 +26,25 @@ class Row:
     problem: str = ""
 
 
-def read_rows(content: bytes, *, filename: str) -> list[Row]:
-    """Read every row of a file; its kind is told by its first bytes. Raises UnreadableCases."""
-    rows = list(_excel_rows(content) if content.startswith(ZIP_MAGIC) else _json_rows(content, filename))
+def is_workbook(content: bytes) -> bool:
+    """Tell by the first bytes whether a file is to be read as an Excel workbook, into `table_rows`."""
+    return content.startswith(ZIP_MAGIC)
+
+
+def json_rows(content: bytes, *, filename: str) -> list[Row]:
+    """Read every row of a JSON or JSON Lines file. Raises UnreadableCases."""
+    return _counted(list(_json_rows(content, filename)))
+
+
+def table_rows(lines: Sequence[Sequence[object]]) -> list[Row]:
+    """Number the rows of a sheet, whose first line names the fields; an empty line counts for nothing.
+
+    :raises UnreadableCases: there is no row.
+    """
+    return _counted(list(_table_rows(lines)))
+
+
+def _counted(rows: list[Row]) -> list[Row]:
     if not rows:
         raise UnreadableCases("the file holds no cases")
     if len(rows) > MOST_ROWS:
@@ -71,17 +83,10 @@ def _whole(text: str) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _excel_rows(content: bytes) -> Iterator[Row]:
-    """The first sheet: its first line names the fields, an empty line counts for nothing."""
-    try:
-        book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    # openpyxl has no error of its own for a broken workbook; its XML parser's is a SyntaxError.
-    except (InvalidFileException, BadZipFile, KeyError, ValueError, SyntaxError) as error:
-        raise UnreadableCases("the file is no Excel workbook that can be read") from error
-    lines = book.worksheets[0].iter_rows(values_only=True) if book.worksheets else iter(())
-    names = [str(name).strip() if name is not None else "" for name in next(lines, ())]
-    for number, line in enumerate(lines, 2):
-        fields = {name: _cell(value) for name, value in zip(names, line, strict=False) if name}
+def _table_rows(lines: Sequence[Sequence[object]]) -> Iterator[Row]:
+    names = [str(name).strip() if name is not None else "" for name in (lines[0] if lines else ())]
+    for number, line in enumerate(lines[1:], 2):
+        fields = {name: _cell(value) for name, value in zip_longest(names, line[: len(names)]) if name}
         if any(value is not None for value in fields.values()):
             yield Row(number=number, fields=fields)
 

@@ -21,8 +21,9 @@ from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from knowledge.models import Ontology
 from knowledge.ontology.difference import OntologyDifference
-from knowledge.ontology.rdf_files import FORMATS, MAX_BYTES, format_of
+from knowledge.ontology.rdf_files import FORMATS, format_of
 from knowledge.services import ontologies
+from knowledge.services.ontology_files import MAX_BYTES
 
 
 class ImportForm(forms.Form):

@@ -77,13 +77,22 @@ class UnreadableOriginal(Exception):
     """The file can't be looked through; its text was read in another way, or it is damaged."""
 
 
+def may_conceal(path: Path) -> bool:
+    """Tell by the first bytes whether `read_writings` reads this kind of file at all."""
+    return _head(path).startswith((b"PK", b"%PDF", b"<"))
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1024).lstrip()
+
+
 def read_writings(path: Path) -> Iterator[Writing]:
     """Yield all that is written in an Office file, a PDF or an HTML page; nothing of other formats.
 
     :raises UnreadableOriginal: the file is not what it seems, or a part of it is larger than MAX_PART_BYTES.
     """
-    with path.open("rb") as file:
-        head = file.read(1024).lstrip()
+    head = _head(path)
     if head.startswith(b"PK"):
         yield from _of_package(path)
     elif head.startswith(b"%PDF"):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
-from openpyxl import load_workbook
-from openpyxl.utils.exceptions import InvalidFileException
 
+from hub.core.languages import in_language
+from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.tables import Sheet, read_workbook
 from knowledge.guidelines.drafts import ImportProblem, ParsedGuideline
 from knowledge.guidelines.fields import NAMES, article_from, field_named
 
 MAX_ROWS = 5_000
 MAX_COLUMNS = 50
-MAX_UNPACKED_BYTES = 100_000_000
 HEADER_WITHIN = 20
 
 Row = tuple[int, tuple[str, ...]]
@@ -24,14 +22,9 @@ Row = tuple[int, tuple[str, ...]]
 def read_excel(content: bytes) -> ParsedGuideline:
     """Read the first sheet that has a header with a number and a title column. Formulas count by their last value."""
     try:
-        if _unpacked_size(content) > MAX_UNPACKED_BYTES:
-            return _refused(_("The workbook is too large once unpacked."))
-        workbook = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = [list(_rows(sheet.iter_rows(max_row=MAX_ROWS, max_col=MAX_COLUMNS))) for sheet in workbook.worksheets]
-        workbook.close()
-    except (zipfile.BadZipFile, InvalidFileException, KeyError, ValueError, OSError, SyntaxError):
-        # openpyxl has no error of its own for a broken workbook; its XML parser's is a SyntaxError.
-        return _refused(_("The file is not an Excel workbook that can be read (.xlsx is needed)."))
+        sheets = [list(_rows(sheet)) for sheet in read_workbook(content, max_rows=MAX_ROWS, max_columns=MAX_COLUMNS)]
+    except ParseError as error:
+        return _refused(in_language(error.ja, error.en))
     for rows in sheets:
         if (header := _header(rows)) is not None:
             return _articles(rows, *header)
@@ -46,14 +39,9 @@ def _refused(message: str) -> ParsedGuideline:
     return ParsedGuideline(articles=(), problems=(ImportProblem(row=1, message=message),))
 
 
-def _unpacked_size(content: bytes) -> int:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return sum(entry.file_size for entry in archive.infolist())
-
-
-def _rows(cells: Iterator[Sequence[object]]) -> Iterator[Row]:
-    for number, row in enumerate(cells, start=1):
-        values = tuple(_text(getattr(cell, "value", None)) for cell in row)
+def _rows(sheet: Sheet) -> Iterator[Row]:
+    for number, row in enumerate(sheet.rows, start=1):
+        values = tuple(map(_text, row))
         if any(values):
             yield number, values
 

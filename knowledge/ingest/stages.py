@@ -59,7 +59,7 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     """Read the stored bytes in a child process and store Markdown and structure."""
     with get_blob_store().local_path(version.blob_id) as path:
         parsed = parse_isolated(
-            path, filename=version.filename, limits=_limits(), heartbeat=lease.renew, scratch=temp_dir()
+            path, filename=version.filename, limits=parse_limits(), heartbeat=lease.renew, scratch=temp_dir()
         )
     title_before, name_before = _names_before(version)
     content = content_of(version, parsed)
@@ -83,7 +83,8 @@ def _names_before(version: DocumentVersion) -> tuple[str, str]:
     return title or "", filename
 
 
-def _limits() -> ParseLimits:
+def parse_limits() -> ParseLimits:
+    """The limits under which documents are opened, as the settings give them."""
     config = settings.CONFIG
     return ParseLimits(
         wall_s=WALL_PER_CPU * config.hub_parse_timeout_s,

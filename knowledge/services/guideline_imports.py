@@ -14,9 +14,10 @@ from hub.access.principals import Principal
 from hub.access.second_person import writers_of
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded
+from hub.core.languages import in_language
 from hub.core.publication import PublicationStatus, next_number
-from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.tables import read_plain_text
 from knowledge.guidelines.diff import COMPARED, ArticleState, diff_articles
 from knowledge.guidelines.drafts import (
     ArticleDraft,
@@ -131,9 +132,9 @@ def _parse(asked: GuidelineImport) -> ParsedGuideline:
 
 def _decoded(content: bytes) -> str:
     try:
-        return decode_text(content).text
+        return read_plain_text(content)
     except ParseError as error:
-        raise InvalidInput(_("The file is empty or no text."), code="unreadable_text") from error
+        raise InvalidInput("{reason}", code="unreadable_text", reason=in_language(error.ja, error.en)) from error
 
 
 def _prefix(asked: GuidelineImport, guideline: Guideline | None) -> str:

@@ -24,12 +24,13 @@ from knowledge.ontology.answers import ImportPreview
 from knowledge.ontology.constructs import Construct, kept_only
 from knowledge.ontology.difference import OntologyDifference, difference
 from knowledge.ontology.facts import OntologyFacts
-from knowledge.ontology.rdf_files import read_graph, write_graph
+from knowledge.ontology.rdf_files import write_graph
 from knowledge.ontology.rdf_reading import facts_of
 from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
 from knowledge.ontology.titles import HEADING_CUE
+from knowledge.services.ontology_files import read_graph
 from knowledge.tasks import validate_shapes
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,59}")

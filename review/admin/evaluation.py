@@ -147,7 +147,7 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
             messages.error(request, _("Choose a file first."))
             return _back(request, code)
         with received_file(file) as received:
-            rows = evaluation_imports.rows_in(received.path.read_bytes(), received.filename)
+            rows = evaluation_imports.rows_in_file(received.path, received.filename)
         preview = evaluation_imports.preview_cases(principal=principal, dataset=code, rows=rows)
         if "preview" in request.POST or preview.bad:
             return _dataset_page(request, code, import_out(preview))

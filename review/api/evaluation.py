@@ -173,7 +173,7 @@ def _rows(request: HttpRequest) -> list[Row]:
         if file is None:
             raise InvalidInput(_("file: expected a file of cases (.jsonl or .xlsx)."))
         with received_file(file) as received:
-            return evaluation_imports.rows_in(received.path.read_bytes(), received.filename)
+            return evaluation_imports.rows_in_file(received.path, received.filename)
     if request.content_type in ("", "application/json"):
         body = parse_json(request.body)
         cases = body.get("cases") if isinstance(body, dict) else body

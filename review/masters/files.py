@@ -5,28 +5,26 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from django.utils.translation import gettext as _
-from openpyxl import Workbook, load_workbook
+from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.utils import get_column_letter
-from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
-from knowledge.backends.parsers.encoding import decode_text
+from hub.core.languages import in_language
 from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.tables import Sheet, read_csv, read_workbook
 from review.masters.columns import CHOICES, COLUMNS, field_named, label_of
 from review.masters.content import ItemContent
 from review.masters.table import HEADER_WITHIN, MAX_ROWS, ReadTable, RowProblem, SheetRow, cells_of, read_rows
 
 MAX_COLUMNS = 60
-MAX_UNPACKED_BYTES = 100_000_000
 SPARE_ROWS = 200
 FONT = "Yu Gothic"
 _THIN = Side(style="thin", color="C3CBD4")
@@ -129,37 +127,28 @@ def _write_notes(sheet: Worksheet, version: str, title: str) -> None:
 
 def _read_workbook(content: bytes, known: Mapping[str, ItemContent]) -> ReadTable:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MAX_UNPACKED_BYTES:
-                return _unreadable(_("The workbook is too large once unpacked."))
-        book = load_workbook(io.BytesIO(content), data_only=True)
-    except (zipfile.BadZipFile, InvalidFileException, KeyError, ValueError, TypeError, OSError, SyntaxError):
-        # openpyxl has no error of its own for a broken workbook; its XML parser's is a SyntaxError.
-        return _unreadable(_("The file is not an Excel workbook that can be read (.xlsx is needed)."))
-    sheets = [list(_sheet_rows(sheet)) for sheet in book.worksheets if sheet.sheet_state == "visible"]
+        most = MAX_ROWS + HEADER_WITHIN
+        book = read_workbook(content, max_rows=most, max_columns=MAX_COLUMNS, with_merged=True)
+    except ParseError as error:
+        return _unreadable(in_language(error.ja, error.en))
+    sheets = [list(_sheet_rows(sheet)) for sheet in book if sheet.is_visible]
     chosen = next((rows for rows in sheets if _has_header(rows)), sheets[0] if sheets else [])
     return replace(read_rows(chosen, known), written_from=_written_from(sheets))
 
 
-def _sheet_rows(sheet: Worksheet) -> Iterator[SheetRow]:
+def _sheet_rows(sheet: Sheet) -> Iterator[SheetRow]:
     """Rows as texts. A merged cell says the same for every row it covers, but for the code, which names one item."""
-    merged: dict[tuple[int, int], object] = {}
-    for area in sheet.merged_cells.ranges:
-        value = sheet.cell(area.min_row, area.min_col).value
-        for row in range(area.min_row, min(area.max_row, MAX_ROWS + HEADER_WITHIN) + 1):
-            merged[row, area.min_col] = value
-    last = min(sheet.max_row, MAX_ROWS + HEADER_WITHIN)
-    codes = {
-        cell.column
-        for row in sheet.iter_rows(max_row=min(last, HEADER_WITHIN), max_col=MAX_COLUMNS)
-        for cell in row
-        if field_named(_text(cell.value)) == "code"
-    }
-    for number, cells in enumerate(sheet.iter_rows(max_row=last, max_col=MAX_COLUMNS), 1):
-        own = [_text(cell.value) for cell in cells]
+    texts = [tuple(map(_text, row)) for row in sheet.rows]
+    merged: dict[tuple[int, int], str] = {}
+    for first, column, last, _last_column in sheet.merged:
+        own = texts[first - 1] if first <= len(texts) else ()
+        value = own[column - 1] if column <= len(own) else ""
+        merged |= {(row, column): value for row in range(first, min(last, len(texts)) + 1)}
+    codes = {at for row in texts[:HEADER_WITHIN] for at, text in enumerate(row, 1) if field_named(text) == "code"}
+    for number, own in enumerate(texts, 1):
         # A merged area may reach below the last item: a row of its own text it must have.
-        filled = [own[at] or ("" if at + 1 in codes else _text(merged.get((number, at + 1)))) for at in range(len(own))]
-        yield SheetRow(number=number, values=tuple(filled if any(own) else own))
+        filled = tuple(text or ("" if at in codes else merged.get((number, at), "")) for at, text in enumerate(own, 1))
+        yield SheetRow(number=number, values=filled if any(own) else own)
 
 
 def _text(value: object) -> str:
@@ -185,17 +174,11 @@ def _written_from(sheets: Sequence[Sequence[SheetRow]]) -> int | None:
 
 def _read_csv(content: bytes, known: Mapping[str, ItemContent]) -> ReadTable:
     try:
-        text = decode_text(content).text
-        rows = list(csv.reader(io.StringIO(text, newline="")))
-    except (ParseError, csv.Error):
-        return _unreadable(_("The file is not a CSV file that can be read."))
-    return read_rows(
-        [
-            SheetRow(number=number, values=tuple(_unguarded(value) for value in row[:MAX_COLUMNS]))
-            for number, row in enumerate(rows, 1)
-        ],
-        known,
-    )
+        sheet = read_csv(content, max_rows=MAX_ROWS + HEADER_WITHIN, max_columns=MAX_COLUMNS)
+    except ParseError as error:
+        return _unreadable(in_language(error.ja, error.en))
+    rows = [tuple(_unguarded(str(value)) for value in row) for row in sheet.rows]
+    return read_rows([SheetRow(number=number, values=row) for number, row in enumerate(rows, 1)], known)
 
 
 def _unguarded(value: str) -> str:

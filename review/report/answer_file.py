@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from io import BytesIO
 from typing import Any
 
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from openpyxl import load_workbook
-from openpyxl.utils.exceptions import InvalidFileException
-from openpyxl.workbook.workbook import Workbook
 
 from hub.core.errors import InvalidInput, LimitExceeded
+from hub.core.languages import in_language
+from knowledge.backends.parsers import tables
+from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.tables import read_workbook
 from review.models import Triage
 from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, folded, mark_of, plain_text
 
 MAX_BYTES = 10 * 1024 * 1024
-MAX_EXPANDED_BYTES = 200 * 1024 * 1024
 MAX_ROWS = 20_000
+MAX_COLUMNS = 100
+_FILE_LIMITS = replace(tables.LIMITS, max_input_bytes=MAX_BYTES)
+# What is no workbook at all; other reasons name a limit, which is worth knowing.
+_NO_WORKBOOK = frozenset({"corrupted", "encrypted", "unsafe_xml", "empty_file", "unsupported_format"})
+Rows = Sequence[Sequence[Any]]
 HEADER_SEARCHED_ROWS = 30
 LIMITS = {"plan": 10_000, "text": 10_000, "answered_by": 150}
 
@@ -55,9 +58,9 @@ class BadValueError(ValueError):
 def read_answer_file(content: bytes) -> AnswerFile:
     """Read a workbook that ``render_xlsx`` wrote and people filled in. Raises InvalidInput, LimitExceeded."""
     book = _open(content)
-    if HIDDEN_SHEET not in book.sheetnames:
+    if HIDDEN_SHEET not in book:
         raise _not_ours()
-    review_id, exported = _exported(list(book[HIDDEN_SHEET].iter_rows(values_only=True, max_row=MAX_ROWS + 2)))
+    review_id, exported = _exported(book[HIDDEN_SHEET])
     rows: list[AnswerRow] = []
     errors: list[tuple[int, str]] = []
     seen: dict[int, int] = {}
@@ -78,16 +81,15 @@ def _not_ours() -> InvalidInput:
     )
 
 
-def _open(content: bytes) -> Workbook:
-    if len(content) > MAX_BYTES:
-        raise LimitExceeded(gettext_lazy("The file is larger than {limit} bytes."), limit=MAX_BYTES)
+def _open(content: bytes) -> dict[str, Rows]:
+    """The sheets' rows by title."""
     try:
-        with zipfile.ZipFile(BytesIO(content)) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > MAX_EXPANDED_BYTES:
-                raise LimitExceeded(gettext_lazy("The file is larger than {limit} bytes."), limit=MAX_EXPANDED_BYTES)
-        return load_workbook(BytesIO(content), read_only=True, data_only=True)
-    except (zipfile.BadZipFile, InvalidFileException, KeyError, ValueError, TypeError, OSError, SyntaxError) as error:
-        raise _not_ours() from error
+        sheets = read_workbook(content, max_rows=MAX_ROWS, max_columns=MAX_COLUMNS, limits=_FILE_LIMITS)
+    except ParseError as error:
+        if error.code in _NO_WORKBOOK:
+            raise _not_ours() from error
+        raise LimitExceeded("{reason}", reason=in_language(error.ja, error.en)) from error
+    return {sheet.title: sheet.rows for sheet in sheets}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +101,9 @@ class _Written:
     mark: str
 
 
-def _exported(rows: Sequence[Sequence[Any]]) -> tuple[str, dict[int, _Written]]:
+def _exported(rows: Rows) -> tuple[str, dict[int, _Written]]:
     """The review's id, and the rows as they were written, by number."""
-    if len(rows) < 2 or rows[0][0] != FORMAT_NAME:
+    if len(rows) < 2 or len(rows[0]) < 2 or rows[0][0] != FORMAT_NAME:
         raise _not_ours()
     heads = [str(head) for head in rows[1]]
     found: dict[int, _Written] = {}
@@ -120,14 +122,14 @@ def _stored_value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds 
     return plain_text(str(value or ""))
 
 
-def _table_of(book: Workbook) -> Iterator[tuple[int, dict[str, Any]]]:
+def _table_of(book: Mapping[str, Rows]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows below the headings, by field; rows without any answer or number are left out.
 
     A column for answers that somebody took out leaves what is stored; a sheet that has all of them comes first.
     """
     for is_whole in (True, False):
-        for name in book.sheetnames:
-            rows = enumerate(book[name].iter_rows(values_only=True, max_row=MAX_ROWS), 1)
+        for sheet in book.values():
+            rows = enumerate(sheet, 1)
             columns = _columns_in(rows, is_whole=is_whole)
             if columns:
                 yield from _rows_below(rows, columns)

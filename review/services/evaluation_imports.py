@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -11,10 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.core.errors import InvalidInput
+from hub.core.errors import InvalidInput, LimitExceeded
+from hub.core.languages import in_language
 from hub.evaluation.cases import ParsedCase, retrieval_case
 from hub.evaluation.review_cases import REVIEW, review_case
-from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, read_rows
+from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, is_workbook, json_rows, table_rows
+from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.tables import read_workbook
 from knowledge.measuring.scoring import search_of
 from knowledge.models import Document
 from knowledge.services.retrieval_evaluation import get_dataset
@@ -23,6 +27,8 @@ from review.schemas.evaluation import ImportPreview, RowProblem
 from review.services.evaluation import save_case
 
 BAD_ROWS_SHOWN = 5
+MAX_FILE_BYTES = 20_000_000
+MAX_COLUMNS = 100
 FORMATS = ("auto", "cases", "gold_list")
 
 
@@ -32,11 +38,29 @@ def rows_of(cases: Sequence[Any]) -> list[Row]:
 
 
 def rows_in(content: bytes, filename: str) -> list[Row]:
-    """Read the rows of a file. Raises InvalidInput when it is none that cases can be read from."""
+    """Read the rows of a file. Raises InvalidInput when it is none that cases can be read from, LimitExceeded."""
+    if len(content) > MAX_FILE_BYTES:
+        raise LimitExceeded(_("A file of cases may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
     try:
-        return read_rows(content, filename=filename)
+        if not is_workbook(content):
+            return json_rows(content, filename=filename)
+        sheets = read_workbook(content, max_rows=MOST_ROWS + 1, max_columns=MAX_COLUMNS)
+        return table_rows(sheets[0].rows if sheets else ())
     except UnreadableCases as error:
-        raise InvalidInput(_("No cases can be read: {reason}."), code="unreadable_cases", reason=str(error)) from error
+        raise _unreadable(str(error)) from error
+    except ParseError as error:
+        raise _unreadable(in_language(error.ja, error.en)) from error
+
+
+def rows_in_file(path: Path, filename: str) -> list[Row]:
+    """Read the rows of an uploaded file; errors as in `rows_in`."""
+    if path.stat().st_size > MAX_FILE_BYTES:  # before it is read into memory
+        raise LimitExceeded(_("A file of cases may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
+    return rows_in(path.read_bytes(), filename)
+
+
+def _unreadable(reason: str) -> InvalidInput:
+    return InvalidInput(_("No cases can be read: {reason}."), code="unreadable_cases", reason=reason)
 
 
 def preview_cases(

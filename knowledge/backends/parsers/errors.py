@@ -48,6 +48,10 @@ _MESSAGES: dict[str, tuple[str, str]] = {
         "セルが多すぎます（上限 {limit} 個）。シートを分けるか、CSV の必要な部分だけにしてください。",
         "The workbook has more than {limit} cells. Split it or keep only the part that matters.",
     ),
+    "too_many_rows": (
+        "行が多すぎます（シート「{sheet}」、上限 {limit} 行）。ファイルを分けてください。",
+        "The sheet “{sheet}” has more than {limit} rows. Split the file.",
+    ),
     "expanded_too_large": (
         "圧縮を展開すると大きくなりすぎます（{detail}）。圧縮爆弾の疑いがあるため開きませんでした。",
         "The file expands to too much data ({detail}). It was not opened, since it may be a zip bomb.",
@@ -71,6 +75,10 @@ _MESSAGES: dict[str, tuple[str, str]] = {
     "out_of_memory": (
         "読み込みに必要なメモリが上限（{limit}）を超えました。文書を分割してください。",
         "Reading needed more memory than allowed ({limit}). Split the document.",
+    ),
+    "reader_lost": (
+        "読み込み処理が中断されました。もう一度お試しください。",
+        "Reading was interrupted from outside. Try again.",
     ),
     "parser_crashed": (
         "読み込み処理が異常終了しました（{detail}）。元のアプリケーションで保存し直してください。",

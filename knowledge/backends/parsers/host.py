@@ -14,12 +14,13 @@ import os
 import select
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
 from hub.core.collecting import collect_seldom
 from knowledge.backends.parsers.child import ERRORS, REQUEST, RESULT, main
-from knowledge.backends.parsers.registry import preload
+from knowledge.backends.parsers.registry import DOCUMENT_TASK, preload
 
 IDLE_S = 60.0
 
@@ -28,7 +29,9 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
     """Answer requests until there are no more; gives the folder of its request in a forked child, else None."""
     while select.select([requests], [], [], IDLE_S)[0] and (line := requests.readline()):
         request = json.loads(line)
-        preload(request["filename"])
+        import_module(request["task"].partition(":")[0])
+        if request["task"] == DOCUMENT_TASK:
+            preload(request["filename"])
         collect_seldom()
         child = os.fork()
         if not child:

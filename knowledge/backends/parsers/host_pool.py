@@ -45,14 +45,16 @@ class Host:
         self._answers = cast("IO[bytes]", self._process.stdout)
 
     def run(
-        self, folder: Path, *, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None
+        self, folder: Path, *, task: str, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None
     ) -> int | None:
         """Have a child work on the request in ``folder`` and give its exit code; None when the host ended first.
 
-        ``filename`` tells the host which libraries to load. :raises ParseError: ``timeout``; then, as after anything
+        ``task`` and ``filename`` tell the host what to import before it forks.
+
+        :raises ParseError: ``timeout``; then, as after anything
         else that ``heartbeat`` raises, the child may still run: call `kill`.
         """
-        line = json.dumps({"folder": str(folder), "filename": filename}) + "\n"
+        line = json.dumps({"folder": str(folder), "task": task, "filename": filename}) + "\n"
         try:
             self._requests.write(line.encode())
         except BrokenPipeError:

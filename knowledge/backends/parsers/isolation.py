@@ -1,4 +1,4 @@
-"""Parse a file in a child process that can hang, crash or eat memory without harm to the caller."""
+"""Read a file in a child process that can hang, crash or eat memory without harm to the caller."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ import logging
 import os
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 from knowledge.backends.parsers.child import ERRORS, REQUEST, RESULT
 from knowledge.backends.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.backends.parsers.host_pool import hosts
 from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.parsers.serialize import load_outcome
+from knowledge.backends.parsers.registry import DOCUMENT_TASK
+from knowledge.backends.parsers.serialize import load_document, load_result
 from knowledge.types.documents import ParsedDocument
 
 logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
 
 # A host that was about to end for want of work, or that was killed, can't be asked; the next one is new.
 _TRIES = 2
@@ -37,7 +40,32 @@ def parse_isolated(
     heartbeat: Callable[[], None] | None = None,
     scratch: Path | None = None,
 ) -> ParsedDocument:
-    """Parse a file in a child process without our environment, in a session apart and a private folder.
+    """Parse a file as a document in a child process; parameters and errors as in `run_isolated`."""
+
+    def load(result: dict[str, Any], folder: Path) -> ParsedDocument:
+        return load_document(result, folder, limits)
+
+    return run_isolated(
+        DOCUMENT_TASK, path, load, filename=filename, limits=limits, heartbeat=heartbeat, scratch=scratch
+    )
+
+
+def run_isolated(
+    task: str,
+    path: Path,
+    load: Callable[[dict[str, Any], Path], Result],
+    *,
+    filename: str,
+    limits: ParseLimits,
+    arguments: Mapping[str, Any] | None = None,
+    heartbeat: Callable[[], None] | None = None,
+    scratch: Path | None = None,
+) -> Result:
+    """Run ``task`` on a file in a child process without our environment, in a session apart and a private folder.
+
+    The task is ``module:function``; it is called as ``function(path, limits=, folder=, filename=, **arguments)`` and
+    gives a JSON object as text, which ``load`` turns into the result while the child's folder is still there. The
+    child knows neither Django nor the database.
 
     ``heartbeat`` is called about once a second while the child works; what it raises ends the child and reaches the
     caller. The private folder is made in ``scratch`` (default: the system's) and removed afterwards.
@@ -48,20 +76,27 @@ def parse_isolated(
     """
     with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=scratch) as folder:
         Path(folder, REQUEST).write_text(
-            json.dumps({"path": str(path.resolve()), "filename": filename, "limits": dataclasses.asdict(limits)}),
+            json.dumps(
+                {
+                    "task": task,
+                    "path": str(path.resolve()),
+                    "arguments": {"filename": filename, **(arguments or {})},
+                    "limits": dataclasses.asdict(limits),
+                }
+            ),
             encoding="utf-8",
         )
-        exit_code = _run(Path(folder), filename, limits, heartbeat)
+        exit_code = _run(Path(folder), task, filename, limits, heartbeat)
         if exit_code != 0:
             raise _failure(exit_code, Path(folder, ERRORS), limits)
-        return _read(Path(folder, RESULT), limits)
+        return _read(Path(folder, RESULT), limits, load)
 
 
-def _run(folder: Path, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None) -> int:
+def _run(folder: Path, task: str, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None) -> int:
     """Run the child to its end and return its exit code, negative for a signal. Raises HostLost."""
     for _try in range(_TRIES):
         with hosts.get().lend() as host:
-            exit_code = host.run(folder, filename=filename, limits=limits, heartbeat=heartbeat)
+            exit_code = host.run(folder, task=task, filename=filename, limits=limits, heartbeat=heartbeat)
         if exit_code is not None:
             return exit_code
     raise HostLost("the host of parser children ended without an answer")
@@ -97,10 +132,10 @@ def _last_error(stderr: Path) -> str:
     return last.partition(":")[0].rpartition(".")[2][:80]
 
 
-def _read(result: Path, limits: ParseLimits) -> ParsedDocument:
+def _read(result: Path, limits: ParseLimits, load: Callable[[dict[str, Any], Path], Result]) -> Result:
     try:
         if result.stat().st_size > limits.max_output_bytes:
             raise parse_error("output_too_large", limit=readable_size(limits.max_output_bytes))
-        return load_outcome(result.read_text(encoding="utf-8"), result.parent, limits)
+        return load(load_result(result.read_text(encoding="utf-8")), result.parent)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise parse_error("parser_crashed", detail=type(error).__name__) from error

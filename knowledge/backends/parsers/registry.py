@@ -10,10 +10,12 @@ from knowledge.backends.parsers.archive import check_archive
 from knowledge.backends.parsers.detect import detect_format
 from knowledge.backends.parsers.errors import parse_error, readable_size
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.backends.parsers.serialize import dump_document
 from knowledge.ports import Parser
 from knowledge.types.documents import ParsedDocument
 
 _PACKAGE = "knowledge.backends.parsers"
+DOCUMENT_TASK = f"{_PACKAGE}.registry:read_document"
 _PARSERS = {
     "md": ("markdown", "MarkdownParser"),
     "txt": ("text", "TextParser"),
@@ -45,6 +47,11 @@ def preload(filename: str) -> None:
     module_name, _class_name = _PARSERS.get({"htm": "html", "markdown": "md"}.get(suffix, suffix), ("other", ""))
     if module_name != "other":
         import_module(f"{_PACKAGE}.{module_name}")
+
+
+def read_document(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
+    """The task of a child that reads a document: its JSON, with the pictures as files in ``folder``."""
+    return dump_document(parse_file(path, filename=filename, limits=limits), folder)
 
 
 def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:

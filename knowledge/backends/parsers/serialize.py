@@ -45,16 +45,26 @@ def dump_error(error: ParseError) -> str:
     return json.dumps({"error": {"code": error.code, "ja": error.ja, "en": error.en}}, ensure_ascii=False)
 
 
-def load_outcome(text: str, folder: Path, limits: ParseLimits) -> ParsedDocument:
-    """Read what the child wrote.
+def load_result(text: str) -> dict[str, Any]:
+    """Read the JSON object that a child wrote.
 
     :raises ParseError: the one that the child met.
-    :raises ValueError: when the text is neither outcome, or its pictures pass the limits.
+    :raises ValueError: when the text is no JSON object.
     """
     outcome = json.loads(text)
+    if not isinstance(outcome, dict):
+        raise ValueError("no object")
     if "error" in outcome:
         error = outcome["error"]
         raise ParseError(error["code"], ja=error["ja"], en=error["en"])
+    return outcome
+
+
+def load_document(outcome: dict[str, Any], folder: Path, limits: ParseLimits) -> ParsedDocument:
+    """Make the document of a child's result; its pictures are read from ``folder``.
+
+    :raises ValueError: it is no document, or its pictures pass the limits.
+    """
     return _document(outcome["document"], folder, limits)
 
 

@@ -81,7 +81,7 @@ class Command(HubCommand):
     def _import(self, principal: Principal, dataset: str, file: Path) -> None:
         if not file.is_file():
             raise CommandError(f"there is no file {file}")
-        rows = evaluation_imports.rows_in(file.read_bytes(), file.name)
+        rows = evaluation_imports.rows_in_file(file, file.name)
         try:
             evaluation.read_dataset(principal, dataset)
         except NotFound:

@@ -13,8 +13,8 @@ from rdflib.compare import isomorphic
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
 from hub.access.services import create_token
 from knowledge.models import Collection
-from knowledge.ontology.rdf_files import read_graph
 from knowledge.ontology.rdf_writing import graph_of
+from knowledge.services.ontology_files import read_graph
 from tests.factories import upload_text, work_through
 from tests.hub.admin.support import grant, make_user
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED

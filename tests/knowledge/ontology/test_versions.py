@@ -17,10 +17,10 @@ from hub.core.publication import PublicationStatus
 from knowledge.models import Collection, Ontology, OntologyClass
 from knowledge.ontology import shape_checks, store
 from knowledge.ontology.queries import topics_for, topics_of
-from knowledge.ontology.rdf_files import read_graph
 from knowledge.ontology.rdf_writing import graph_of
 from knowledge.services import ontologies, ontology_editing
 from knowledge.services.ontologies import import_ontology
+from knowledge.services.ontology_files import read_graph
 from knowledge.shipped import load_shipped_content
 from tests.factories import hub_curator, principal_with
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED

@@ -19,9 +19,13 @@ from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.backends.parsers.errors import parse_error
 from knowledge.backends.parsers.host_pool import Host, HostPool, host_environment
 from knowledge.backends.parsers.isolation import HostLost
-from knowledge.backends.parsers.registry import parse_file
-from knowledge.backends.parsers.serialize import dump_document, dump_error, load_outcome
+from knowledge.backends.parsers.registry import DOCUMENT_TASK, parse_file
+from knowledge.backends.parsers.serialize import dump_document, dump_error, load_document, load_result
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
+
+
+def request_for(path: Path, **limits: float) -> dict[str, object]:
+    return {"task": DOCUMENT_TASK, "path": str(path), "arguments": {"filename": path.name}, "limits": limits}
 
 
 def test_a_document_comes_back_from_the_child_unchanged(samples: Path) -> None:
@@ -38,12 +42,12 @@ def test_pages_and_notices_survive_the_way_back(tmp_path: Path) -> None:
     document = parse_file(path, filename="a.pdf", limits=ParseLimits())
 
     assert document.notices
-    assert load_outcome(dump_document(document, tmp_path), tmp_path, ParseLimits()) == document
+    assert load_document(load_result(dump_document(document, tmp_path)), tmp_path, ParseLimits()) == document
 
 
 def test_errors_survive_the_way_back(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
-        load_outcome(dump_error(parse_error("encrypted")), tmp_path, ParseLimits())
+        load_result(dump_error(parse_error("encrypted")))
 
     assert (caught.value.code, caught.value.ja) == ("encrypted", parse_error("encrypted").ja)
 
@@ -139,9 +143,9 @@ def test_the_child_sees_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _asked(host: Host, folder: Path, source: Path) -> int | None:
-    request = {"path": str(source), "filename": source.name, "limits": {}}
+    request = request_for(source)
     (folder / "request.json").write_text(json.dumps(request))
-    return host.run(folder, filename=source.name, limits=ParseLimits(), heartbeat=None)
+    return host.run(folder, task=DOCUMENT_TASK, filename=source.name, limits=ParseLimits(), heartbeat=None)
 
 
 def test_one_host_reads_one_document_after_another_each_in_a_child_of_its_own(samples: Path, tmp_path: Path) -> None:
@@ -151,7 +155,7 @@ def test_one_host_reads_one_document_after_another_each_in_a_child_of_its_own(sa
             folder = tmp_path / name
             folder.mkdir()
             assert _asked(host, folder, samples / name) == 0
-            document = load_outcome((folder / "result.json").read_text(), folder, ParseLimits())
+            document = load_document(load_result((folder / "result.json").read_text()), folder, ParseLimits())
             assert document == parse_file(samples / name, filename=name, limits=ParseLimits())
         assert host.is_alive()
     finally:
@@ -162,10 +166,11 @@ def test_a_child_that_dies_leaves_its_host_able_to_read_the_next(samples: Path, 
     (tmp_path / "endless.md").write_bytes(("> - 項目\n\n" * 400_000).encode())
     pool = HostPool()
     with pool.lend() as host:
-        (tmp_path / "request.json").write_text(
-            json.dumps({"path": str(tmp_path / "endless.md"), "filename": "endless.md", "limits": {"cpu_s": 1}})
+        (tmp_path / "request.json").write_text(json.dumps(request_for(tmp_path / "endless.md", cpu_s=1)))
+        assert (
+            host.run(tmp_path, task=DOCUMENT_TASK, filename="endless.md", limits=ParseLimits(), heartbeat=None)
+            == -signal.SIGXCPU
         )
-        assert host.run(tmp_path, filename="endless.md", limits=ParseLimits(), heartbeat=None) == -signal.SIGXCPU
     with pool.lend() as again:
         assert again is host
         assert _asked(again, tmp_path, samples / "minutes.txt") == 0
@@ -215,7 +220,7 @@ def test_a_host_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
 
 
 def test_the_child_loads_neither_django_nor_the_parsers_it_does_not_need(samples: Path, tmp_path: Path) -> None:
-    request = {"path": str(samples / "minutes.txt"), "filename": "minutes.txt", "limits": {}}
+    request = request_for(samples / "minutes.txt")
     (tmp_path / "request.json").write_text(json.dumps(request))
     program = (
         "import sys; from pathlib import Path; from knowledge.backends.parsers import child;"

@@ -8,12 +8,13 @@ import json
 import pytest
 from openpyxl import Workbook
 
+from hub.core.errors import InvalidInput
 from hub.evaluation.classification import Judged, counts, measure
 from hub.evaluation.review_cases import expand_identifiers, review_case
-from hub.evaluation.rows import UnreadableCases, read_rows
 from review.evaluation.comparison import compare
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, to_cases
 from review.evaluation.matching import Defect, Said, answer
+from review.services.evaluation_imports import rows_in
 
 CASE = {"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item": "欠番", "expected_verdict": "pass"}
 
@@ -33,7 +34,7 @@ def test_json_lines_json_and_excel_give_the_same_cases() -> None:
     lines = json.dumps(case, ensure_ascii=False).encode()
     whole = json.dumps({"cases": [case]}, ensure_ascii=False).encode()
 
-    read = [read_rows(content, filename="cases") for content in (excel.getvalue(), lines, b"\xef\xbb\xbf" + whole)]
+    read = [rows_in(content, "cases") for content in (excel.getvalue(), lines, b"\xef\xbb\xbf" + whole)]
 
     assert [[row.number for row in rows] for rows in read] == [[2], [1], [1]]
     first, second, third = (review_case(rows[0].fields) for rows in read)
@@ -45,8 +46,8 @@ def test_json_lines_json_and_excel_give_the_same_cases() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"PK\x03\x04 no workbook", b"\n\n"])
 def test_a_file_that_holds_no_cases_is_refused(content: bytes) -> None:
-    with pytest.raises(UnreadableCases):
-        read_rows(content, filename="cases.jsonl")
+    with pytest.raises(InvalidInput):
+        rows_in(content, "cases.jsonl")
 
 
 @pytest.mark.parametrize(
