@@ -9,12 +9,13 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Role
 from hub.evaluation.models import EvaluationRun
 from hub.evaluation.review_cases import review_case
+from knowledge.services.deletion import delete_document
 from review.evaluation import execution
 from review.judging.sitting import Sitting
 from review.services.evaluation import save_case
 from review.services.evaluation_runs import start_run
 from review.work import Work
-from tests.review.hidden.support import OPERATOR, Person, names_nothing, reviewed
+from tests.review.hidden.support import OPERATOR, Person, hidden_finding, names_nothing, reviewed
 
 pytestmark = pytest.mark.django_db
 
@@ -104,3 +105,15 @@ def test_suggestions_are_asked_for_under_the_highest_classification_of_the_docum
 
     assert purpose.classification == Classification.C3
     assert purpose.document_ids == [design.public_id, secret.public_id]
+
+
+def test_deleting_a_related_document_erases_what_people_said_of_checks_beside_it(design, requirements, heidi, alice):
+    review = reviewed(alice, design, requirements)
+    check = hidden_finding(review).result.item_version.item.code
+    verdict = {"verdict": "pass", "reason": "FR-902 は別冊"}
+    alice.send("patch", f"/reviews/{review.public_id}/results/{check}", verdict)
+
+    delete_document(principal=OPERATOR, document_id=requirements.public_id)
+
+    for who in (heidi, alice):
+        assert names_nothing(who.get(f"/reviews/{review.public_id}").content.decode(), requirements)

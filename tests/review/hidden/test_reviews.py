@@ -68,6 +68,15 @@ def test_a_finding_that_rests_on_a_hidden_document_is_withheld_at_every_door(
         assert CANARIES[0] in DOORS[door](alice, review)
 
 
+@pytest.mark.parametrize("name", ["change", "triage"])
+def test_the_pages_say_how_many_findings_are_withheld(name, design, requirements, heidi, alice):
+    review = reviewed(alice, design, requirements)
+    told = "documents you may not read are withheld: 1"
+
+    assert told in heidi.page(name, review.pk).content.decode()
+    assert told not in alice.page(name, review.pk).content.decode()
+
+
 @pytest.mark.parametrize("report_format", RENDERERS)
 def test_reports_in_every_form_withhold_it_and_say_how_many(report_format, design, requirements, heidi, alice):
     review = reviewed(alice, design, requirements)
