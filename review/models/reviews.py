@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -32,7 +33,7 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         visible = Q(version__document_id__in=Document.objects.visible_to(principal, scope).values("pk"))
         if principal.is_superuser and principal.allows(scope):
             visible |= Q(version__isnull=True)
-        return self.filter(visible).exclude(_is_above(principal.ceiling))
+        return self.filter(visible).exclude(_has_related_above(principal.ceiling))
 
     def any_hidden(self, principal: Principal, public_ids: set[str]) -> bool:
         """Whether some of these reviews are there, and not for the caller to read. One query."""
@@ -40,13 +41,13 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         return self.filter(public_id__in=public_ids).exclude(pk__in=visible).exists()
 
 
-def _is_above(ceiling: int) -> Q:
+def _has_related_above(ceiling: int) -> Exists | Q:
     """Reviews with a related document that is classified higher, or whose collection is."""
     if ceiling >= max(Classification):
         return Q(pk__in=[])
-    document = "related__version__document"
-    itself, collection = f"{document}__classification__gt", f"{document}__collection__classification__gt"
-    return Q((itself, ceiling)) | Q((collection, ceiling))
+    itself, collection = "version__document__classification__gt", "version__document__collection__classification__gt"
+    related = apps.get_model("review", "RelatedVersion").objects.filter(review=OuterRef("pk")).order_by()
+    return Exists(related.filter(Q((itself, ceiling)) | Q((collection, ceiling))))
 
 
 class FindingQuerySet(models.QuerySet["Finding"]):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Prefetch, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -37,7 +37,7 @@ from review.schemas import FindingOut, ReviewOut, review_out
 from review.services.mappings import suspect_reasons
 from review.services.masters import get_checklist, version_in_force
 from review.services.related import pin_related, related_versions
-from review.services.withholding import with_related, with_withheld, withhold
+from review.services.withholding import load_parts, with_sources
 from review.tasks import execute_review
 
 FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
@@ -192,25 +192,18 @@ POLLED = ("status", "progress", "version_id", "version__status", "version__progr
 
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
-    """Find a review with all that ``review_out`` shows, in five queries. Raises NotFound, also for hidden ones.
+    """Find a review with all that ``review_out`` shows, in five queries, or six where it has related documents.
 
-    It holds what the caller may read: findings that rest on documents hidden from them are left out, and notices say
-    how many. The parts are never to be saved as a whole.
+    Raises NotFound, also for hidden ones. It holds what the caller may read: findings that rest on documents hidden
+    from them are left out, and notices say how many. The parts are never to be saved as a whole.
     """
     principal.require(scope)
-    findings = Finding.objects.readable_by(principal).select_related(*FINDING_PARTS)
-    rows = with_withheld(principal, CheckResult.objects.select_related("item_version__item"))
-    results = rows.prefetch_related(Prefetch("findings", queryset=findings), "decisions")
-    review = (
-        with_related(principal, Review.objects.visible_to(principal, scope))
-        .select_related("version__document__collection", "checklist_version__checklist")
-        .prefetch_related(Prefetch("results", queryset=results), "signatures")
-        .filter(public_id=review_id)
-        .first()
-    )
+    found = with_sources(Review.objects.visible_to(principal, scope)).filter(public_id=review_id)
+    review = found.select_related("version__document__collection", "checklist_version__checklist").first()
     if review is None:
         raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
-    withhold(review)
+    findings = Finding.objects.select_related(*FINDING_PARTS)
+    load_parts(principal, review, findings=findings, results=CheckResult.objects.select_related("item_version__item"))
     return review
 
 

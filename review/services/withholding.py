@@ -6,7 +6,7 @@ they say, where, and of which document is not.
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext as _
 
@@ -15,33 +15,54 @@ from hub.core.errors import Conflict
 from knowledge.models import Document
 from knowledge.types.notices import Notice
 from review.models import CheckResult, Finding, RelatedVersion, Review, ReviewQuerySet
+from review.models.reviews import FindingQuerySet
 
 
-def with_related(principal: Principal, reviews: ReviewQuerySet) -> ReviewQuerySet:
-    """Note of each review whether related documents are hidden, and how they are classified, for ``withhold``."""
+def with_sources(reviews: ReviewQuerySet) -> ReviewQuerySet:
+    """Note of each review whether it has related documents, or findings that rest on others, for ``load_parts``."""
     related = RelatedVersion.objects.filter(review=OuterRef("pk")).order_by()
-    hidden = related.filter(version__document__in=Document.objects.hidden_from(principal).values("pk"))
-    level = Max(Greatest("version__document__classification", "version__document__collection__classification"))
-    return reviews.annotate(
-        compares_hidden=Exists(hidden),
-        level_of_related=Subquery(related.values("review").annotate(level=level).values("level")),
-    )
+    resting = Finding.objects.filter(result__review=OuterRef("pk")).exclude(rests_on=[]).order_by()
+    return reviews.annotate(has_sources=Q(Exists(related)) | Q(Exists(resting)))
 
 
-def with_withheld(principal: Principal, results: QuerySet[CheckResult]) -> QuerySet[CheckResult]:
-    """Note of each result how many of its findings are withheld from the caller, for ``withhold``."""
+def load_parts(
+    principal: Principal, review: Review, *, findings: FindingQuerySet, results: QuerySet[CheckResult]
+) -> None:
+    """Load the results, findings, decisions and signatures of a review that the caller may see.
+
+    Four queries, and one more where the review has sources: then what is withheld is left out, and notices say so.
+    Expects a review from ``with_sources``.
+    """
+    has_sources = review.__dict__["has_sources"]
+    if has_sources:
+        findings = findings.readable_by(principal)
+        results = _with_withheld(principal, results)
+    rows = results.prefetch_related(Prefetch("findings", queryset=findings), "decisions")
+    prefetch_related_objects([review], Prefetch("results", queryset=rows), "signatures")
+    if has_sources:
+        _note_related(principal, review)
+        _withhold(review)
+
+
+def _with_withheld(principal: Principal, results: QuerySet[CheckResult]) -> QuerySet[CheckResult]:
+    """Note of each result how many of its findings are withheld from the caller."""
     withheld = Finding.objects.withheld_from(principal).filter(result=OuterRef("pk")).order_by()
     counted = withheld.values("result").annotate(number=Count("pk")).values("number")
     return results.annotate(withheld_count=Coalesce(Subquery(counted), 0))
 
 
-def withhold(review: Review) -> None:
-    """Say in a loaded review what is withheld, and take out what people wrote of it (never of the stored one).
+def _note_related(principal: Principal, review: Review) -> None:
+    """Note whether related documents are hidden, and the highest classification of them all. One query."""
+    is_hidden = Exists(Document.objects.hidden_from(principal).filter(pk=OuterRef("version__document")))
+    level = Greatest("version__document__classification", "version__document__collection__classification")
+    related = review.related.order_by().annotate(is_hidden=is_hidden, level=level)
+    noted = list(related.filter(version__isnull=False).values_list("is_hidden", "level"))
+    review.hidden_related = any(hidden for hidden, _level in noted)
+    review.related_level = max((level for _hidden, level in noted), default=None)
 
-    Expects what ``services.get_review`` selects.
-    """
-    noted = review.__dict__
-    review.hidden_related, review.related_level = noted["compares_hidden"], noted["level_of_related"]
+
+def _withhold(review: Review) -> None:
+    """Say in a loaded review what is withheld, and take out what people wrote of it (never of the stored one)."""
     total = 0
     for result in review.results.all():
         result.withheld = result.__dict__["withheld_count"]
