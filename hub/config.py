@@ -212,7 +212,7 @@ class Configuration(DoorSettings):
         365, ge=1, le=3650, description="the longest life of an access token in days, and the one it gets by default"
     )
     hub_session_hours: int = Field(
-        12, ge=1, le=336, description="hours after which a person who did nothing signs in to the admin again"
+        12, ge=1, le=336, description="hours after signing in when a session of the admin ends, used or not"
     )
     hub_sign_in_failures: int = Field(
         5, ge=1, le=100, description="wrong passwords for one user name from one address before that address waits"
