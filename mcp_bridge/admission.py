@@ -6,12 +6,13 @@ import asyncio
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from redis.asyncio import Redis
+
 from hub.access.principals import Principal
 from hub.core.client_address import address_of
 from hub.core.errors import Unauthenticated
 from hub.rest.rate_limits import rate_limiter, refuse_beyond, stranger_subject, subject_of
 from mcp_bridge.departures import Scope
-from mcp_bridge.threads import in_thread
 from mcp_bridge.tokens import TokenLookup
 
 SCHEME = "bearer"
@@ -26,7 +27,7 @@ class _Asked:
 _asked: ContextVar[_Asked | None] = ContextVar("hub_mcp_asked", default=None)
 
 
-async def admit(scope: Scope, tokens: TokenLookup) -> Principal | None:
+async def admit(scope: Scope, tokens: TokenLookup, counter: Redis) -> Principal | None:
     """Give the owner of the request's bearer token; None without a valid one, whom the SDK answers with 401.
 
     Counts the request by its token, or by its address where the token is refused. What else goes wrong in the lookup
@@ -45,7 +46,7 @@ async def admit(scope: Scope, tokens: TokenLookup) -> Principal | None:
         return None
     principal = owner.result() if error is None else None
     subject = subject_of(principal) if principal else stranger_subject(address_of((scope.get("client") or ("",))[0]))
-    refuse_beyond(await in_thread(rate_limiter.hit, subject))
+    refuse_beyond(await rate_limiter.hit_on_loop(subject, counter))
     return principal
 
 

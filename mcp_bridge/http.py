@@ -22,6 +22,7 @@ from hub.core.measures import OPEN_MCP, count_request
 from hub.rest.errors import BadRequest
 from hub.rest.heads import check_headers, is_allowed_host, is_allowed_origin
 from hub.rest.problems import DEFAULT_RETRY_AFTER_S
+from hub.rest.rate_limits import client_for_loop
 from mcp_bridge.admission import admit
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import accepted_language
@@ -74,6 +75,7 @@ class McpApps:
         self._events = EventBridge()
         self._connections = ConnectionLog()
         self._tokens = TokenLookup()
+        self._counter = client_for_loop()
         self._sessions = Sessions(self._has_session)
         door = Door(
             principal=bearer_principal,
@@ -101,6 +103,7 @@ class McpApps:
             for server in (*self._servers.values(), *([self._fixture] if self._fixture else [])):
                 await stack.enter_async_context(server.session_manager.run())
             stack.push_async_callback(self._tokens.aclose)
+            stack.push_async_callback(self._counter.aclose)
             stack.push_async_callback(self._events.aclose)
             await stack.enter_async_context(self._connections.telling())
             yield
@@ -126,7 +129,7 @@ class McpApps:
                 await self._apps[name](scope, receive, explained)
                 return
             try:
-                caller = await admit(scope, self._tokens)
+                caller = await admit(scope, self._tokens, self._counter)
                 begins = caller is not None and opens_session(scope)
                 session = self._sessions.begin(name, user_id=caller.user_id) if caller and begins else None
             except (RateLimited, Unavailable) as error:
