@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 
 from knowledge.types.documents import Block, BlockKind
 
@@ -90,6 +92,6 @@ def row_cells(row: str) -> tuple[str, ...]:
 
 def has_content(text: str, blocks: Sequence[Block], start: int, end: int) -> bool:
     """Tell whether anything but headings and placeholders begins in ``[start, end)``."""
-    return any(
-        has_substance(text[block.start : block.end], block.kind) for block in blocks if start <= block.start < end
-    )
+    first = bisect_left(blocks, start, key=lambda block: block.start)
+    inside = takewhile(lambda block: block.start < end, islice(blocks, first, None))
+    return any(has_substance(text[block.start : block.end], block.kind) for block in inside)

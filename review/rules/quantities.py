@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -203,9 +204,9 @@ class _Reader:
     def rows(self) -> Iterator[Quantity]:
         for table in read_tables(self._text, self._blocks):
             at = _name_column(table)
-            names = [row.cells[at].text for row in table.rows if at < len(row.cells)]
+            names = Counter(row.cells[at].text for row in table.rows if at < len(row.cells))
             for row in table.rows:
-                if at < len(row.cells) and names.count(row.cells[at].text) == 1:
+                if at < len(row.cells) and names[row.cells[at].text] == 1:
                     yield from self._cells(table, row, at)
 
     def _cells(self, table: Table, row: Row, at: int) -> Iterator[Quantity]:

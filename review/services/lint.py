@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.core.errors import InvalidInput, LimitExceeded
-from knowledge.backends.parsers.markdown import markdown_blocks
-from knowledge.text.structure import build_sections
-from knowledge.types.documents import Block, BlockKind
-from knowledge.types.notices import Notice
-from review.rules import RuleCrash, run_rules
-from review.rules.style import Place, StyleRule, StyleText, Use, read_markdown, read_plain, style_rules
+from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
+from hub.core.per_process import PerProcess
+from knowledge.backends.parsers import ParseError, ParseLimits
+from knowledge.backends.parsers.isolation import HostLost, run_isolated
+from review.linting import judge_text, read_answer, write_question
+from review.rules.style import Use
 from review.services.text_rules import choose_rules
-from review.types import LintFinding, LintResult, RuleInput, Span
+from review.types import LintResult
 
 # Longer texts are documents: a review takes them in, shows progress and keeps the result.
 MAX_CHARACTERS = 200_000
 MAX_RULES = 200
-# More places of one rule help nobody; a notice tells how many there are.
-MAX_PLACES = 500
-_PARAGRAPH = re.compile(r"^(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))+", re.MULTILINE)
+# Read at once, in a few hundredths of a second; longer texts wait for a process and leave this one to other calls.
+SHORT_CHARACTERS = 5_000
+LIMITS = ParseLimits(wall_s=120.0, cpu_s=60.0, memory_bytes=1024 * 1024 * 1024)
+# Long texts that one process has judged at a time, and how long another one waits for its turn.
+MOST_AT_ONCE = 2
+TURN_S = 5.0
+_turns = PerProcess(lambda: threading.BoundedSemaphore(MOST_AT_ONCE))
 
 
 class TextFormat(StrEnum):
     MARKDOWN = "markdown"
     TEXT = "text"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Target:
-    style: StyleText
-    document: RuleInput
 
 
 def lint_text(
@@ -47,7 +46,8 @@ def lint_text(
     ``rules`` are ids, prefixes (``style.*``) or aliases (``textlint:…``), all defaults when empty. Offsets count code
     points of ``text``.
 
-    :raises InvalidInput: an unknown rule or format. :raises LimitExceeded: more than ``MAX_CHARACTERS``.
+    :raises InvalidInput: an unknown rule or format. :raises LimitExceeded: more than ``MAX_CHARACTERS``, or
+    it takes longer than LIMITS. :raises Unavailable: too many long texts at once.
     """
     principal.require(Scope.READ)
     if len(text) > MAX_CHARACTERS:
@@ -60,18 +60,43 @@ def lint_text(
     if len(rules) > MAX_RULES:
         raise LimitExceeded(_("More than {limit} rules were named."), code="too_many_rules", limit=MAX_RULES)
     uses = choose_rules(rules)
-    target = _target(text, _format(text_format))
-    findings: list[LintFinding] = []
-    notices: list[Notice] = []
-    for use in uses:
-        _apply(use, target, findings, notices)
-    return LintResult(
-        text=text,
-        sections=target.document.sections,
-        findings=tuple(sorted(findings, key=_text_order)),
-        rules=tuple(dict.fromkeys(use.rule_id for use in uses)),
-        notices=tuple(notices),
-    )
+    is_markdown = _format(text_format) is TextFormat.MARKDOWN
+    if len(text) <= SHORT_CHARACTERS:
+        return judge_text(text, uses, is_markdown=is_markdown)
+    with _turn():
+        return _judge_apart(text, uses, is_markdown=is_markdown)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    turns = _turns.get()
+    if not turns.acquire(timeout=TURN_S):
+        raise Unavailable(
+            _("{limit} long texts are being read already. Ask again in a moment."),
+            code="too_many_texts",
+            limit=MOST_AT_ONCE,
+        )
+    try:
+        yield
+    finally:
+        turns.release()
+
+
+def _judge_apart(text: str, uses: Sequence[Use], *, is_markdown: bool) -> LintResult:
+    try:
+        with tempfile.TemporaryDirectory(prefix="hub-lint-") as folder:
+            path = Path(folder, "question.json")
+            write_question(path, text, uses, is_markdown=is_markdown)
+            return run_isolated("review.linting:answer", path, read_answer, filename=path.name, limits=LIMITS)
+    except HostLost as lost:
+        raise Unavailable(_("The process that reads long texts was ended. Ask again."), code="text_not_read") from lost
+    except ParseError as error:
+        if error.code in ("timeout", "out_of_memory", "output_too_large"):
+            raise LimitExceeded(
+                _("The rules take too long over this text, or too much memory. Shorten it, or name fewer rules."),
+                code="text_too_costly",
+            ) from error
+        raise
 
 
 def _format(name: str) -> TextFormat:
@@ -81,63 +106,3 @@ def _format(name: str) -> TextFormat:
         raise InvalidInput(
             _('"{given}" is no format: use markdown or text.'), code="unknown_format", given=name
         ) from None
-
-
-def _target(text: str, text_format: TextFormat) -> _Target:
-    markdown = text_format is TextFormat.MARKDOWN
-    blocks = markdown_blocks(text) if markdown else _paragraphs(text)
-    document = RuleInput(text=text, title="", document_type="", sections=build_sections(text, blocks), blocks=blocks)
-    return _Target(style=read_markdown(text, blocks) if markdown else read_plain(text), document=document)
-
-
-def _paragraphs(text: str) -> tuple[Block, ...]:
-    return tuple(
-        Block(kind=BlockKind.PARAGRAPH, start=match.start(), end=match.end()) for match in _PARAGRAPH.finditer(text)
-    )
-
-
-def _apply(use: Use, target: _Target, findings: list[LintFinding], notices: list[Notice]) -> None:
-    if (style := style_rules().get(use.rule_id)) is not None:
-        places = list(style.places(target.style, use.params))
-        findings.extend(_place_finding(style, place) for place in places[:MAX_PLACES])
-        if len(places) > MAX_PLACES:
-            notices.append(_cut_notice(style, len(places)))
-        return
-    outcome = run_rules([use.rule_id], target.document)[use.rule_id]
-    if isinstance(outcome, RuleCrash):
-        notices.append(Notice(code="rule_crashed", ja=outcome.message.ja, en=outcome.message.en))
-        return
-    for draft in outcome.findings:
-        findings.append(
-            LintFinding(
-                rule_id=draft.rule_id,
-                severity=draft.severity,
-                message=draft.message,
-                spans=draft.evidence,
-                advice=draft.suggestion.content if draft.suggestion else None,
-                data=draft.data,
-            )
-        )
-
-
-def _place_finding(style: StyleRule, place: Place) -> LintFinding:
-    return LintFinding(
-        rule_id=style.id,
-        severity=style.severity,
-        message=place.message,
-        spans=(Span(start=place.start, end=place.end),),
-        replacement=place.replacement,
-    )
-
-
-def _cut_notice(style: StyleRule, count: int) -> Notice:
-    return Notice(
-        code="places_cut",
-        ja=f"「{style.title.ja}」は {count} か所あります。最初の {MAX_PLACES} か所を示します。",
-        en=f"“{style.title.en}” has {count} places. The first {MAX_PLACES} are shown.",
-    )
-
-
-def _text_order(finding: LintFinding) -> tuple[int, int, str]:
-    first = finding.spans[0] if finding.spans else Span(start=0, end=0)
-    return first.start, first.end, finding.rule_id

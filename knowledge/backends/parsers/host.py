@@ -14,6 +14,7 @@ import os
 import select
 import sys
 import tempfile
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +30,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
     """Answer requests until there are no more; gives the folder of its request in a forked child, else None."""
     while select.select([requests], [], [], IDLE_S)[0] and (line := requests.readline()):
         request = json.loads(line)
-        import_module(request["task"].partition(":")[0])
+        _prepare(request["task"].partition(":")[0])
         if request["task"] == DOCUMENT_TASK:
             preload(request["filename"])
         collect_seldom()
@@ -39,6 +40,12 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
         _, status = os.waitpid(child, 0)
         answers.write(b"%d\n" % os.waitstatus_to_exitcode(status))
     return None
+
+
+@cache
+def _prepare(module: str) -> None:
+    """Import a task's module; its ``prepare()``, if it has one, loads once what each child would load."""
+    getattr(import_module(module), "prepare", lambda: None)()
 
 
 def work_in(folder: Path) -> None:

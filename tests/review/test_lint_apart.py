@@ -1,0 +1,106 @@
+"""Long texts are judged in a process of their own: the same findings, within limits, and nobody else waits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from django.test import Client
+
+from hub.access.principals import Role, Scope, local_operator
+from hub.access.services import create_token
+from hub.core.errors import LimitExceeded, Unavailable
+from knowledge.backends.parsers.host_pool import HostPool, hosts
+from knowledge.models import Collection
+from review.linting import judge_text
+from review.rules.style import ALIASES
+from review.services import lint
+from review.services.text_rules import choose_rules
+from tests.hub.admin.support import grant, make_user
+from tests.review.test_lint import READER, TEXT
+
+LONG = TEXT * 120
+ADVERSARIAL = ["a." * 80_000, "3.3." * 40_000, "1-" * 80_000]
+
+
+@pytest.fixture
+def own_hosts() -> Iterator[HostPool]:
+    yield hosts.get()
+    hosts.get().close()
+
+
+def token_of(name: str) -> str:
+    """A reader's token."""
+    user = make_user(name)
+    grant(user, Role.READER, Collection.objects.get(slug="default"))
+    return create_token(principal=local_operator(), user=user, name="t", scopes=frozenset({Scope.READ}))[1]
+
+
+@pytest.mark.parametrize("text_format", ["markdown", "text"])
+@pytest.mark.parametrize("names", [(), ("style.*",), tuple(sorted(ALIASES))[:60]])
+def test_a_long_text_has_the_findings_that_it_has_in_this_process(
+    own_hosts: HostPool, text_format: str, names: tuple[str, ...]
+) -> None:
+    assert len(LONG) > lint.SHORT_CHARACTERS
+    apart = lint.lint_text(principal=READER, text=LONG, rules=names, text_format=text_format)
+    assert apart.findings
+    assert apart == judge_text(LONG, choose_rules(names), is_markdown=text_format == "markdown")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", ADVERSARIAL)
+def test_a_reader_s_text_costs_this_process_next_to_nothing(own_hosts: HostPool, text: str) -> None:
+    token = token_of("heidi")
+    begun = time.process_time()
+    answer = Client().post(
+        "/api/v1/lint", {"text": text}, content_type="application/json", headers={"Authorization": f"Bearer {token}"}
+    )
+    assert answer.status_code == 200, answer.content
+    # Of processor time of this process; each of these texts took it more than thirty seconds.
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.django_db
+def test_others_are_answered_while_a_long_text_is_read(own_hosts: HostPool) -> None:
+    token = token_of("bob")
+    lint.lint_text(principal=READER, text=LONG)
+    (host,) = own_hosts._idle
+    reading = threading.Thread(target=lint.lint_text, kwargs={"principal": READER, "text": ADVERSARIAL[0]})
+    os.kill(host._process.pid, signal.SIGSTOP)  # so that the text is being read for as long as it takes
+    try:
+        reading.start()
+        answer = Client().get("/api/v1/collections", headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200
+        assert reading.is_alive()
+    finally:
+        os.kill(host._process.pid, signal.SIGCONT)
+        reading.join()
+
+
+def test_a_text_that_costs_too_much_is_an_error_that_says_what_to_do(
+    own_hosts: HostPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lint, "LIMITS", replace(lint.LIMITS, wall_s=0.0))
+    with pytest.raises(LimitExceeded) as refused:
+        lint.lint_text(principal=READER, text=LONG)
+    assert refused.value.error_code == "text_too_costly"
+
+
+def test_no_more_long_texts_are_read_at_once_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lint, "TURN_S", 0.0)
+    turns = lint._turns.get()
+    for _ in range(lint.MOST_AT_ONCE):
+        assert turns.acquire(timeout=0)
+    try:
+        with pytest.raises(Unavailable) as refused:
+            lint.lint_text(principal=READER, text=LONG)
+        assert refused.value.error_code == "too_many_texts"
+        assert lint.lint_text(principal=READER, text=TEXT).findings  # a short one waits for nobody
+    finally:
+        for _ in range(lint.MOST_AT_ONCE):
+            turns.release()
