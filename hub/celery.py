@@ -8,11 +8,19 @@ import socket
 import threading
 import warnings
 from collections.abc import Callable
+from typing import Any
 
-from celery import Celery
+from celery import Celery, Task
 from celery.exceptions import SecurityWarning
 from celery.schedules import crontab
-from celery.signals import beat_init, worker_init, worker_process_shutdown, worker_ready, worker_shutting_down
+from celery.signals import (
+    beat_init,
+    task_postrun,
+    worker_init,
+    worker_process_shutdown,
+    worker_ready,
+    worker_shutting_down,
+)
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
 from hub.core.collecting import collect_seldom
@@ -47,20 +55,31 @@ _stopping = threading.Event()
 
 
 @app.task(name="hub.prune")
-def prune() -> None:
-    """Remove what is no longer needed: old idempotency keys, files of crashed uploads, words of deleted documents."""
+def prune() -> dict[str, int]:
+    """Remove what is no longer needed: old idempotency keys, files of crashed uploads, words of deleted documents.
+
+    Gives how many of these ``failed``; none keeps the others from theirs.
+    """
     from django.utils import timezone  # Django is not set up yet when this module is imported
 
+    from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
     from hub.rest.uploads import prune_temp_files
     from knowledge.backends.postings import prune_terms
     from knowledge.ingest.lexical_upkeep import clear_deleted_postings
 
-    prune_idempotency_records(timezone.now())
-    prune_temp_files(timezone.now())
-    clear_deleted_postings()
-    with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
-        prune_terms()
+    def prune_unused_terms() -> None:
+        with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
+            prune_terms()
+
+    parts: dict[str, Callable[[], object]] = {
+        "idempotency keys": lambda: prune_idempotency_records(timezone.now()),
+        "temporary files": lambda: prune_temp_files(timezone.now()),
+        "postings": clear_deleted_postings,
+        "words": prune_unused_terms,
+    }
+    outcome = for_each_row("hub.prune", parts, lambda part: parts[part](), name=str)
+    return {"failed": len(outcome.failed)}
 
 
 @app.task(name="hub.alerts")
@@ -69,6 +88,15 @@ def alerts() -> None:
     from hub.alerts import look  # Django is not set up yet when this module is imported
 
     look()
+
+
+@task_postrun.connect
+def _keep_failed_runs(sender: Task[Any, Any], state: str | None = None, **_signal: object) -> None:
+    """Have the alerts know of scheduled work that failed as a whole, until it goes well."""
+    from hub.core.scheduled_rows import keep_failures  # Django is not set up yet when this module is imported
+
+    if state in {"SUCCESS", "FAILURE"} and any(e["task"] == sender.name for e in app.conf.beat_schedule.values()):
+        keep_failures(f"{sender.name} (a whole run)", ["all of it"] if state == "FAILURE" else [])
 
 
 @worker_init.connect

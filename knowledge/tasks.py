@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from celery import Task, shared_task
 
 from hub.core.queue import enqueue
+from hub.core.scheduled_rows import for_each_row
 from knowledge.backends.warm_up import warm_up
 from knowledge.graph.masters import sync_masters
 from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal
@@ -69,21 +74,38 @@ def measure_set(*, run_id: int) -> None:
 
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)
 def sweep() -> int:
-    """Queue again what lost its worker or its task; gives their number."""
-    versions, sets, documents = pipeline.take_stuck(), set_builds.take_waiting(), graph.take_due()
-    for version_id in versions:
-        enqueue(advance_version, version_id=version_id)
-    for set_id in sets:
-        enqueue(build_embedding_set, set_id=set_id)
-    for document_pk in documents:
-        enqueue(update_graph, document_pk=document_pk)
-    checks = shape_checks.lost_checks()
-    for ontology_id in checks:
-        enqueue(validate_shapes, ontology_id=ontology_id)
-    figures = figure_descriptions.take_due_figures()
-    for figure_pk in figures:
-        enqueue(describe_figure, figure_pk=figure_pk)
-    return len(versions) + len(sets) + len(documents) + len(checks) + len(figures)
+    """Queue again what lost its worker or its task; gives their number. A kind that fails leaves the others theirs."""
+    outcome = for_each_row("knowledge.sweep", _lost_work(), lambda kind: kind.queue(), name=lambda kind: kind.name)
+    return sum(outcome.done)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LostWork:
+    """One kind of work that may have lost its worker: how to find it, and the task for each id."""
+
+    name: str
+    find: Callable[[], Sequence[int]]
+    task: Task[Any, Any]
+    argument: str
+
+    def queue(self) -> int:
+        """Queue what is found; gives its number."""
+        ids = self.find()
+        for one in ids:
+            enqueue(self.task, **{self.argument: one})
+        return len(ids)
+
+
+def _lost_work() -> tuple[_LostWork, ...]:
+    return (
+        _LostWork(name="versions", find=pipeline.take_stuck, task=advance_version, argument="version_id"),
+        _LostWork(name="embedding sets", find=set_builds.take_waiting, task=build_embedding_set, argument="set_id"),
+        _LostWork(name="graphs of documents", find=graph.take_due, task=update_graph, argument="document_pk"),
+        _LostWork(name="shape checks", find=shape_checks.lost_checks, task=validate_shapes, argument="ontology_id"),
+        _LostWork(
+            name="pictures", find=figure_descriptions.take_due_figures, task=describe_figure, argument="figure_pk"
+        ),
+    )
 
 
 # Shapes of an imported ontology are somebody else's: an expensive one is stopped, and the report says so.

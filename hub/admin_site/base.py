@@ -15,20 +15,21 @@ from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
 from hub.access.principals import Principal
 from hub.admin_site.callers import is_staff, principal_of
+from hub.admin_site.given_values import GivenValuesMixin
 from hub.admin_site.history import without_related_names
 from hub.admin_site.visible import VisibleRelationsMixin, is_looked_up_in_own_rows, visible_deletions
 from hub.core.errors import HubError
 
 
-class HubTabularInline(VisibleRelationsMixin, TabularInline):  # type: ignore[misc]  # Unfold has no types
+class HubTabularInline(GivenValuesMixin, VisibleRelationsMixin, TabularInline):  # type: ignore[misc]  # Unfold has no types
     """Rows of another model on a page, in a table; relations offer what the person may see."""
 
 
-class HubStackedInline(VisibleRelationsMixin, StackedInline):  # type: ignore[misc]  # Unfold has no types
+class HubStackedInline(GivenValuesMixin, VisibleRelationsMixin, StackedInline):  # type: ignore[misc]  # Unfold has no types
     """Rows of another model on a page, one below the other; relations offer what the person may see."""
 
 
-class HubModelAdmin(VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
+class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # type: ignore[misc]  # Unfold has no types
     """A model admin for superusers; subclasses open parts of it by overriding ``may_…``.
 
     ``obj`` is None where Django asks about the model as a whole. Rows, relations, filters and the page that asks

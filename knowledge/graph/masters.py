@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from django.db import transaction
 
 from hub.core.publication import PublicationStatus
+from hub.core.scheduled_rows import for_each_row
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute
 from knowledge.graph.names import name_key
@@ -129,11 +130,15 @@ def sync_masters() -> int:
     """Bring the graph in line with every master that changed since; gives how many were written.
 
     Those after one that changed are written again, since they may name what came with it; so are documents.
-    Twice at once does it once: the row is locked.
+    Twice at once does it once: the row is locked. A master that fails is logged, and leaves the others theirs.
     """
     written = 0
-    for source in (*BUILT_IN, *graph_masters()):
+
+    def sync(source: GraphMasterSource) -> None:
+        nonlocal written
         written += _sync(source, is_due=written > 0)
+
+    for_each_row("knowledge.sync_graph_masters", (*BUILT_IN, *graph_masters()), sync, name=lambda source: source.name)
     return written
 
 

@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -133,6 +133,13 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def hub() -> Iterator[TestHub]:
     """A hub of its own, with its database kept running between its processes."""
+    with new_hub() as made:
+        yield made
+
+
+@contextmanager
+def new_hub() -> Iterator[TestHub]:
+    """Make a hub, and take it away after the block."""
     home = Path(tempfile.mkdtemp(prefix="hub-mcp-"))
     environment = {**os.environ, "HUB_DATA_DIR": str(home), "DJANGO_SETTINGS_MODULE": "hub.settings"}
     environment |= {"PYTHONPATH": str(REPOSITORY), "LC_ALL": "en_US.UTF-8", "HUB_TOKEN": "", "DATABASE_URL": ""}
