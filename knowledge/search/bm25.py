@@ -216,14 +216,15 @@ def best_scores(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], li
 
 
 def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[_List]:
-    """Put the terms that stand for themselves in the order of summing; within a field it is the same whatever is left
-    out.
+    """Put the terms that stand for themselves in the order of summing, those that the fewest chunks have first.
+
+    Within a field it is the same whatever is left out, and whatever there is that the caller may not see.
     """
     lists = []
     for term in (one for one in terms if one.stand_in is None):
         own = [pieces[key] for key in term.pieces if key in pieces]
         lists.append(_List(term=term, pieces=own, postings=sum(piece.ordinals.size for piece in own)))
-    return sorted(lists, key=lambda one: one.postings)
+    return sorted(lists, key=lambda one: one.term.chunks)
 
 
 def _leaders(total: NDArray[np.float64], limit: int, most_left: float) -> NDArray[np.int64] | None:

@@ -15,8 +15,8 @@ from django.db import connection
 from knowledge.search.halves import LEAST_DIVIDED, Halves, find_halves
 from knowledge.search.holding import SQUEEZED, letter_patterns
 from knowledge.search.phrase_postings import rarest
-from knowledge.search.postings import array_literal, read_pieces
-from knowledge.search.weighing import KnownTerm
+from knowledge.search.postings import array_literal
+from knowledge.search.weighing import KnownTerm, visible_pieces
 
 MARGIN = 40
 _TWO_NEIGHBOURS = """
@@ -48,7 +48,7 @@ WHERE CASE WHEN EXISTS (
 
 
 def chunks_sharing(phrases: Sequence[str], told: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]) -> list[int]:
-    """Find neighbours that have the phrases together, one of them over the border, whoever may see them.
+    """Find neighbours that have the phrases together, one of them over the border, among what ``known`` was counted in.
 
     ``told`` are the terms of phrases in their order, ``known`` those that chunks have. Both neighbours are given. Up to
     three queries.
@@ -60,7 +60,7 @@ def chunks_sharing(phrases: Sequence[str], told: Sequence[Sequence[str]], known:
 
 def _fewest_halves(told: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]) -> Halves | None:
     """Find what may have a half of a phrase, of the one of which the fewest may; None where nothing may."""
-    pieces = read_pieces([key for terms in told for term in rarest(terms, known) for key in term.pieces])
+    pieces = visible_pieces([term for terms in told for term in rarest(terms, known)])
     found = [find_halves(terms, known, pieces) for terms in sorted(told, key=len, reverse=True)]
     fewest = min(found, key=len, default=None)
     return fewest if fewest is not None and len(fewest) else None

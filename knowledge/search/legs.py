@@ -212,7 +212,7 @@ class _Legs:
 
     def sum_words(self, *, is_beside: bool = False) -> LexicalSums:
         with self._lexical():
-            weighed = weigh_terms(self.terms, self.embedding_set)
+            weighed = weigh_terms(self.terms, self.embedding_set, visible=self.permitted.visible)
             return sum_postings(weighed, self.permitted, limit=LEG_DEPTH, is_beside=is_beside)
 
     def ask_lexical(self, sums: LexicalSums, vector: _VectorAnswer | None, *, tell_terms: bool) -> _LexicalAnswer:

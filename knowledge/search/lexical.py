@@ -20,7 +20,7 @@ from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores, s
 from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.weighing import FieldTerm
+from knowledge.search.weighing import FieldTerm, visible_pieces
 
 # So many times more candidates are asked about when too few of the first ones were permitted.
 NEXT_BATCH = 4
@@ -135,11 +135,11 @@ def occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.boo
 def ranked_numbers(
     terms: Sequence[FieldTerm], limit: int, *, among: NDArray[np.int32] | None = None
 ) -> NDArray[np.int64]:
-    """Give the numbers in the index of the best ``limit`` chunks that have any term, or of some, whoever may see them.
+    """Give the numbers in the index of the best ``limit`` visible chunks that have any term, or of some.
 
     The best first; those of ``among`` that have no term come last. At most one query.
     """
-    pieces = read_pieces([key for term in terms for key in term.pieces])
+    pieces = visible_pieces(terms)
     if among is None:
         return _first(all_scores(terms, pieces), limit).ordinals
     scores = scores_of(terms, pieces, among)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.lexical import occurring
-from knowledge.search.postings import Piece, PieceKey, read_pieces
-from knowledge.search.weighing import KnownTerm, known_terms
+from knowledge.search.postings import Piece, PieceKey
+from knowledge.search.visible import VisibleVersions
+from knowledge.search.weighing import KnownTerm, known_terms, visible_pieces
 
 # Of a phrase's terms, so many narrow down where it may stand; of each three one may be divided by the end of a line,
 # but no more than two.
@@ -20,17 +21,24 @@ TERMS_PER_BREAK = 3
 MOST_BREAKS = 2
 
 
-def known_of_phrases(groups: Iterable[Sequence[str]], embedding_set: EmbeddingSet) -> dict[str, KnownTerm]:
-    """Look up which terms of phrases, of the field bigrams, the set's chunks have. At most one query."""
+def known_of_phrases(
+    groups: Iterable[Sequence[str]], embedding_set: EmbeddingSet, *, visible: VisibleVersions | None
+) -> dict[str, KnownTerm]:
+    """Look up which terms of phrases, of the field bigrams, the set's chunks of the visible versions have, or all.
+
+    Queries as for `weigh_terms`.
+    """
     texts = dict.fromkeys(text for group in groups for text in group)
     if not texts:
         return {}
     name = LexicalField.BIGRAM.value
-    return {term.text: term for term in known_terms({name: texts}, embedding_set.policy_id)[name].terms}
+    return {
+        term.text: term for term in known_terms({name: texts}, embedding_set.policy_id, visible=visible)[name].terms
+    }
 
 
 def numbers_with_most(groups: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]) -> NDArray[np.int32]:
-    """Find the numbers in the index of the chunks that have, of each group, nearly all terms.
+    """Find the numbers in the index of the visible chunks that have, of each group, nearly all terms.
 
     In ascending order. Each group is a phrase's: where a line is broken inside of it, the index lacks the term that the
     break divides. At most one query.
@@ -39,7 +47,7 @@ def numbers_with_most(groups: Sequence[Sequence[str]], known: Mapping[str, Known
     if not all(number > 0 for number in least):
         return np.zeros(0, np.int32)
     asked = [rarest(group, known) for group in groups]
-    pieces = read_pieces([key for terms in asked for term in terms for key in term.pieces])
+    pieces = visible_pieces([term for terms in asked for term in terms])
     found = [_having(terms, pieces, number) for terms, number in zip(asked, least, strict=True)]
     return reduce(np.intersect1d, found)
 

@@ -12,6 +12,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from django.db import Error
@@ -121,9 +122,10 @@ def chunks_with_phrases(
     try:
         with going_back():
             told = [inside for inside in map(terms_inside, phrases) if inside]
-            known = known_of_phrases(told, embedding_set)
+            known = known_of_phrases(told, embedding_set, visible=permitted.visible)
             numbers = numbers_with_most(told, known) if told else None
-            found = _whole(with_all, permitted, numbers, lambda: weigh_terms(terms, embedding_set))
+            weighed = partial(weigh_terms, terms, embedding_set, visible=permitted.visible)
+            found = _whole(with_all, permitted, numbers, weighed)
             if found.chunk_ids or found.is_cut:
                 return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
             pairs = chunks_sharing(phrases, told, known)

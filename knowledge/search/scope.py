@@ -23,6 +23,7 @@ from hub.access.principals import Classification, Principal, Scope
 from knowledge.backends.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
 from knowledge.search.columns import INTEGER, read_columns
+from knowledge.search.visible import VisibleVersions, visible_versions
 from knowledge.text.numbering import heading_number
 from knowledge.types.search import SearchFilter
 
@@ -69,7 +70,8 @@ class PermittedChunks:
 
     ``is_filtered`` when the caller asked for some of what they may search, ``is_everything`` when for all of it.
     ``policy_id`` is that of the set, by which its chunks are counted. With ``for_words`` they are counted by reading
-    their numbers in the lexical index, which are asked for then. ``has_index`` unless that can't be read.
+    their numbers in the lexical index, which are asked for then. ``has_index`` unless that can't be read. Words are
+    counted in the ``visible`` versions, whatever the filter, and in all where nothing is hidden from the caller (None).
     """
 
     sql: str
@@ -80,6 +82,7 @@ class PermittedChunks:
     policy_id: int = 0
     for_words: bool = False
     has_index: bool = True
+    visible: VisibleVersions | None = None
     _count: int | None = None
     _numbers: NDArray[np.int64] | None = None
     _is_comparable: bool | None = None
@@ -200,13 +203,16 @@ def permitted_chunks(
     """
     if not within and restriction == _NO_FILTER:
         everything = _all_permitted(principal, embedding_set, embedding_set.policy_id)
-        return PermittedChunks(*everything, is_everything=True, for_words=for_words)
+        return PermittedChunks(
+            *everything, is_everything=True, for_words=for_words, visible=visible_versions(principal)
+        )
     chunks = searchable_chunks(principal, restriction, embedding_set).filter(within or Q())
     return PermittedChunks(
         *_compiled(chunks),
         is_filtered=restriction != _NO_FILTER,
         policy_id=embedding_set.policy_id,
         for_words=for_words,
+        visible=visible_versions(principal),
     )
 
 

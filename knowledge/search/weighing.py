@@ -1,18 +1,23 @@
-"""What each of a query's terms is worth: BM25's constants, rarity, and which terms are asked at all."""
+"""What each of a query's terms is worth: BM25's constants, rarity, and which terms are asked at all.
+
+Words are counted in what the caller may see, so that no score tells of the rest.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
+import numpy as np
 from django.db import connection
 
 from knowledge.backends.analysis import OtherName, QueryTerms
 from knowledge.models import EmbeddingSet, LexicalField
-from knowledge.search.postings import PieceKey
+from knowledge.search.postings import Piece, PieceKey, read_pieces
+from knowledge.search.visible import Seen, SegmentKey, VisibleVersions, store
 
 # Of each field so many terms are asked, the rarest; commoner ones cost the most and say the least.
 MAX_TERMS: Mapping[int, int] = {LexicalField.WORD: 16, LexicalField.BIGRAM: 24}
@@ -50,8 +55,8 @@ class FieldTerm:
     """A term to ask for: ``share`` is the part of the best possible score that it can bring.
 
     A posting brings ``share * tf / (tf + base + slope * length)``: BM25 with its constants multiplied out. What terms
-    with a ``stand_in`` bring is not added to what they stand for: of both, the larger counts. ``passages`` is how many
-    chunks the set has among which it is rare.
+    with a ``stand_in`` bring is not added to what they stand for: of both, the larger counts. ``chunks`` is how many
+    chunks have it, among so many ``passages``. ``seen`` are the chunks that the caller may see, None for all.
     """
 
     term_id: int
@@ -61,8 +66,10 @@ class FieldTerm:
     base: float
     slope: float
     pieces: tuple[PieceKey, ...]
+    chunks: int
     stand_in: StandIn | None = None
     passages: int = 0
+    seen: Seen | None = None
 
     def brings(self, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them
         """Tell what postings bring that have the term so often in passages of so many terms."""
@@ -71,46 +78,59 @@ class FieldTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTerm:
-    """A term that the index has, how many chunks have it, and which postings say so."""
+    """A term that the index has, how many chunks have it, and which postings say so.
+
+    ``seen`` are the chunks that the caller may see, in which it was counted; None for all.
+    """
 
     term_id: int
     text: str
     chunks: int
     pieces: tuple[PieceKey, ...]
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownField:
-    """Of one field: the terms that a set has, and how many chunks and terms in all of them it searches."""
+    """Of one field: the terms that a set has, and how many chunks, with how many terms in all, it searches."""
 
     terms: list[KnownTerm] = field(default_factory=list)
     chunks: int = 0
     total_length: int = 0
 
 
-# Rows without a text are statistics: chunks, and the sum of their lengths in the place of the segments.
-_KNOWN_TERMS = """
+_TERMS = """
 WITH segment AS MATERIALIZED (
-  SELECT id FROM knowledge_lexicalsegment WHERE policy_id IS NULL OR policy_id = %(policy)s
+  SELECT id, xmin::text::bigint AS written_by FROM knowledge_lexicalsegment WHERE policy_id IS NULL OR policy_id = %s
 )
-SELECT t.field, t.text, t.id, sum(p.chunks)::bigint, array_agg(p.segment_id), array_agg(p.xmin::text::bigint)
+SELECT t.field, t.text, t.id, sum(p.chunks)::bigint, array_agg(p.segment_id), array_agg(p.xmin::text::bigint){more}
 FROM knowledge_lexicalterm t
-JOIN unnest(%(fields)s::smallint[], %(texts)s::text[]) AS given (field, text)
-  ON t.field = given.field AND t.text = given.text
+JOIN unnest(%s::smallint[], %s::text[]) AS given (field, text) ON t.field = given.field AND t.text = given.text
 JOIN knowledge_lexicalposting p ON p.term_id = t.id JOIN segment s ON s.id = p.segment_id
 GROUP BY t.id
 UNION ALL
-SELECT field, NULL, NULL, sum(chunks)::bigint, ARRAY[sum(total_length)::bigint], NULL
-FROM knowledge_lexicalstatistics WHERE policy_id IS NULL OR policy_id = %(policy)s GROUP BY field
 """
+# Rows without a text are statistics: chunks, and the sum of their lengths in the place of the segments.
+_OF_ALL = f"""{_TERMS.format(more="")}
+SELECT field, NULL, NULL, sum(chunks)::bigint, ARRAY[sum(total_length)::bigint], NULL
+FROM knowledge_lexicalstatistics WHERE policy_id IS NULL OR policy_id = %s GROUP BY field
+"""  # noqa: S608 - constants
+# The row without a text tells what there is to count in: all segments, and the versions, as they are sent in binary.
+_OF_VISIBLE = f"""{_TERMS.format(more=", NULL::bytea")}
+SELECT NULL, NULL, NULL, NULL, array_agg(id), array_agg(written_by), (
+  SELECT string_agg(int8send(visible.id::bigint), '') FROM ({{visible}}) AS visible (id)
+) FROM segment
+"""  # noqa: S608 - constants
 
 
-def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTerm]:
-    """Look up which of a query's terms the set's chunks have and what each is worth. At most one query.
+def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet, *, visible: VisibleVersions | None) -> list[FieldTerm]:
+    """Look up which of a query's terms the set's chunks have and what each is worth.
+
+    One query; up to three more, for a caller who may not see everything, to read what this process has not read before.
 
     The best possible score counts the caller's own terms that no chunk has, too: a passage that answers only the
-    known half of a question gets at most half. Rarity is that of all the set's chunks, whoever asks; chunks of sets
-    that cut otherwise do not count.
+    known half of a question gets at most half. Rarity is that of all the set's chunks of the ``visible`` versions, or
+    of all (None), however the search is filtered; chunks of sets that cut otherwise do not count.
     """
     if not terms:
         return []
@@ -122,7 +142,7 @@ def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTer
         name: dict.fromkeys([*weights, *(text for other in others for text in other.terms)])
         for name, (weights, others) in fields.items()
     }
-    known = known_terms(texts, embedding_set.policy_id)
+    known = known_terms(texts, embedding_set.policy_id, visible=visible)
     weighed: list[FieldTerm] = []
     for name, (weights, others) in fields.items():
         if known[name].terms and known[name].chunks:
@@ -130,17 +150,24 @@ def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet) -> list[FieldTer
     return weighed
 
 
-def known_terms(fields: Mapping[int, Collection[str]], policy_id: int) -> dict[int, KnownField]:
-    """Look up what a set of this policy has of the terms of each field. One query."""
+def known_terms(
+    fields: Mapping[int, Collection[str]], policy_id: int, *, visible: VisibleVersions | None
+) -> dict[int, KnownField]:
+    """Look up what a set of this policy has of the terms of each field, in all versions (None) or the visible ones.
+
+    Queries as for `weigh_terms`.
+    """
     pairs = [(name, text) for name, texts in fields.items() for text in texts]
-    known: dict[int, KnownField] = {name: KnownField() for name in fields}
-    given: dict[str, Any] = {
-        "fields": [name for name, _text in pairs],
-        "texts": [text for _name, text in pairs],
-        "policy": policy_id,
-    }
+    given: list[Any] = [policy_id, [name for name, _text in pairs], [text for _name, text in pairs]]
+    if visible is None:
+        return _known_of_all(fields, [*given, policy_id])
+    return _known_of_visible(fields, given, visible)
+
+
+def _known_of_all(fields: Collection[int], given: Sequence[Any]) -> dict[int, KnownField]:
+    known = {name: KnownField() for name in fields}
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN_TERMS, given)
+        cursor.execute(_OF_ALL, given)
         for name, text, term_id, chunks, segments, writers in cursor.fetchall():
             if name not in known:
                 continue
@@ -150,6 +177,36 @@ def known_terms(fields: Mapping[int, Collection[str]], policy_id: int) -> dict[i
             pieces = tuple(map(PieceKey, repeat(term_id), segments, writers))
             known[name].terms.append(KnownTerm(term_id=term_id, text=text, chunks=chunks, pieces=pieces))
     return known
+
+
+def _known_of_visible(fields: Collection[int], given: Sequence[Any], visible: VisibleVersions) -> dict[int, KnownField]:
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_VISIBLE.format(visible=visible.sql), [*given, *visible.params])
+        rows = cursor.fetchall()
+    (told,) = (row for row in rows if row[0] is None)
+    rows.remove(told)
+    *_nothing, segments, writers, versions = told
+    keys = list(map(SegmentKey, segments or (), writers or ()))
+    seen = store.seen(np.frombuffer(versions or b"", ">i8").astype(np.int64), keys)
+    known = {name: KnownField(chunks=seen.chunks(name), total_length=seen.total_length(name)) for name in fields}
+    of_terms = [seen.named(map(PieceKey, repeat(row[2]), row[4], row[5])) for row in rows]
+    counts = iter(seen.counts([key for pieces in of_terms for key in pieces]))
+    for (name, text, term_id, *_more), pieces in zip(rows, of_terms, strict=True):
+        chunks = sum(islice(counts, len(pieces)))
+        if chunks:
+            term = KnownTerm(term_id=term_id, text=text, chunks=chunks, pieces=pieces, seen=seen)
+            known[name].terms.append(term)
+    return known
+
+
+def visible_pieces(terms: Sequence[FieldTerm] | Sequence[KnownTerm]) -> dict[PieceKey, Piece]:
+    """Read the postings of terms that were looked up together, of the chunks that their caller may see.
+
+    At most one query.
+    """
+    pieces = read_pieces([key for term in terms for key in term.pieces])
+    seen = next((term.seen for term in terms), None)
+    return seen.keep(pieces) if seen else pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +231,10 @@ class _Scale:
             base=bm25.k1 * (1 - bm25.b),
             slope=bm25.k1 * bm25.b / self.average_length,
             pieces=known.pieces,
+            chunks=known.chunks,
             stand_in=stand_in,
             passages=self.chunks,
+            seen=known.seen,
         )
 
 

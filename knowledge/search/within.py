@@ -128,7 +128,9 @@ def _by_words(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: 
     )
     try:
         with one_snapshot():
-            sums = sum_postings(weigh_terms(analyse_query(question), active), own, limit=max(len(ids), 1))
+            # How rare a word is in one document says little: it is weighed as in the whole set.
+            weighed = weigh_terms(analyse_query(question), active, visible=None)
+            sums = sum_postings(weighed, own, limit=max(len(ids), 1))
             hits = lexical_hits(sums, own, active)
     except Error as error:
         _go_on_without("their words", error)

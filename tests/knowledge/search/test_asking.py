@@ -192,13 +192,13 @@ def test_every_passage_that_may_have_a_phrase_is_found_in_every_segment() -> Non
     for number in range(6):
         library.add(f"{number}.md", [f"第{number}章の応答時間", f"第{number}章の時間と応答", "処理時間"])
     groups = [["応答", "答時", "時間"], ["時間"]]
-    found = numbers_with_most(groups, known_of_phrases(groups, active_embedding_set()))
+    found = numbers_with_most(groups, known_of_phrases(groups, active_embedding_set(), visible=None))
     having = Chunk.objects.filter(lexical_entry__ordinal__in=found.tolist())
     # One of three terms may be divided by the end of a line.
     expected = [f"第{number}章の{text}" for number in range(6) for text in ("応答時間", "時間と応答")]
     assert sorted(one.content for one in having) == sorted(expected)
     nowhere = [["応答", "存在"]]
-    assert not numbers_with_most(nowhere, known_of_phrases(nowhere, active_embedding_set())).size
+    assert not numbers_with_most(nowhere, known_of_phrases(nowhere, active_embedding_set(), visible=None)).size
 
 
 def test_a_phrase_may_end_inside_of_a_longer_word() -> None:

@@ -17,6 +17,7 @@ from knowledge.search import scope, vector
 from knowledge.search.lexical import lexical_hits, sum_postings
 from knowledge.search.scope import permitted_chunks, searchable_chunks
 from knowledge.search.vector import nearest_chunks
+from knowledge.search.visible import visible_versions
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchFilter
 from tests.knowledge.search.shelf import Library, person
@@ -84,7 +85,7 @@ def test_every_plan_finds_what_comparing_all_finds(
     allowed = set(searchable_chunks(principal, chosen, embedding_set).values_list("pk", flat=True))
     query = unit_vectors(1, seed=seed)[0]
     exact = _exact(query, allowed)
-    terms = weigh_terms(analyse_query("と".join(asked)), embedding_set)
+    terms = weigh_terms(analyse_query("と".join(asked)), embedding_set, visible=visible_versions(principal))
     rankings = []
     for small, compared in ((10_000, 10_000), (0, 10_000), (0, 0)):
         with pytest.MonkeyPatch.context() as patch, transaction.atomic():

@@ -39,10 +39,17 @@ def made_terms(seed: int, spread: int) -> tuple[list[FieldTerm], dict[PieceKey, 
                 peak_tf=int(tfs.max()),
                 least_length=int(lengths.min()),
             )
-        share = float(rng.choice([0.01, 0.1, 0.6]))
+        share, chunks = float(rng.choice([0.01, 0.1, 0.6])), sum(pieces[key].ordinals.size for key in keys)
         terms.append(
             FieldTerm(
-                term_id=number, text=str(number), field=1 + number % 2, share=share, base=0.2, slope=0.001, pieces=keys
+                term_id=number,
+                text=str(number),
+                field=1 + number % 2,
+                share=share,
+                base=0.2,
+                slope=0.001,
+                pieces=keys,
+                chunks=chunks,
             )
         )
     return terms, pieces

@@ -147,6 +147,7 @@ def term(number: int, share: float, stand_in: StandIn | None = None) -> FieldTer
         base=1.0,
         slope=0.0,
         pieces=(PieceKey(number, 1, 1),),
+        chunks=1,
         stand_in=stand_in,
     )
 
