@@ -58,7 +58,7 @@ PREFIX = (
     r"|[一-龯ァ-ヴー]{1,6}(?:\d{1,3})?[-_](?=\d))"
 )
 IDENTIFIER = re.compile(rf"(?<![A-Za-z]){PREFIX}\d{{1,5}}(?:\s*[〜～]\s*(?:{PREFIX})?\d{{1,5}})?")
-QUOTED = re.compile(r"「([^」]{1,500})」")
+QUOTED = re.compile(r"「([^」]{1,300}+)」")
 EXPLAINED = re.compile(r"(?<![A-Za-z0-9])([A-Z][A-Z0-9]{1,9})\s*の(?:定義|説明)")
 DOCUMENT_NAME = re.compile(r"(?<![A-Za-z0-9])D\d+(?![A-Za-z0-9])")
 

@@ -20,7 +20,7 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, S
 
 _PAGE = re.compile(r"(?<![\s.．…‥・\-|])[\s.．…‥・\-|]++(?:[0-9]{1,4}|[ivx]{1,5})\s*+$")
 _MARK = re.compile(r"^[ \t]*(?:[-*+]\s+|\|\s*)")
-_LINK = re.compile(r"\[(?P<text>[^\]]{1,1000})\]\([^)]{0,2000}\)")
+_LINK = re.compile(r"\[(?P<text>[^\]]{1,500}+)\]\([^)]{0,2000}+\)")
 _MANY_MISSING = 0.5
 
 

@@ -61,12 +61,14 @@ def empty_section(target: RuleInput) -> RuleOutcome:
     sections = [section for section in target.sections if section.id not in contents]
     if not sections:
         return RuleOutcome(skip_reason=Text(ja="見出しがありません。", en="The document has no headings."))
+    by_id, first_text = {section.id: section for section in target.sections}, _first_text(target)
     topics = {each.span[0]: each.topic for each in _judged(target) if each.status is CoverageStatus.EMPTY and each.span}
     wanted = set(target.params.get("topics", ()))
     findings = tuple(
         _empty_finding(section, topics.get(section.start), target)
         for section in sections
-        if _is_reported_empty(section, target) and (not wanted or section.start in topics)
+        if _is_reported_empty(section, by_id.get(section.parent_id or ""), first_text, target)
+        and (not wanted or section.start in topics)
     )
     return RuleOutcome(findings=findings, examined=len(sections))
 
@@ -84,12 +86,11 @@ def _judge_all(
     return judge_topics(text, sections, blocks, topics)
 
 
-def _is_reported_empty(section: Section, target: RuleInput) -> bool:
+def _is_reported_empty(section: Section, parent: Section | None, first_text: int, target: RuleInput) -> bool:
     """A title line over the whole document is no empty section, and an empty parent is reported once, at the top."""
     if not _is_empty(section, target):
         return False
-    parent = next((each for each in target.sections if each.id == section.parent_id), None)
-    is_title_line = section.level <= _CHAPTER_LEVEL and section.number is None and section.start < _first_text(target)
+    is_title_line = section.level <= _CHAPTER_LEVEL and section.number is None and section.start < first_text
     return not is_title_line and not (parent and _is_empty(parent, target))
 
 

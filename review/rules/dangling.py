@@ -25,9 +25,9 @@ _REFERENCE = re.compile(
     r"(?![0-9])"
 )
 _ANNEX = re.compile(r"(?<![一-龯])(?P<word>付録|附属書|別紙|別添|別表)\s*(?P<mark>[A-Z]|[0-9]{1,2})(?![0-9A-Za-z])")
-_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]{1,1000})\]\(#(?P<anchor>[^)\s]{1,1000})\)")
+_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]{1,300}+)\]\(#(?P<anchor>[^)\s]{1,500}+)\)")
 _ANCHOR = re.compile(
-    r"<a\s+(?:name|id)=[\"']([^\"']{1,1000})[\"']|\{#([^}]{1,1000})\}|\bid=[\"']([^\"']{1,1000})[\"']", re.IGNORECASE
+    r"<a\s+(?:name|id)=[\"']([^\"']{1,500}+)[\"']|\{#([^}]{1,500}+)\}|\bid=[\"']([^\"']{1,500}+)[\"']", re.IGNORECASE
 )
 # 要件定義書の3.2節, JIS X 0129 5.1節 and 第3編第2章 are chapters of something else.
 _OF_ANOTHER = re.compile(

@@ -54,8 +54,8 @@ _BEFORE = {
     "other": re.compile(r"(?:中間|一部|うち|各)\s*$"),
 }
 _AFTER = {
-    "max": re.compile(r"\s*(?:以下|以内|未満|まで)"),
-    "min": re.compile(r"\s*(?:以上|超|より多|\+)"),
+    "max": re.compile(r"\s*+(?:以下|以内|未満|まで)"),
+    "min": re.compile(r"\s*+(?:以上|超|より多|\+)"),
 }
 _STRIPPED = re.compile(
     r"(?:目標値?|現状|実績値?|実測値?|最大|最小|平均|基準値?|要件|の)+$|^(?:目標|現状の?|実測|最大|最小|平均|全)"

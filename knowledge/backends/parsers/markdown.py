@@ -25,7 +25,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n(?P<body>.*?\n)??(?:---|\.\.\.)[ \t]*(?:
 _FRONT_TITLE = re.compile(r"^title:[ \t]*(?P<quote>[\"']?)(?P<title>.+?)(?P=quote)[ \t]*$", re.M)
 _ONLY_IMAGES = re.compile(r"(?:\s*\[?!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])(?:\]\([^)]*\))?)+\s*")
 _HTML_IMAGE = re.compile(r"<img\b|<svg\b|<figure\b", re.I)
-_EMBEDDED = re.compile(r"!\[(?P<alt>[^\]]{0,1000})\]\(<?(?P<uri>data:image/[^()>\s]*+)>?(?:\s++\"[^\"]*\")?\)", re.I)
+_EMBEDDED = re.compile(r"!\[(?P<alt>[^\]]{0,1000}+)\]\(<?(?P<uri>data:image/[^()>\s]*+)>?(?:\s++\"[^\"]*\")?\)", re.I)
 _KINDS = {
     "bullet_list_open": BlockKind.LIST,
     "ordered_list_open": BlockKind.LIST,

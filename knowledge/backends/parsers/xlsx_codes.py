@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     | \\(?P<escaped>.)
     | (?P<blank>_.|\*.)
     | \[(?P<elapsed>h+|m+|s+)\]
-    | \[(?P<bracket>[^\]]{0,300})\]
+    | \[(?P<bracket>[^\]]{0,300}+)\]
     | (?P<general>General|G/標準)
     | (?P<noon>AM/PM|A/P|午前/午後)
     | (?P<exponent>E[+-])
