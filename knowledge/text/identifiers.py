@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -35,23 +35,27 @@ _LINK_COLUMN = re.compile(
     r"|\b(?:components?|modules?|chapter|section|test\s*cases?|status|owner|remarks?)$",
     re.IGNORECASE,
 )
-_ID_LABEL = re.compile(r"(?:ID|番号|識別子)\**\s*[:：]\s*\**\s*$", re.IGNORECASE)
+_ID_LABEL = re.compile(r"(?:ID|番号|識別子)\**\s*[:：]\s*\**\s*\Z", re.IGNORECASE)
+_RELATED_LABEL = re.compile(r"(?:対応|関連|参照|上位|元|related)[^:：]{0,8}ID\**\s*[:：]")
+# How far what stands directly before an identifier is looked for.
+_BESIDE = 80
 # 文書ID: DES-001, REQ-001（要件定義書 v1.2）, 要件定義書（REQ-001）: names of whole documents.
-_DOCUMENT_BEFORE = re.compile(
-    r"(?:(?:文書|ドキュメント|資料|図書)(?:ID|番号|No\.?|コード)|管理番号|関連文書|参照文書|参考文書|適用文書|document\s*id)\**\s*[:：|][^\n]*$"
-    r"|(?:書|資料|計画|標準|規程|マニュアル|ガイド)\s*[（(「『【\[]\s*$",
+_DOCUMENT_LABEL = re.compile(
+    r"(?:(?:文書|ドキュメント|資料|図書)(?:ID|番号|No\.?|コード)|管理番号|関連文書|参照文書|参考文書|適用文書|document\s*id)\**\s*[:：|]",
     re.IGNORECASE,
 )
+_DOCUMENT_BEFORE = re.compile(r"(?:書|資料|計画|標準|規程|マニュアル|ガイド)\s*[（(「『【\[]\s*\Z")
 _DOCUMENT_AFTER = re.compile(
-    r"^\s*+[（(「『]?+\s*+[^\s|（(、。]{1,20}?(?:書|仕様|計画書|マニュアル|ガイドライン|規程)(?=[\s）)」』v第|]|$)"
+    r"\s*+[（(「『]?+\s*+[^\s|（(、。]{1,20}?(?:書|仕様|計画書|マニュアル|ガイドライン|規程)(?=[\s）)」』v第|]|$)"
 )
 _OWN_ID = re.compile(
     r"(?:文書|ドキュメント|資料|図書|document)\s*(?:ID|番号|No\.?|コード)(?:[\s*_|]*+[:：][\s*_|]*+|[\s*_]*+\|[\s*_|]*+)(?P<id>[A-Z][A-Z0-9-]{1,20}-\d{1,6})(?![A-Za-z0-9_-])",
     re.IGNORECASE,
 )
 _HEADED = re.compile(r"[#\s*_`【\[]*(?:[0-9]+(?:\.[0-9]+)*\.?\s+)?(?P<id>[^\s:：】\]]{2,20})[\s:：】\]]+[^\s#]")
-_LIST_START = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?[*_`]*$")
-_DEFINING_AFTER = re.compile(r"^[*_`]*\s*(?:[:：|]|[（(][^）)]+[）)]\s*[:：]|\s\S|$)")
+_LIST_START = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?[*_`]*$")
+_DEFINING_AFTER = re.compile(r"[*_`]*\s*(?:[:：|]|[（(][^）)]{1,300}[）)]\s*[:：]|\s\S|$)")
+_CELL_BORDER = re.compile(r"\|")
 _LARGEST_RANGE = 500
 
 
@@ -106,6 +110,8 @@ class _Reader:
         self._text = text.translate(_NARROW)
         self._sections = sections
         self._blocks = blocks
+        self._breaks = [found.start() for found in re.finditer("\n", self._text)]
+        self._first_ends: dict[tuple[re.Pattern[str], int], int] = {}
         self._block_starts = [block.start for block in blocks]
         self._apparatus = apparatus(text, sections)
         self._tables = read_tables(text, blocks)
@@ -169,21 +175,25 @@ class _Reader:
             yield Mention(id=renumbered(match.group(), number), start=match.start(), end=to.end, in_code=in_code)
 
     def _defines(self, match: _Match) -> bool:
-        line_start = self._text.rfind("\n", 0, match.start()) + 1
-        before = self._text[line_start : match.start()]
-        after = self._text[match.end() : self._line_end(match.end())]
+        line_start, line_end = self._line(match.start())
+        before = self._text[max(line_start, match.start() - _BESIDE) : match.start()]
         kind = self._kind(match.start())
         if kind is BlockKind.HEADING:
-            return not before.strip("# *_`\t　[【(（0123456789.") and not after.startswith(("〜", "~", "～"))
+            is_first = not before.strip("# *_`\t　[【(（0123456789.") and match.start() - line_start <= _BESIDE
+            return is_first and not self._text.startswith(("〜", "~", "～"), match.end())
         if kind is BlockKind.TABLE:
             return self._defines_in_row(match)
         if _ID_LABEL.search(before):
-            return not re.search(r"(?:対応|関連|参照|上位|元|related)[^:：]{0,8}ID\**\s*[:：]", before)
-        return bool(_LIST_START.match(before) and _DEFINING_AFTER.match(after) and not range_end(self._text, match))
+            return not self._stands_before(_RELATED_LABEL, match.start())
+        return bool(
+            _LIST_START.match(self._text, line_start, match.start())
+            and _DEFINING_AFTER.match(self._text, match.end(), line_end)
+            and not range_end(self._text, match)
+        )
 
     def _defines_in_row(self, match: _Match) -> bool:
         """The first cell of a row defines if it is the id, with or without a name, and the other cells say more."""
-        line_start = self._text.rfind("\n", 0, match.start()) + 1
+        line_start, _line_end = self._line(match.start())
         table, row = self._rows.get(line_start) or self._rows.get(self._indented(line_start)) or (None, None)
         if table is None or row is None or not row.cells:
             return False
@@ -219,7 +229,7 @@ class _Reader:
         return bool(cell.strip("-－—*_` 　")) and not self._shape.fullmatch(cell)
 
     def _in_id_column(self, offset: int) -> bool:
-        line_start = self._text.rfind("\n", 0, offset) + 1
+        line_start, _line_end = self._line(offset)
         table, row = self._rows.get(line_start, (None, None))
         if table is None or row is None or not row.cells or not table.header.cells:
             return False
@@ -227,15 +237,26 @@ class _Reader:
         return first.start <= offset < first.end and bool(_ID_COLUMN.match(table.header.cells[0].text))
 
     def _names_document(self, match: re.Match[str]) -> bool:
-        line_start = self._text.rfind("\n", 0, match.start()) + 1
-        before = self._text[line_start : match.start()]
-        after = self._text[match.end() : self._line_end(match.end())]
-        return bool(_DOCUMENT_BEFORE.search(before) or (_DOCUMENT_AFTER.match(after) and "|" not in before))
+        line_start, line_end = self._line(match.start())
+        if self._stands_before(_DOCUMENT_LABEL, match.start()):
+            return True
+        if _DOCUMENT_BEFORE.search(self._text[max(line_start, match.start() - _BESIDE) : match.start()]):
+            return True
+        is_named = _DOCUMENT_AFTER.match(self._text, match.end(), line_end)
+        return is_named is not None and not self._stands_before(_CELL_BORDER, match.start())
+
+    def _stands_before(self, pattern: re.Pattern[str], offset: int) -> bool:
+        """Tell whether a match ends on the offset's line before it; each line is searched once."""
+        start, end = self._line(offset)
+        if (pattern, start) not in self._first_ends:
+            found = pattern.search(self._text, start, end)
+            self._first_ends[pattern, start] = found.end() if found else end + 1
+        return self._first_ends[pattern, start] <= offset
 
     def _context(self, offset: int) -> str:
         section = section_at(self._sections, offset)
         names = list(section.path) if section else []
-        line_start = self._text.rfind("\n", 0, offset) + 1
+        line_start, _line_end = self._line(offset)
         entry = self._rows.get(line_start)
         if entry:
             names += [cell.text for cell in entry[0].header.cells]
@@ -246,13 +267,16 @@ class _Reader:
         inside_block = index >= 0 and offset < self._blocks[index].end
         return self._blocks[index].kind if inside_block else None
 
-    def _line_end(self, offset: int) -> int:
-        end = self._text.find("\n", offset)
-        return len(self._text) if end < 0 else end
+    def _line(self, offset: int) -> tuple[int, int]:
+        """Start and end of the line that holds an offset."""
+        at = bisect_left(self._breaks, offset)
+        start = self._breaks[at - 1] + 1 if at else 0
+        return start, self._breaks[at] if at < len(self._breaks) else len(self._text)
 
     def _indented(self, line_start: int) -> int:
-        line = self._text[line_start : self._line_end(line_start)]
-        return line_start + len(line) - len(line.lstrip())
+        start, end = self._line(line_start)
+        line = self._text[start:end]
+        return start + len(line) - len(line.lstrip())
 
 
 def _marks(cell: str) -> int:

@@ -1,0 +1,319 @@
+"""Every rule and every reader of texts does work that grows with a text's length, not with its square.
+
+The rules come from the registry and the readers from the modules (public functions whose first parameter is a text), so
+that a new one is tried by itself. Work is processor time of this process with the collector of cycles off: other work
+on the machine does not lengthen it. Something counts as slow only where a text of LONG characters takes more than
+JUDGED_S and more than three times what half of it takes (linear: two, quadratic: four), each the best of three tries,
+or isn't read within seconds that linear work needs hundredths of.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import importlib
+import inspect
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hub.core.patterns import PatternTooSlow, patterns_within
+from hub.core.time_limit import TimeOver, limit_cpu
+from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.text.structure import build_sections
+from review.rules import list_rules
+from review.rules.style import read_plain, style_rules
+from review.types import RelatedDocument, RuleInput
+from tests.shipped_topics import load_topics
+
+SHORT, LONG = 1_000, 12_000
+NOTICED_S, JUDGED_S, ENDLESS_S, TRIES = 0.003, 0.2, 10.0, 3
+READERS = (
+    "knowledge.text",
+    "knowledge.answering",
+    "knowledge.graph",
+    "knowledge.ontology",
+    "knowledge.backends.chunkers",
+    "review.rules",
+)
+MODULES = (
+    "knowledge.backends.analysis",
+    "knowledge.backends.codes",
+    "knowledge.backends.concealed",
+    "knowledge.backends.dates",
+    "knowledge.backends.segments",
+    "knowledge.backends.parsers.markdown",
+    "knowledge.search.highlights",
+    "knowledge.search.phrases",
+    "hub.core.folding",
+    "hub.core.masking",
+    "hub.llm.tokens",
+    "hub.llm.json_answers",
+    "hub.admin_site.marked_markdown",
+)
+# What is repeated: a few that showed something before in each run, all of them in the long one.
+FEW = ("a.", "3.3.", "1-", "(", "「", "`", "|a|a|\n|-|-|\n", "# a\n", "FR-001、", "<!--", "の仕様書", "[a](")
+MANY = (
+    "@",
+    "a@",
+    "（",
+    "((a",
+    "「」",
+    "『",
+    '"',
+    '`"a" `',
+    "'",
+    "``a",
+    "a",
+    "A",
+    "あ",
+    "ア",
+    "一",
+    "1",
+    "１",
+    "０.",
+    " ",
+    "　",
+    "\n",
+    "\n\n",
+    "\t",
+    "|",
+    "| a |\n",
+    "|-",
+    "#",
+    "# ",
+    "-",
+    "---\n",
+    "- a\n",
+    "=",
+    "FR-1",
+    "FR-1 ",
+    "FR-1〜",
+    "http://",
+    "https://a.b/",
+    "第1章",
+    "第",
+    "令和",
+    "令和1年",
+    "表1",
+    "図1 ",
+    "1.1.",
+    "1.1 ",
+    "<a ",
+    "<a>",
+    "<",
+    "<!-- -->",
+    "&amp;",
+    "](",
+    "[",
+    "![",
+    "[[",
+    "](#",
+    "e\u0301",
+    "\u0301",
+    "\u200b",
+    "Ａ１",
+    "ｱ",
+    "ー",
+    "、",
+    "。",
+    "a,",
+    "1,000",
+    "％",
+    "_",
+    "**",
+    "**a",
+    "*a",
+    "~",
+    "~~~\n",
+    "```\n",
+    "> ",
+    "+a",
+    "a/",
+    "\\",
+    "{#",
+    "A-",
+    "12:",
+    "2024/1/",
+    "2024年",
+    "か",
+    "です。",
+    "する",
+    "のの",
+    "がが",
+    "ことができる",
+    "FR-1〜FR-",
+    "（例",
+    "項目：",
+    "変更履歴\n",
+    "目次\n",
+    "付録A",
+    "<b>a</b>",
+    "<span style=",
+    "\u2500",
+    "┌─",
+    "+--",
+    "→",
+    "…",
+    "！",
+    "ID:",
+    "①",
+    "🙂",
+    "AQ==",
+    "1a",
+    "\r\n",
+    "一\n",
+    "あ。",
+    "あ い",
+    "(1)",
+    "1. a\n",
+    "a b\n---\n",
+    "ですが、",
+    "現状の",
+    "NFR-A-1",
+    "TC-001-",
+    "v1.",
+)
+
+
+def modules() -> Iterator[Any]:
+    for name in READERS:
+        package = importlib.import_module(name)
+        yield package
+        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
+            yield importlib.import_module(found.name)
+    yield from map(importlib.import_module, MODULES)
+
+
+class Text:
+    """A text, read as far as rules and readers need it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.blocks = markdown_blocks(text)
+        self.sections = build_sections(text, self.blocks)
+        given = {"text": text, "title": "文書", "sections": self.sections, "blocks": self.blocks}
+        related = RelatedDocument(document_id="r", document_type="requirements", **given)
+        self.target = RuleInput(
+            document_type="basic_design", topics=load_topics("basic_design"), related=(related,), **given
+        )
+
+
+Work = Callable[[Text], object]
+
+
+def works() -> dict[str, Work]:
+    """What is tried: each rule, each style rule over plain text, each reader, and reading itself."""
+    found: dict[str, Work] = {"knowledge: a document's blocks and sections": lambda text: Text(text.text)}
+    for rule in list_rules():
+        found[rule.id] = lambda text, rule=rule: rule.check(replace(text.target, params=dict(rule.defaults)))  # type: ignore[misc]
+    for style in style_rules().values():
+        found[f"{style.id} (plain)"] = lambda text, style=style: list(style.places(read_plain(text.text), {}))  # type: ignore[misc]
+    for module in modules():
+        for name, function in vars(module).items():
+            if (call := _reader(module, name, function)) is not None:
+                found[f"{module.__name__}.{name}"] = call
+    return found
+
+
+def _reader(module: Any, name: str, function: Any) -> Work | None:
+    plain = inspect.unwrap(function) if callable(function) else None
+    if name.startswith("_") or not inspect.isfunction(plain) or plain.__module__ != module.__name__:
+        return None
+    parameters = list(inspect.signature(plain).parameters.values())
+    if not parameters or parameters[0].annotation != "str" or parameters[0].name in SHORT_TEXTS:
+        return None
+    needed = [each for each in parameters[1:] if each.default is each.empty and each.kind is not each.VAR_KEYWORD]
+    if any(each.name not in GIVEN for each in needed):
+        return None
+
+    def call(text: Text) -> object:
+        given = {each.name: GIVEN[each.name](text) for each in needed}
+        made = function(text.text, **given)
+        return list(made) if inspect.isgenerator(made) else made
+
+    return call
+
+
+GIVEN: dict[str, Callable[[Text], object]] = {
+    "sections": lambda text: text.sections,
+    "blocks": lambda text: text.blocks,
+    "start": lambda _text: 0,
+    "end": lambda text: len(text.text),
+}
+# First parameters that are names, not texts.
+SHORT_TEXTS = frozenset({"code", "domain", "iri", "name", "path", "filename", "rule_id", "language", "document_type"})
+
+
+def needed(work: Work, text: Text, tries: int = 1) -> float:
+    """Processor seconds, the best of several tries; ENDLESS_S where it isn't done by then. Nothing is remembered."""
+    best = ENDLESS_S
+    for _ in range(tries):
+        forget_texts()
+        gc.disable()
+        begun = time.process_time()
+        try:
+            with limit_cpu(ENDLESS_S), patterns_within(0.0):
+                work(text)
+        except TimeOver:
+            return ENDLESS_S
+        except PatternTooSlow:
+            return 0.0  # stored patterns have a limit of their own: hub.core.patterns
+        except Exception:  # noqa: BLE001, S110 (what refuses such a text has read it)
+            pass
+        finally:
+            gc.enable()
+        best = min(best, time.process_time() - begun)
+    return best
+
+
+@functools.cache
+def _remembering() -> tuple[Any, ...]:
+    held = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]
+    small = [each for each in held if (each.cache_parameters()["maxsize"] or 0) in range(2, 3000)]
+    return tuple(each for each in small if str(each.__module__).startswith(("knowledge.", "review.")))
+
+
+def forget_texts() -> None:
+    """What was read before of the same text would be read in no time."""
+    for cached in _remembering():
+        cached.cache_clear()
+
+
+def slow_works(unit: str) -> Iterator[str]:
+    """Name what is slow over a text of many ``unit``, and by how much."""
+    short, half, full = (
+        functools.cache(lambda n=n: Text("# 見出し\n\n" + unit * (n // len(unit)))) for n in (SHORT, LONG // 2, LONG)
+    )  # type: ignore[misc]
+    for name, work in works().items():
+        if needed(work, short()) < NOTICED_S or needed(work, short()) < NOTICED_S:
+            continue
+        longer = needed(work, full())
+        if longer < JUDGED_S or (longer := min(longer, needed(work, full(), TRIES - 1))) < JUDGED_S:
+            continue
+        before = needed(work, half(), TRIES)
+        if longer >= ENDLESS_S or longer > 3 * before:
+            yield f"{name} over many {unit!r}: {before:.2f} s, then {longer:.2f} s"
+
+
+@pytest.mark.parametrize("unit", [*FEW, *(pytest.param(unit, marks=pytest.mark.long) for unit in MANY)])
+def test_no_rule_and_no_reader_does_more_than_linear_work(unit: str) -> None:
+    assert list(slow_works(unit)) == []
+
+
+def test_all_rules_and_the_readers_of_texts_are_tried() -> None:
+    tried = works()
+    assert {rule.id for rule in list_rules()} <= set(tried)
+    assert {
+        "knowledge.text.identifiers.read_families",
+        "knowledge.backends.analysis.analyse_query",
+        "knowledge.backends.chunkers.sentences.sentence_spans",
+        "knowledge.backends.dates.find_dates",
+        "knowledge.search.phrases.find_phrases",
+        "hub.core.masking.mask",
+        "hub.admin_site.marked_markdown.render_marked",
+    } <= set(tried)
