@@ -56,6 +56,17 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         claim_store()  # tests leave files of theirs behind, which another database would not take for its own
 
 
+@pytest.fixture
+def database_superuser(db: None) -> Iterator[None]:
+    """Make the hub's role a superuser for a test that changes what only one may, such as the planner's statistics."""
+    server = shared_postgres(settings.HUB_DATA_DIR / "postgres")
+    for attribute in ("SUPERUSER", "NOSUPERUSER"):
+        with server.superuser(MAINTENANCE_DATABASE) as superuser:
+            superuser.execute(f"ALTER ROLE {ROLE} {attribute}")
+        if attribute == "SUPERUSER":
+            yield
+
+
 @pytest.fixture(autouse=True)
 def _own_language() -> Iterator[None]:
     """What a test's client or command spoke last is not to reach the next test."""

@@ -80,7 +80,10 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
         """Let an address look rows up by their own columns, and by what the list's filters name."""
         if not super().lookup_allowed(lookup, value, request):
             return False
-        named = [one if isinstance(one, str) else one[0] for one in self.get_list_filter(request) if _names_field(one)]
+        filters = self.get_list_filter(request)
+        if any(isinstance(one, type) and getattr(one, "parameter_name", None) == lookup for one in filters):
+            return True
+        named = [one if isinstance(one, str) else one[0] for one in filters if _names_field(one)]
         filtered = any(lookup == name or lookup.startswith(f"{name}__") for name in named)
         return filtered or is_looked_up_in_own_rows(self.model, lookup)
 

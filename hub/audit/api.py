@@ -9,6 +9,7 @@ from ninja import Field, Query, Router, Schema
 
 from hub.access.models import AuditEvent
 from hub.audit.events import list_events, shown_details
+from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.schemas import Page, PageQuery
@@ -20,8 +21,8 @@ class AuditQuery(Schema):
     action: str = Field("", description="DOCUMENT_UPLOAD, SEARCH, REVIEW_START, …")
     resource: str = Field("", description="document:doc_…, review:rev_…, collection:slug, …")
     principal: str = Field("", description="who")
-    since: datetime | None = None
-    until: datetime | None = Field(None, description="exclusive")
+    since: Moment | None = None
+    until: Moment | None = Field(None, description="exclusive")
 
 
 class AuditEventOut(Schema):

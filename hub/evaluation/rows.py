@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from hub.core.strict_json import read_json
@@ -33,7 +33,7 @@ def is_workbook(content: bytes) -> bool:
 
 def json_rows(content: bytes, *, filename: str) -> list[Row]:
     """Read every row of a JSON or JSON Lines file. Raises UnreadableCases."""
-    return _counted(list(_json_rows(content, filename)))
+    return _counted(_json_rows(content, filename))
 
 
 def table_rows(lines: Sequence[Sequence[object]]) -> list[Row]:
@@ -41,15 +41,16 @@ def table_rows(lines: Sequence[Sequence[object]]) -> list[Row]:
 
     :raises UnreadableCases: there is no row.
     """
-    return _counted(list(_table_rows(lines)))
+    return _counted(_table_rows(lines))
 
 
-def _counted(rows: list[Row]) -> list[Row]:
-    if not rows:
+def _counted(rows: Iterator[Row]) -> list[Row]:
+    read = list(islice(rows, MOST_ROWS + 1))  # the rest of a file that is too long is not looked at
+    if not read:
         raise UnreadableCases("the file holds no cases")
-    if len(rows) > MOST_ROWS:
-        raise UnreadableCases(f"the file holds {len(rows)} rows; at most {MOST_ROWS} are read at once")
-    return rows
+    if len(read) > MOST_ROWS:
+        raise UnreadableCases(f"the file holds more rows than {MOST_ROWS}, which is the most that are read at once")
+    return read
 
 
 def _json_rows(content: bytes, filename: str) -> Iterator[Row]:

@@ -71,8 +71,9 @@ class CollectionAdmin(HubModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         """Keep what the person may see, each with the number of its documents."""
-        rows = Collection.objects.visible_to(principal_of(request))
-        live = models.Q(documents__retired_at__isnull=True)
+        principal = principal_of(request)
+        rows = Collection.objects.visible_to(principal)
+        live = models.Q(documents__retired_at__isnull=True, documents__classification__lte=principal.ceiling)
         return rows.annotate(live_documents=models.Count("documents", filter=live)).order_by("slug")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Collection | None = None) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice
 
 from django.utils.translation import gettext as _
 
@@ -19,6 +21,10 @@ _NUMBER_IN_TITLE = re.compile(
     r"^\s*(?:第\s*[0-9０-９一二三四五六七八九十百]+\s*[編部章節款項条](?:の[0-9０-９]+)?"
     r"|[0-9０-９]+(?:[.．\-][0-9０-９]+)*[.．)）]?)[\s　]*"
 )
+# Before the text is parsed: what may be a heading, whether of the form "# title" or underlined.
+_HEADING = re.compile(r"^[ ]{0,3}(?:#{1,6}(?![^ \t\n])|=+[ \t]*$|-+[ \t]*$)", re.M)
+MAX_HEADINGS = 5_000
+MAX_CHARACTERS = 2_000_000
 _HISTORY = re.compile(r"(?:変更|改訂|改定|改版|更新)履歴|change\s*history|revision\s*history", re.I)
 
 
@@ -28,14 +34,20 @@ def read_markdown(text: str) -> ParsedGuideline:
     A heading without a number is no article: the document's title, its table of contents and its change history are
     passed over, any other is named as a problem, so that nothing is lost without a word.
     """
+    headings = sum(1 for _heading in islice(_HEADING.finditer(text), MAX_HEADINGS + 1))
+    if len(text) > MAX_CHARACTERS or headings > MAX_HEADINGS:
+        message = _("At most {characters} characters and {headings} headings are read at once. Split the file.")
+        reason = message.format(characters=MAX_CHARACTERS, headings=MAX_HEADINGS)
+        return ParsedGuideline(articles=(), problems=(ImportProblem(row=1, message=reason),))
     articles: list[ArticleDraft] = []
     problems: list[ImportProblem] = []
+    line_ends = [end.start() for end in re.finditer("\n", text)]
     sections = build_sections(text, markdown_blocks(text))
     by_id = {section.id: section for section in sections}
     for index, section in enumerate(sections):
         if _is_passed_over(section, text, is_title=index == 0) or _is_below_apparatus(section, by_id, text):
             continue
-        row = text.count("\n", 0, section.start) + 1
+        row = bisect_left(line_ends, section.start) + 1
         if section.number is None:
             message = _('The heading "{title}" has no number.').format(title=section.title)
             problems.append(ImportProblem(row=row, message=message))

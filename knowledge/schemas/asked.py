@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hub.core.moments import Moment
 from knowledge.types.search import SearchFilter
 
 # A heading may be long; a list of names comes from a person or a model, not from a table.
@@ -30,10 +31,10 @@ class FilterIn(BaseModel):
         {}, max_length=50, description="metadata that the document has", examples=[{"project": "図書館"}]
     )
     classification: Name | Names = Field([], description="c1, c2, c3 (機密性)", examples=[["c1", "c2"]])
-    created_from: date | datetime | None = Field(None, description="the document's day, such as 2026-04-01, or time")
-    created_to: date | datetime | None = Field(None, description="a day is included whole")
-    updated_from: date | datetime | None = Field(None, description="the day of the document's last change, or time")
-    updated_to: date | datetime | None = Field(None, description="a day is included whole")
+    created_from: date | Moment | None = Field(None, description="the document's day, such as 2026-04-01, or time")
+    created_to: date | Moment | None = Field(None, description="a day is included whole")
+    updated_from: date | Moment | None = Field(None, description="the day of the document's last change, or time")
+    updated_to: date | Moment | None = Field(None, description="a day is included whole")
 
 
 def search_filter(asked: FilterIn, collection: str = "") -> SearchFilter:

@@ -60,10 +60,14 @@ def expired_documents() -> QuerySet[Document]:
 
 
 def preview_retention(principal: Principal) -> list[RetentionPreview]:
-    """Count, for each collection the caller may read, what the next enforcement deletes and what legal hold keeps."""
+    """Count, for each collection the caller may read, what the next enforcement deletes and what legal hold keeps.
+
+    Documents above the caller's ceiling are not counted.
+    """
     principal.require(Scope.READ)
     counts = (
         expired_documents()
+        .filter(classification__lte=principal.ceiling)
         .values("collection_id")
         .annotate(due=Count("pk", filter=Q(legal_hold="")), held=Count("pk", filter=~Q(legal_hold="")))
     )

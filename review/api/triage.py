@@ -9,6 +9,7 @@ from django.utils import timezone
 from ninja import Field, File, Router, Schema, UploadedFile
 from pydantic import BeforeValidator
 
+from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
 from review import schemas, services
 from review.report.answer_file import MAX_BYTES
@@ -45,7 +46,7 @@ class TriageIn(Schema):
     triage: str | None = Field(None, description="open, accepted, rejected, fixed or waived")
     reason: str = Field("", description="why; a waiver needs it")
     comment: str = ""
-    expires_at: Annotated[datetime | None, BeforeValidator(_end_of_day)] = Field(
+    expires_at: Annotated[Moment | None, BeforeValidator(_end_of_day)] = Field(
         None, description="when a waiver ends (it needs one): 2026-03-31, or a time with its zone"
     )
     assignee: str | None = Field(None, description="user name; empty takes the assignment away")

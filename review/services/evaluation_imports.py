@@ -27,7 +27,7 @@ from review.schemas.evaluation import ImportPreview, RowProblem
 from review.services.evaluation import save_case
 
 BAD_ROWS_SHOWN = 5
-MAX_FILE_BYTES = 20_000_000
+MAX_FILE_BYTES = 10_000_000
 MAX_COLUMNS = 100
 FORMATS = ("auto", "cases", "gold_list")
 

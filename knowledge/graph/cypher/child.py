@@ -102,6 +102,8 @@ def answer(graphs: Graphs, request: dict[str, Any], tables: list[bytes]) -> dict
         return {"error": type(error).__name__, "message": str(error)[:2000]}
     except MemoryError:
         return {"error": "MemoryError", "message": ""}
+    except Exception as error:  # noqa: BLE001 (whatever the engine raises is an answer: somebody waits for it)
+        return {"error": type(error).__name__, "message": str(error)[:2000]}
 
 
 def _run(graphs: Graphs, request: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pptx import Presentation
 
 from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.backends.parsers.pictures import data_uri_bytes, media_type_of
-from knowledge.backends.parsers.serialize import dump_document, load_outcome
+from knowledge.backends.parsers.serialize import dump_document, load_document, load_result
 from knowledge.types.documents import Block, BlockKind, ParsedDocument, ParsedFigure
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -203,22 +203,22 @@ def one_figure(data: bytes) -> ParsedDocument:
 
 def test_the_parent_reads_no_links_and_nothing_beyond_the_limits(tmp_path: Path) -> None:
     text = dump_document(one_figure(png()), tmp_path)
-    assert load_outcome(text, tmp_path, ParseLimits()) == one_figure(png())
+    assert load_document(load_result(text), tmp_path, ParseLimits()) == one_figure(png())
 
     with pytest.raises(ValueError, match="limits"):
-        load_outcome(text, tmp_path, ParseLimits(max_figure_bytes=10))
+        load_document(load_result(text), tmp_path, ParseLimits(max_figure_bytes=10))
 
     secret = tmp_path / "secret"
     secret.write_bytes(b"secret")
     (tmp_path / "picture-0.bin").unlink()
     (tmp_path / "picture-0.bin").symlink_to(secret)
     with pytest.raises(OSError, match="symbolic"):
-        load_outcome(text, tmp_path, ParseLimits())
+        load_document(load_result(text), tmp_path, ParseLimits())
 
     (tmp_path / "picture-0.bin").unlink()
     os.mkfifo(tmp_path / "picture-0.bin")
     with pytest.raises(ValueError, match="plain file"):
-        load_outcome(text, tmp_path, ParseLimits())
+        load_document(load_result(text), tmp_path, ParseLimits())
 
 
 def test_a_name_in_the_childs_answer_is_never_used(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_name_in_the_childs_answer_is_never_used(tmp_path: Path) -> None:
     answer["document"]["figures"][0]["picture"] = "../../etc/passwd"
 
     with pytest.raises((ValueError, ParseError)):
-        load_outcome(json.dumps(answer), tmp_path, ParseLimits())
+        load_document(load_result(json.dumps(answer)), tmp_path, ParseLimits())
 
 
 @pytest.mark.parametrize(

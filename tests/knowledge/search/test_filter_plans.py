@@ -113,7 +113,7 @@ def _exact(query: np.ndarray, allowed: set[int]) -> set[int]:
     return {rows[place][0] for place in np.argsort(-cosines)[:10]}
 
 
-@pytest.mark.django_db
+@pytest.mark.usefixtures("database_superuser")
 @pytest.mark.parametrize(("vectors", "kept"), [(-1, 200), (100_000, 200), (1_000_000, 400)])
 def test_a_walk_through_many_vectors_keeps_more_of_them(vectors, kept):
     with connection.cursor() as cursor:

@@ -71,6 +71,7 @@ def test_a_file_that_is_gone_is_none_to_read(relations: list[warm_up.Relation]) 
     assert warm_up._warm_slice([gone], 0, "files") == 8192
 
 
+@pytest.mark.usefixtures("database_superuser")
 def test_the_file_that_the_server_reads_is_the_relations(relations: list[warm_up.Relation]) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SHOW data_directory")
@@ -78,6 +79,7 @@ def test_the_file_that_the_server_reads_is_the_relations(relations: list[warm_up
     assert all((folder / one.path).is_file() for one in relations)
 
 
+@pytest.mark.usefixtures("database_superuser")
 def test_a_server_that_can_not_be_made_to_read_is_left_alone(
     relations: list[warm_up.Relation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
