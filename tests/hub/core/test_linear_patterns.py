@@ -8,12 +8,15 @@ the text isn't read within seconds that a linear search needs thousandths of. Th
 
 from __future__ import annotations
 
-import importlib
+import json
 import re
 import re._constants as kinds  # the parser of the standard library has no public name
 import re._parser as parser
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,6 @@ import pytest
 from hub.core.time_limit import TimeOver, limit_cpu
 
 ROOT = Path(__file__).resolve().parents[3]
-PACKAGES = ("hub", "knowledge", "review", "mcp_bridge")
 SHORT, LONG = 2000, 24_000
 # Of processor time: what is quicker at SHORT has no quadratic part that would show.
 NOTICED_S = 0.002
@@ -39,34 +41,14 @@ BOUNDED = {
 }
 
 
-def modules() -> Iterator[Any]:
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            if "migrations" not in parts and parts[-1] not in ("asgi", "__main__"):
-                yield importlib.import_module(".".join(part for part in parts if part != "__init__"))
-
-
 def patterns() -> dict[str, re.Pattern[str]]:
-    """Every compiled pattern that stands in a module, alone or in a collection, by the module's and its own name."""
-    found: dict[str, re.Pattern[str]] = {}
-    for module in modules():
-        for name, value in vars(module).items():
-            for number, pattern in enumerate(_patterns_in(value)):
-                if isinstance(pattern.pattern, str) and pattern not in found.values():
-                    found[f"{module.__name__}.{name}" + (f"[{number}]" if number else "")] = pattern
-    return found
+    """Every compiled pattern of the program by its module's and its own name, as a process of its own found them.
 
-
-def _patterns_in(value: object, depth: int = 3) -> Iterator[re.Pattern[str]]:
-    if isinstance(value, re.Pattern):
-        yield value
-    elif depth and isinstance(value, dict | list | tuple | set | frozenset):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _patterns_in(each, depth - 1)
-    elif depth and hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
-        for name in value.__dataclass_fields__:
-            yield from _patterns_in(getattr(value, name, None), depth - 1)
+    Some modules load libraries that only a fresh process has room for (the graph's engine needs static memory of
+    threads), which this one may have used up for others.
+    """
+    listed = subprocess.run([sys.executable, "-m", "tests.hub.core.every_pattern"], cwd=ROOT, check=True, stdout=-1)
+    return {name: re.compile(pattern, flags) for name, pattern, flags in json.loads(listed.stdout)}
 
 
 class Pieces:
@@ -150,7 +132,7 @@ def _holds(kind: Any, value: Any, letter: str) -> bool:
 def ways_of_matching(name: str, pattern: re.Pattern[str]) -> list[Callable[[str], object]]:
     """How the module uses it: searched unless it only ever says ``NAME.match`` or ``NAME.fullmatch``."""
     module, _, attribute = name.partition("[")[0].rpartition(".")
-    source = Path(str(importlib.import_module(module).__file__)).read_text(encoding="utf-8")
+    source = Path(str(find_spec(module).origin)).read_text(encoding="utf-8")  # type: ignore[union-attr]
     used = set(re.findall(rf"\b{attribute}\.(\w+)\(", source))
     ways: list[Callable[[str], object]] = []
     if not used or used - {"match", "fullmatch"}:
