@@ -23,6 +23,7 @@ from knowledge.ingest.blobs import pending_removals
 from knowledge.ingest.store_owner import claim_store, owns_store
 from knowledge.services.consistency import check_consistency
 from knowledge.services.grants import curators_without_hub_role
+from knowledge.services.stored_patterns import refused_patterns
 from knowledge.services.workers import worker_is_alive
 
 OLDEST_PGVECTOR = (0, 8)
@@ -80,6 +81,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     if any(part["status"] == "error" for part in parts):
         return
     yield from _hub_curators()
+    yield from _patterns()
     yield _line("worker", "ok" if worker_is_alive() else "note", "" if worker_is_alive() else "no worker is running")
     if claim:
         claim_store()
@@ -106,6 +108,12 @@ def _hub_curators() -> Iterator[dict[str, object]]:
         page = f"{settings.CONFIG.public_url}/admin/access/hubrolegrant/add/"
         detail = "nobody but superusers changes check masters, ontologies, guidelines and prompts, or makes collections"
         yield _line("hub curators", "note", f"{detail}; {named} curate collections only. Give the role at {page}")
+
+
+def _patterns() -> Iterator[dict[str, object]]:
+    """Regular expressions of earlier versions that would be refused now."""
+    for refused in refused_patterns():
+        yield _line("stored pattern", "note", f"{refused}. It is matched within a limit of time until it is rewritten")
 
 
 def _parts() -> Iterator[dict[str, object]]:

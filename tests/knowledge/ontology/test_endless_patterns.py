@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from hub.access.principals import local_operator
+from hub.management.commands import doctor
 from knowledge.ingest.graph import update_graph_now
 from knowledge.models import DocumentGraph, IdentifierPattern, OntologyClass
 from knowledge.ontology.shapes import ShapesError, validate
+from knowledge.services.stored_patterns import refused_patterns
 from tests.factories import upload_text, work_through
 from tests.knowledge.ontology.test_api import call as call
 from tests.knowledge.ontology.test_rdf import read_graph
@@ -65,3 +67,12 @@ def test_a_shape_with_a_pattern_without_an_end_is_an_error_that_names_it() -> No
 """
     with pytest.raises(ShapesError, match=r"\(a\|aa\)\+\$"):
         validate(read_graph(shape.encode(), rdf_format="turtle", domain="redos"))
+
+
+def test_doctor_names_stored_patterns_that_would_be_refused_today() -> None:
+    assert refused_patterns() == []
+    IdentifierPattern.objects.create(pattern=ENDLESS)
+    OntologyClass.objects.filter(ontology__domain="system_design", code="purpose").update(cues=["# (目的"])
+    said = " ".join(str(finding["detail"]) for finding in doctor._patterns())
+    for expected in (ENDLESS, "identifier pattern", "(目的", "ontology system_design, purpose"):
+        assert expected in said
