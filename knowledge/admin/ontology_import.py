@@ -9,12 +9,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
+from hub.access.principals import Principal
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import InvalidInput, LimitExceeded
@@ -79,9 +81,14 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
         "admin/knowledge/ontology/import.html",
         title=_("Import an ontology"),
         form=form,
-        domains=Ontology.objects.order_by("domain").values_list("domain", flat=True).distinct(),
+        domains=_domains(principal_of(request)),
         **shown,
     )
+
+
+def _domains(principal: Principal) -> QuerySet[Ontology, str]:
+    """The domains of the versions that the person may see, to be chosen from."""
+    return Ontology.objects.visible_to(principal).order_by("domain").values_list("domain", flat=True).distinct()
 
 
 def difference_context(difference: OntologyDifference) -> dict[str, Any]:

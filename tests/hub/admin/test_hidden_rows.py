@@ -30,10 +30,12 @@ from knowledge.models import (
     DocumentVersion,
     GraphEdge,
     GraphNode,
+    Ontology,
     Source,
 )
 from knowledge.services.graph_curation import NodeDraft, write_edge, write_node
 from review.models import CheckListVersion, Review
+from tests.factories import make_hub_curator
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.graph.support import add
 
@@ -217,6 +219,18 @@ def test_what_goes_with_a_node_is_named_as_far_as_it_is_visible(hidden: dict[str
     text = asked.content.decode()
     assert "FR-777" in text
     assert str(GraphEdge.objects.get(source=secret, target=node)) not in text
+
+
+def test_a_domain_that_has_only_a_draft_is_named_to_curators_of_the_hub_alone() -> None:
+    draft = Ontology.objects.create(domain=f"{CANARY.lower()}_domain", name_ja="案", name_en="draft")
+    draft.classes.create(code="x", iri="urn:x", label_ja="案", label_en="draft")
+    draft.properties.create(code="y", iri="urn:y", kind="object", label_ja="案", label_en="draft")
+    pages = ["ontology_changelist", "ontology_import", "ontologyclass_changelist", "ontologyproperty_changelist"]
+    carol, curator = client_of(make_user("carol")), client_of(make_hub_curator(make_user("担当")))
+    for page in pages:
+        address = reverse(f"admin:knowledge_{page}")
+        assert_silent(carol, address)
+        assert draft.domain in curator.get(address).content.decode(), page
 
 
 def test_a_list_is_not_looked_up_through_what_points_at_its_rows(hidden: dict[str, Model]) -> None:
