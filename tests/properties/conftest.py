@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,17 +12,9 @@ from django.db import transaction
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
-from hub.evaluation.models import EvaluationCase, EvaluationRun
-from knowledge.models import Chunk, Collection, CollectionGrant, EmbeddingSet, GuidelineEdition
-from knowledge.services.sources import create_source
-from review.models import Finding, GuidelineMapping, Review, Scenario
-from review.services.evaluation import create_dataset
+from knowledge.models import Collection, CollectionGrant
+from tests.properties.examples import examples_of
 from tests.review.conftest import DESIGN, review_text
-
-TURTLE = (
-    "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
-    '<urn:x> a skos:Concept ; skos:prefLabel "予約"@ja , "booking"@en .\n'
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,109 +36,6 @@ def filled(
         user = User.objects.create_superuser("all-scopes", password="x")
         token = create_token(principal=local_operator(), user=user, name="t", scopes=frozenset(ALL_SCOPES))[1]
         CollectionGrant.objects.create(collection=Collection.objects.get(slug="default"), user=user, role="reader")
-        examples = _examples(review_text(folder, DESIGN), folder)
+        examples = examples_of(review_text(folder, DESIGN), folder)
         yield Filled(user=user, token=token, examples=examples)
         transaction.set_rollback(True)
-
-
-def _examples(review: Review, folder: Path) -> dict[str, Any]:
-    """Rows of every kind, so that a path with an id leads to something. ``+name`` is a field that may be left out."""
-    operator = local_operator()
-    finding = Finding.objects.filter(result__review=review).first()
-    assert finding is not None
-    assert review.version is not None
-    document = review.version.document
-    source = create_source(
-        principal=operator, name="watched", kind="folder", location=str(folder), collection="default"
-    )
-    dataset = create_dataset(principal=operator, code="cases", name="cases")
-    case = EvaluationCase.objects.create(
-        dataset=dataset,
-        kind="retrieval",
-        digest="0",
-        input={"query": "予約"},
-        expected={"relevant": [{"document": "設計書.md"}]},
-    )
-    run = EvaluationRun.objects.create(
-        dataset=dataset, kind="review", subject="x", parameters={"last_case": 0, "as_system": True}, principal="x"
-    )
-    mapping = GuidelineMapping.objects.select_related("check_item").first()
-    scenario = Scenario.objects.filter(status="published").first()
-    edition = GuidelineEdition.objects.select_related("guideline").first()
-    assert mapping is not None
-    assert edition is not None
-    assert scenario is not None
-    step = scenario.steps.first()
-    assert step is not None
-    return {
-        "document_id": document.public_id,
-        "document_ids": [document.public_id],
-        "+document_ids": True,
-        "collection": document.collection.slug,
-        "slug": document.collection.slug,
-        "post /api/v1/collections slug": "made-now",
-        "review_id": review.public_id,
-        "base": review.public_id,
-        "finding_id": finding.public_id,
-        "finding_ids": [finding.public_id],
-        "check_item_id": finding.result.item_version.item.code,
-        "verdict": "pass",
-        "+triage": True,
-        "triage": "waived",
-        "+expires_at": True,
-        "expires_at": "2099-03-31T00:00:00+09:00",
-        "+reason": True,
-        "reason": "次期で対応",
-        "+chunk_unit": True,
-        "chunk_unit": "characters",
-        "chunk_id": Chunk.objects.filter(version=review.version).values_list("public_id", flat=True)[0],
-        "+user": True,
-        "user": "all-scopes",
-        "role": "reader",
-        "query": "予約",
-        "text": "予約を行う。",
-        "entity": "図書予約システム",
-        "cypher_query": "MATCH (n) RETURN n LIMIT 1",
-        "candidate": "checklist:basic-design@1",
-        "article": mapping.article_code,
-        "check_item": mapping.check_item.code,
-        "relation": "direct",
-        "guideline": edition.guideline.code,
-        "number": edition.number,
-        "/api/v1/guidelines/{guideline}/editions/{number}/diff base": edition.number,
-        "/api/v1/embedding-sets/compare candidate": EmbeddingSet.objects.values_list("name", flat=True)[0],
-        "/api/v1/ontologies/{domain} domain": "system_design",
-        "domain": "system_design",
-        "/api/v1/ontologies/{domain}/diff base": 1,
-        "/api/v1/checklists/{code}/versions/{number}/diff base": 1,
-        "code": "basic-design",
-        "post /api/v1/checklists code": "made-now",
-        "post /api/v1/evaluation/datasets code": "made-now",
-        **{
-            f"{address} code": dataset.code
-            for address in (
-                "/api/v1/evaluation/datasets/{code}",
-                "/api/v1/evaluation/datasets/{code}/cases",
-                "/api/v1/evaluation/datasets/{code}/cases/import",
-                "/api/v1/evaluation/datasets/{code}/cases/import/preview",
-                "/api/v1/evaluation/datasets/{code}/cases/from-finding",
-                "/api/v1/evaluation/datasets/{code}/cases/from-result",
-                "/api/v1/evaluation/datasets/{code}/cases/{case_id}",
-            )
-        },
-        "case_id": case.pk,
-        "dataset": dataset.code,
-        "run_id": run.public_id,
-        "/api/v1/evaluation/runs/{run_id}/compare base": run.public_id,
-        "name": EmbeddingSet.objects.values_list("name", flat=True)[0],
-        **{f"{address} name": source.name for address in ("/api/v1/sources/{name}", "/api/v1/sources/{name}/scan")},
-        "post /api/v1/sources name": "another",
-        "post /api/v1/sources location": str(folder.parent),
-        "kind": "judge",
-        "post /api/v1/sources kind": "folder",
-        "scenario_id": scenario.code,
-        "action": step.action,
-        "wait_seconds": 0,
-        "+wait_seconds": True,
-        "body": TURTLE,
-    }

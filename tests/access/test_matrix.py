@@ -1,0 +1,107 @@
+"""Every door of the hub as every kind of person: REST calls, MCP, admin pages, their actions, filters and fields.
+
+What is there is listed by the hub itself, what it asks for by ``matrix.txt``. A door that is not in the table fails
+here, and so does a line whose door is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from hub.access.principals import ALL_SCOPES, Scope
+from tests.access.admin_doors import admin_answers
+from tests.access.answers import Observed, who_may, who_sees
+from tests.access.mcp_doors import doors_of_servers, mcp_answers, mcp_doors, one_connection, tokens_of
+from tests.access.people import PeopledHub, make_peopled_hub
+from tests.access.rest_doors import REFUSED, Sender, every_operation, rest_answers
+from tests.access.table import RIGHTS, Line, read_table
+
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(1200)]
+OF_MCP = frozenset({"tool", "resource", "template", "completion", "prompt", "argument", "list"})
+
+
+@pytest.fixture(scope="module")
+def hub(
+    django_db_setup: None, django_db_blocker: Any, queue: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PeopledHub]:
+    """One of everything, and people of every kind; taken back at the end."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_peopled_hub(tmp_path_factory.mktemp("matrix"))
+        transaction.set_rollback(True)
+
+
+def lines_of(kind: str) -> dict[str, Line]:
+    """The table's lines for ``rest``, ``mcp`` or ``admin``, by their doors."""
+    found = [line for line in read_table() if kind_of(line.door) == kind]
+    by_door = {line.door: line for line in found}
+    assert len(by_door) == len(found), "a door is listed twice"
+    return by_door
+
+
+def kind_of(door: str) -> str:
+    first, _space, rest = door.partition(" ")
+    if rest.startswith("/") and first.isupper():
+        return "rest"
+    return "mcp" if first in OF_MCP else "admin"
+
+
+def differences(observed: Observed, table: dict[str, Line]) -> list[str]:
+    """Say where the hub and the table differ, a line for each door."""
+    found = [f"not in the table: {door}" for door in observed if door not in table]
+    found += [f"in the table, but gone: {door}" for door in table if door not in observed]
+    for door, answers in observed.items():
+        line = table.get(door)
+        if line is None:
+            continue
+        if wrong := who_may(answers) ^ RIGHTS[line.right]:
+            told = {person: answers[person].told for person in sorted(wrong)}
+            found.append(f"{door}: the table says {line.right}, it is otherwise for {told}")
+        sees, shown = who_sees(answers), RIGHTS[line.shown or line.right]
+        if (sees or line.shown) and (wrong := sees ^ shown):
+            found.append(f"{door}: shown to {line.shown or line.right}, it is otherwise for {sorted(wrong)}")
+    return found
+
+
+def test_every_rest_call_asks_for_what_the_table_says(hub: PeopledHub) -> None:
+    found = differences(rest_answers(hub), lines_of("rest"))
+    assert not found, "\n".join(found)
+
+
+def test_everything_of_mcp_asks_for_what_the_table_says(hub: PeopledHub) -> None:
+    with one_connection():
+        doors = mcp_doors(hub)
+        for server, listed in doors_of_servers(hub).items():
+            assert listed <= set(doors), server
+        observed = mcp_answers(hub, doors, tokens_of(hub))
+    found = differences(observed, lines_of("mcp"))
+    assert not found, "\n".join(found)
+
+
+def test_every_page_action_filter_and_field_asks_for_what_the_table_says(hub: PeopledHub) -> None:
+    found = differences(admin_answers(hub), lines_of("admin"))
+    assert not found, "\n".join(found)
+
+
+def test_a_token_needs_the_scopes_of_the_table_and_no_others(hub: PeopledHub) -> None:
+    """A superuser's token that lacks one of them is refused, and one that has nothing else is let in."""
+    wrong = []
+    operations, sender = every_operation(hub.examples), Sender()
+    for door, line in lines_of("rest").items():
+        asked = operations[door].ordinary_call()
+        for lacking in lacking_scopes(line):
+            if (status := sender.send(asked, hub.narrow_token(lacking))[0]) not in REFUSED:
+                wrong.append(f"{door}: {status} with {sorted(lacking)}")
+        for needed in line.scopes:
+            if (status := sender.send(asked, hub.narrow_token(needed))[0]) in REFUSED:
+                wrong.append(f"{door}: {status} with {sorted(needed)} alone")
+    assert not wrong, "\n".join(wrong)
+
+
+def lacking_scopes(line: Line) -> Iterator[frozenset[Scope]]:
+    """All scopes but one of each way in."""
+    yield from {ALL_SCOPES - frozenset(picked) for picked in product(*line.scopes)} if line.scopes else ()
