@@ -30,6 +30,7 @@ from hub.core.client_address import read_forwarded  # noqa: E402
 from hub.one_thread import OneThreadHandler  # noqa: E402
 from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
+from hub.rest.security_headers import with_security_headers  # noqa: E402
 from hub.serving.options import unguarded_server  # noqa: E402
 from mcp_bridge.bus import have_queue  # noqa: E402
 from mcp_bridge.http import McpApps  # noqa: E402
@@ -59,7 +60,7 @@ class Hub:
             await self._live(receive, send)
         elif scope["type"] == "http":
             read_forwarded(scope, self._proxies)
-            await self._requests(scope, receive, send)
+            await self._requests(scope, receive, with_security_headers(send, scheme=scope["scheme"]))
         else:
             raise ValueError(f"This application does not speak {scope['type']}.")
 

@@ -1,7 +1,8 @@
-"""The headers that tell browsers what an answer may do: CSP, HSTS, Permissions-Policy. On every answer of Django's."""
+"""The headers that tell browsers what an answer may do: CSP, HSTS, Permissions-Policy. On every answer of the hub."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from csp.constants import NONE
@@ -17,6 +18,35 @@ PERMISSIONS = ", ".join(
     f"{feature}=()"
     for feature in ("camera", "microphone", "geolocation", "payment", "usb", "serial", "bluetooth", "display-capture")
 )
+
+_Message = MutableMapping[str, Any]
+_Send = Callable[[_Message], Awaitable[None]]
+
+
+def with_security_headers(send: _Send, *, scheme: str) -> _Send:
+    """Give a ``send`` that adds the headers of what is no page to an answer that didn't come from Django."""
+
+    async def send_with_headers(message: _Message) -> None:
+        if message["type"] == "http.response.start":
+            present = {name.lower() for name, _value in message.get("headers", ())}
+            added = [pair for pair in _no_page_headers(scheme == "https") if pair[0] not in present]
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
+        await send(message)
+
+    return send_with_headers
+
+
+def _no_page_headers(is_secure: bool) -> list[tuple[bytes, bytes]]:
+    policy = "; ".join(f"{name} {' '.join(sources)}" for name, sources in NO_PAGE.items())
+    headers = {
+        "content-security-policy": policy,
+        "permissions-policy": PERMISSIONS,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+    }
+    if is_secure or settings.CONFIG.public_url.startswith("https://"):
+        headers["strict-transport-security"] = HSTS
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
 class SecurityHeadersMiddleware(CSPMiddleware):

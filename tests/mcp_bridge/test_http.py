@@ -248,3 +248,17 @@ async def test_check_items_come_in_pages_that_fit_the_output_budget(hub):
     assert all(len(json.dumps(page["check_items"], ensure_ascii=False)) < 6000 for page in pages)
     assert other.is_error
     assert "cursor" in other.content[0].text
+
+
+@pytest.mark.parametrize("path", ["/mcp/core/", "/mcp/nothing/"])
+def test_what_a_browser_is_shown_of_mcp_may_load_run_and_frame_nothing(site: TestSite, path: str) -> None:
+    for answer in (
+        httpx2.get(site.url + path),
+        post(site, path=path, headers={}),
+        post(site, path=path, headers=site.headers()),
+    ):
+        policies = answer.headers.get_list("content-security-policy")
+        assert len(policies) == 1
+        assert "default-src 'none'" in policies[0]
+        assert "camera=()" in answer.headers["permissions-policy"]
+        assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
