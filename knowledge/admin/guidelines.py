@@ -133,8 +133,20 @@ def diff_page(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
         guideline=guideline,
         before=before,
         edition=edition,
+        renamed=_renamed(edition),
         changes=[(change, CHANGES[change.kind]) for change in changes],
     )
+
+
+def _renamed(edition: GuidelineEdition) -> list[tuple[str, str, str]]:
+    """What publishing the draft changes in the guideline itself: the field's name, its text now and then."""
+    if edition.status != PublicationStatus.DRAFT:
+        return []
+    guideline = edition.guideline
+    return [
+        (str(Guideline._meta.get_field(name).verbose_name), getattr(guideline, name), text)
+        for name, text in edition.guideline_changes.items()
+    ]
 
 
 def _find(principal: Principal, pk: str) -> Guideline:

@@ -66,6 +66,8 @@ class GuidelineEdition(Written):
     published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)
     published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
     retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
+    # {field of Guideline: text}: what publishing this edition changes in the guideline itself.
+    guideline_changes = models.JSONField(_("changes of the guideline"), default=dict, blank=True, editable=False)
 
     class Meta:
         verbose_name = _("guideline edition")

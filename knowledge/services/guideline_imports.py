@@ -42,7 +42,8 @@ class GuidelineImport:
     """A file and what it is: an edition of the guideline ``code``, which is made when it is new.
 
     ``prefix``, names and the rest are needed for a new guideline only; for a known one what is given replaces what is
-    stored, except for the prefix, which never changes.
+    stored, except for the prefix, which never changes. Where an edition is in force, that is when the draft is
+    published, since names and sources of what is in force are everybody's.
     """
 
     filename: str
@@ -84,9 +85,10 @@ def import_edition(*, principal: Principal, asked: GuidelineImport) -> Guideline
     preview = preview_import(principal=principal, asked=asked)
     if preview.problems:
         raise _refusal(preview.problems)
-    guideline = _save_guideline(asked)
+    guideline, changes = _save_guideline(asked)
     edition = GuidelineEdition.objects.create(
         guideline=guideline,
+        guideline_changes=changes,
         number=next_number(guideline.editions.all()),
         label=asked.label,
         effective_date=asked.effective_date,
@@ -204,18 +206,20 @@ def _in_force(guideline: Guideline | None) -> GuidelineEdition | None:
     return guideline.editions.filter(status=PublicationStatus.PUBLISHED).first()
 
 
-def _save_guideline(asked: GuidelineImport) -> Guideline:
-    """Make the guideline, or lock it and take over what was given."""
+def _save_guideline(asked: GuidelineImport) -> tuple[Guideline, dict[str, str]]:
+    """Make the guideline, or lock it and take over what was given; gives what waits for the draft's publication."""
     facts = {name: getattr(asked, name) for name in ("name_ja", "name_en", "source", "publisher", "licence")}
     given = {name: value for name, value in facts.items() if value}
     first = {"name_en": asked.name_ja, **given, "prefix": asked.prefix}
     guideline, is_new = Guideline.objects.get_or_create(code=asked.code, defaults=first)
     guideline = Guideline.objects.select_for_update().get(pk=guideline.pk)
-    if not is_new and given:
-        for name, value in given.items():
-            setattr(guideline, name, value)
-        guideline.save(update_fields=list(given))
-    return guideline
+    changes = {name: value for name, value in given.items() if getattr(guideline, name) != value}
+    if is_new or _in_force(guideline) is not None:
+        return guideline, changes
+    for name, value in changes.items():
+        setattr(guideline, name, value)
+    guideline.save(update_fields=list(changes))
+    return guideline, {}
 
 
 def _refusal(problems: Sequence[ImportProblem]) -> InvalidInput:

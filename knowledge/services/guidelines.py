@@ -181,7 +181,11 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
     GuidelineEdition.objects.filter(pk=edition.pk).update(
         status=PublicationStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
     )
-    _record(principal, "GUIDELINE_PUBLISH", edition, replaces=before.number if before else None, **people)
+    Guideline.objects.filter(pk=edition.guideline_id).update(**edition.guideline_changes)
+    replaced = before.number if before else None
+    _record(
+        principal, "GUIDELINE_PUBLISH", edition, replaces=replaced, changed=sorted(edition.guideline_changes), **people
+    )
     edition.refresh_from_db()
     if before is not None:
         _tell(principal, edition, diff_articles(states_of(before), states_of(edition)))

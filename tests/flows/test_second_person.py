@@ -17,7 +17,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope, local_operator
 from hub.access.services import create_token, principal_for_user
 from hub.core.errors import Conflict
-from knowledge.models import GuidelineEdition, Ontology
+from knowledge.models import Guideline, GuidelineEdition, Ontology
 from knowledge.services import guideline_imports, guidelines, ontologies, ontology_editing
 from knowledge.services.guideline_imports import GuidelineImport
 from mcp_bridge.models import PromptVersion
@@ -48,6 +48,30 @@ class Kind:
 def edition(principal: Principal) -> GuidelineEdition:
     asked = GuidelineImport(filename="x.md", content=GUIDELINE.encode(), code="house", prefix="HS-", name_ja="指針")
     return guideline_imports.import_edition(principal=principal, asked=asked)
+
+
+def test_a_draft_of_a_guideline_in_force_changes_nothing_of_it_until_somebody_else_publishes_it() -> None:
+    writer, second = hub_curator(), hub_curator()
+    first = edition(writer)
+    guidelines.publish_edition(principal=second, code="house", number=first.number)
+    asked = GuidelineImport(
+        filename="x.md", content=GUIDELINE.encode(), code="house", name_ja="偽の指針", publisher="他人", licence="なし"
+    )
+    draft = guideline_imports.import_edition(principal=writer, asked=asked)
+    guideline = Guideline.objects.get(code="house")
+    assert (guideline.name_ja, guideline.publisher, guideline.licence) == ("指針", "", "")
+    page = client_of(make_user("佐藤", is_superuser=True)).get(
+        reverse("admin:knowledge_guideline_diff", args=(guideline.pk, draft.number))
+    )
+    assert "指針 → 偽の指針" in page.content.decode()
+    guidelines.publish_edition(principal=second, code="house", number=draft.number)
+    guideline.refresh_from_db()
+    assert (guideline.name_ja, guideline.publisher) == ("偽の指針", "他人")
+    assert AuditEvent.objects.filter(action="GUIDELINE_PUBLISH").latest("pk").details["changed"] == [
+        "licence",
+        "name_ja",
+        "publisher",
+    ]
 
 
 def item(principal: Principal) -> CheckItemVersion:

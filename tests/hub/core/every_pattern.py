@@ -1,4 +1,4 @@
-"""Write every compiled pattern that stands in a module of the program to standard output, as JSON: [name, pattern, flags].
+"""Write every compiled pattern in a module of the program to standard output, as JSON: [name, pattern, flags].
 
 ``python -m tests.hub.core.every_pattern`` imports all modules, which is why it is a program of its own.
 """
