@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import label_for_field
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -144,7 +145,7 @@ def _renamed(edition: GuidelineEdition) -> list[tuple[str, str, str]]:
         return []
     guideline = edition.guideline
     return [
-        (str(Guideline._meta.get_field(name).verbose_name), getattr(guideline, name), text)
+        (str(label_for_field(name, Guideline)), getattr(guideline, name), text)
         for name, text in edition.guideline_changes.items()
     ]
 
