@@ -12,15 +12,15 @@ from hub.audit.events import list_events, shown_details
 from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
-from hub.rest.schemas import Page, PageQuery
+from hub.rest.schemas import Page, PageQuery, ShortText
 
 router = Router(tags=["operations"])
 
 
 class AuditQuery(Schema):
-    action: str = Field("", description="DOCUMENT_UPLOAD, SEARCH, REVIEW_START, …")
-    resource: str = Field("", description="document:doc_…, review:rev_…, collection:slug, …")
-    principal: str = Field("", description="who")
+    action: ShortText = Field("", description="DOCUMENT_UPLOAD, SEARCH, REVIEW_START, …")
+    resource: ShortText = Field("", description="document:doc_…, review:rev_…, collection:slug, …")
+    principal: ShortText = Field("", description="who")
     since: Moment | None = None
     until: Moment | None = Field(None, description="exclusive")
 

@@ -23,6 +23,10 @@ LONG_TEXT = 10_000
 """The most characters of a description, a reason or a comment."""
 SHORT_TEXT = 200
 """The most characters of a name or an id, where no column says less."""
+MOST_NAMED = 200
+"""The most names, codes or ids in one list, where no service says less."""
+INTEGER = 2**31 - 1
+"""The most that an integer column holds."""
 
 _JSON_BYTES, _JSON_KEYS, _JSON_DEPTH = 64 * 1024, 500, 20
 _DIGITS = 20

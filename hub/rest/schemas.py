@@ -1,15 +1,29 @@
-"""Schemas that every area shares: problems and pages."""
+"""Schemas that every area shares: problems, pages, and the bounds of what callers give."""
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from ninja import Field, Schema
+
+from hub.core.bounds import INTEGER, LONG_TEXT, MOST_NAMED, SHORT_TEXT
 
 T = TypeVar("T")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
+
+# A service that asks for less says so itself: its words are better than the schema's.
+ShortText = Annotated[str, Field(max_length=SHORT_TEXT)]
+"""A name, a code, an id."""
+LongText = Annotated[str, Field(max_length=LONG_TEXT)]
+"""A reason, a comment, a description."""
+ShortTexts = Annotated[list[ShortText], Field(max_length=MOST_NAMED)]
+"""Names, codes or ids."""
+Integer = Annotated[int, Field(ge=-INTEGER, le=INTEGER)]
+"""A number that a column can hold."""
+VersionNumber = Annotated[int, Field(ge=1, le=INTEGER)]
+"""The number of a version or an edition."""
 
 
 class FieldProblem(Schema):

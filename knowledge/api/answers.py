@@ -11,9 +11,11 @@ from pydantic import BaseModel
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.responses import server_sent_events
+from hub.rest.schemas import ShortText
 from knowledge.answering import Answer, AnswerSentence, Question
 from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
 from knowledge.schemas.asked import FilterIn, search_filter
+from knowledge.search.query import MAX_QUERY_CHARS
 from knowledge.services.questions import answer_question as answer
 from knowledge.services.questions import follow_question
 
@@ -21,8 +23,8 @@ router = Router()
 
 
 class AnswerIn(Schema):
-    query: str
-    collection: str = Field("", description="a slug; empty: all collections that the caller may search")
+    query: str = Field(max_length=MAX_QUERY_CHARS)
+    collection: ShortText = Field("", description="a slug; empty: all collections that the caller may search")
     limit: int = Field(5, ge=1, le=20, description="passages that the answer may stand on")
     filter: FilterIn = FilterIn()
     stream: bool = Field(False, description="server-sent events: sentence for each one, then answer with the whole")

@@ -17,7 +17,7 @@ from hub.core.strict_json import read_json
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
-from hub.rest.schemas import Page, PageQuery
+from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
 from hub.rest.uploads import received_file
 from knowledge import schemas
 from knowledge.services import collections as collection_services
@@ -42,35 +42,35 @@ class UploadIn(Schema):
     classification: str = Field("", max_length=10, description="c1, c2 or c3; default: the collection's")
     metadata: str = Field("", max_length=GIVEN_JSON.size_bytes, description="a JSON object")
     chunk_strategy: str = Field("", max_length=20, description="section, fixed or semantic")
-    chunk_size: int | None = None
-    chunk_overlap: int | None = None
+    chunk_size: Integer | None = None
+    chunk_overlap: Integer | None = None
     chunk_unit: str = Field("", max_length=20, description="tokens or characters")
     replace: bool = Field(False, description="take over a path of another uploader (curators)")
 
 
 class ReindexIn(Schema):
-    chunk_strategy: str = ""
-    chunk_size: int | None = None
-    chunk_overlap: int | None = None
-    chunk_unit: str = ""
+    chunk_strategy: ShortText = ""
+    chunk_size: Integer | None = None
+    chunk_overlap: Integer | None = None
+    chunk_unit: ShortText = ""
 
 
 class DocumentPatch(Schema):
     """What is named changes; the rest stays."""
 
-    title: str | None = None
-    document_type: str | None = None
-    metadata: dict[str, Any] | None = None
-    classification: str | None = Field(None, description="c1, c2 or c3")
-    legal_hold: str | None = Field(None, description="the reason; an empty one lifts the hold (curators)")
+    title: LongText | None = None
+    document_type: ShortText | None = None
+    metadata: dict[str, Any] | None = Field(None, max_length=GIVEN_JSON.entries)
+    classification: ShortText | None = Field(None, description="c1, c2 or c3")
+    legal_hold: LongText | None = Field(None, description="the reason; an empty one lifts the hold (curators)")
 
 
 class DocumentQuery(Schema):
-    collection: str = ""
-    status: str = ""
-    document_type: str = ""
-    path_prefix: str = ""
-    q: str = Field("", description="part of the title or path")
+    collection: ShortText = ""
+    status: ShortText = ""
+    document_type: ShortText = ""
+    path_prefix: str = Field("", max_length=uploads.MAX_PATH)
+    q: str = Field("", max_length=uploads.MAX_PATH, description="part of the title or path")
 
 
 @router.post("/documents", response={201: schemas.UploadOut, 202: schemas.UploadOut, 200: schemas.UploadOut})

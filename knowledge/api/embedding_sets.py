@@ -9,6 +9,7 @@ from ninja import Field, Router, Schema
 
 from hub.rest.auth import HubRequest
 from hub.rest.responses import accepted, created
+from hub.rest.schemas import ShortText
 from knowledge.api.sources import ChunkingIn
 from knowledge.models import EmbeddingSet
 from knowledge.schemas.embedding_sets import (
@@ -27,16 +28,16 @@ router = Router(tags=["embedding sets"])
 
 class EmbeddingSetIn(Schema):
     name: str = Field(max_length=100)
-    backend: str = Field("bundled", description="bundled, bundled-fp32, sentence-transformers, openai, bedrock")
+    backend: ShortText = Field("bundled", description="bundled, bundled-fp32, sentence-transformers, openai, bedrock")
     model: str = Field("", max_length=200, description="default: the backend's own")
     base_url: str = Field("", max_length=300, description="of an OpenAI-compatible server; default EMBEDDING_BASE_URL")
     chunking: ChunkingIn | None = Field(None, description="default: as the active set")
 
 
 class ComparisonIn(Schema):
-    dataset: str
-    candidate: str = Field(description="name of the set")
-    baseline: str = Field("", description="name of the set to hold it against; default: the active one")
+    dataset: ShortText
+    candidate: ShortText = Field(description="name of the set")
+    baseline: ShortText = Field("", description="name of the set to hold it against; default: the active one")
     mode: SearchMode = SearchMode.HYBRID
     wait_seconds: float = Field(20, ge=0, le=50, description="wait this long for the result before answering")
 

@@ -8,7 +8,8 @@ from ninja import Field, Router, Schema
 
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
-from knowledge.graph.cypher.query import MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery, query_knowledge_graph
+from hub.rest.schemas import ShortText, ShortTexts
+from knowledge.graph.cypher.query import MAX_PARAMETERS, MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery, query_knowledge_graph
 from knowledge.graph.schema import graph_schema
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.walk import Direction
@@ -21,8 +22,8 @@ router = Router()
 
 class GraphSearchIn(Schema):
     entity: str = Field(max_length=500, description="id, name, code or alias of a node; similar names are found too")
-    relation_type: str | list[str] = Field([], description="only these edge types, by code or name")
-    node_type: str | list[str] = Field([], description="only these node types, by code or name, and the start")
+    relation_type: ShortText | ShortTexts = Field([], description="only these edge types, by code or name")
+    node_type: ShortText | ShortTexts = Field([], description="only these node types, by code or name, and the start")
     direction: Direction = Direction.BOTH
     max_depth: int = Field(2, ge=1, le=MAX_DEPTH)
     traversal: Traversal = Traversal.BFS
@@ -32,7 +33,7 @@ class GraphSearchIn(Schema):
 
 class GraphQueryIn(Schema):
     cypher_query: str = Field(max_length=20_000, description="read-only openCypher; type names may be Japanese")
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field({}, max_length=MAX_PARAMETERS)
     timeout_ms: int = Field(30_000, ge=10, le=MAX_TIMEOUT_MS)
     row_limit: int = Field(1_000, ge=1, le=MAX_ROWS)
 

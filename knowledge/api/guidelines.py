@@ -11,6 +11,7 @@ from ninja import Field, File, Form, Query, Router, Schema, UploadedFile
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.responses import created
+from hub.rest.schemas import LongText, ShortText, VersionNumber
 from hub.rest.uploads import received_file
 from knowledge.schemas import guidelines as shapes
 from knowledge.services import guideline_imports, guidelines
@@ -19,29 +20,29 @@ router = Router()
 
 
 class GuidelineQuery(Schema):
-    document_type: str = Field("", description="only guidelines that oblige documents of this type")
+    document_type: ShortText = Field("", description="only guidelines that oblige documents of this type")
 
 
 class ArticleQuery(Schema):
-    edition: int | None = Field(None, ge=1, description="default: the one in force")
-    document_type: str = Field("", description="only articles that oblige documents of this type")
+    edition: VersionNumber | None = Field(None, description="default: the one in force")
+    document_type: ShortText = Field("", description="only articles that oblige documents of this type")
 
 
 class DiffQuery(Schema):
-    base: int | None = Field(None, ge=1, description="default: the edition before")
+    base: VersionNumber | None = Field(None, description="default: the edition before")
 
 
 class ImportIn(Schema):
     """What the file is. Prefix and name_ja are needed when the guideline is new."""
 
-    code: str
-    prefix: str = ""
-    name_ja: str = ""
-    name_en: str = ""
-    source: str = ""
-    publisher: str = ""
-    licence: str = ""
-    label: str = ""
+    code: ShortText
+    prefix: ShortText = ""
+    name_ja: ShortText = ""
+    name_en: ShortText = ""
+    source: LongText = ""
+    publisher: ShortText = ""
+    licence: ShortText = ""
+    label: ShortText = ""
     effective_date: date | None = None
 
 

@@ -11,15 +11,18 @@ from ninja import Query, Router
 from hub.rest.auth import HubRequest
 from hub.rest.errors import NotAcceptable, UnsupportedMediaType
 from hub.rest.idempotency import reads
+from hub.rest.schemas import ShortText
 from hub.rest.uploads import received_body
 from knowledge.ontology.rdf_files import FORMATS, MEDIA_TYPES, format_of
 from knowledge.schemas import ontologies as shapes
 from knowledge.schemas.coverage import CoverageIn, CoverageOut, coverage_out
 from knowledge.services import ontologies, ontology_checks
+from knowledge.services.ontology_files import MAX_BYTES
 
 router = Router()
 CONTENT_TYPES = {"rdfxml": "application/rdf+xml", "turtle": "text/turtle", "jsonld": "application/ld+json"}
 _RDF = {media_type: {"schema": {"type": "string"}} for media_type in CONTENT_TYPES.values()}
+_RDF_BODY = {media_type: {"schema": {"type": "string", "maxLength": MAX_BYTES}} for media_type in _RDF}
 
 
 @router.get("/ontologies", response=shapes.OntologiesOut)
@@ -60,7 +63,7 @@ def _accepted_format(request: HubRequest) -> str:
 @router.put(
     "/ontologies/{domain}",
     response=shapes.OntologyImportOut,
-    openapi_extra={"requestBody": {"required": True, "content": _RDF}},
+    openapi_extra={"requestBody": {"required": True, "content": _RDF_BODY}},
 )
 def put_ontology(
     request: HubRequest, domain: str, publish: bool = False, preview: bool = False
@@ -90,7 +93,9 @@ def put_ontology(
 
 
 @router.get("/ontologies/{domain}/diff", response=shapes.DifferenceOut)
-def compare_versions(request: HubRequest, domain: str, base: str, version: str = "") -> shapes.DifferenceOut:
+def compare_versions(
+    request: HubRequest, domain: str, base: ShortText, version: ShortText = ""
+) -> shapes.DifferenceOut:
     """What `version` (default: the published one) says and `base` does not, and the other way round."""
     return shapes.difference_out(ontologies.compare_versions(request.principal, domain, base, version))
 

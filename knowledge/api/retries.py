@@ -9,6 +9,7 @@ from ninja import Field, Router, Schema
 from hub.core.errors import InvalidInput
 from hub.rest.auth import HubRequest
 from hub.rest.responses import accepted
+from hub.rest.schemas import ShortText
 from knowledge.services.retries import MOST_AT_ONCE, retry_documents, retry_failed
 
 router = Router()
@@ -17,8 +18,8 @@ router = Router()
 class RetryIn(Schema):
     """Which documents: those named, or those of a collection that failed."""
 
-    document_ids: list[str] = Field(default_factory=list, max_length=MOST_AT_ONCE)
-    collection: str = Field("", description="its failed documents, 200 at most; call again while there are more")
+    document_ids: list[ShortText] = Field(default_factory=list, max_length=MOST_AT_ONCE)
+    collection: ShortText = Field("", description="its failed documents, 200 at most; call again while there are more")
 
 
 class RefusedOut(Schema):

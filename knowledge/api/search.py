@@ -12,6 +12,7 @@ from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
 from knowledge import schemas
 from knowledge.schemas.asked import FilterIn, search_filter
 from knowledge.search.context import get_chunk, neighbours
+from knowledge.search.query import MAX_QUERY_CHARS
 from knowledge.services.search_sources import search_sources
 from knowledge.types.search import PageMark, SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 
@@ -19,7 +20,7 @@ router = Router()
 
 
 class SearchIn(Schema):
-    query: str
+    query: str = Field(max_length=MAX_QUERY_CHARS)
     mode: SearchMode = SearchMode.HYBRID
     limit: int = Field(10, ge=1, le=100)
     threshold: float = Field(0.0, ge=0.0, le=1.0, description="on the calibrated 0 to 1 score")

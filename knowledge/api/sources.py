@@ -11,7 +11,7 @@ from ninja import Field, Query, Router, Schema, Status
 from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, created
-from hub.rest.schemas import Page, PageQuery
+from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
 from knowledge.models import Source
 from knowledge.schemas.sources import JobOut, SourceOut, document_job, source_job, source_out
 from knowledge.services import jobs, sources
@@ -23,8 +23,8 @@ router = Router(tags=["sources"])
 
 class ChunkingIn(Schema):
     strategy: ChunkStrategy = ChunkStrategy.SECTION
-    size: int = 512
-    overlap: int = 50
+    size: Integer = 512
+    overlap: Integer = 50
     unit: SizeUnit = SizeUnit.TOKENS
 
     def options(self) -> ChunkOptions:
@@ -32,22 +32,22 @@ class ChunkingIn(Schema):
 
 
 class SourceIn(Schema):
-    name: str
-    kind: str = Field("folder", description="folder or s3")
-    location: str = Field(description="an absolute folder, or s3://bucket/prefix")
-    collection: str = DEFAULT_COLLECTION
+    name: ShortText
+    kind: ShortText = Field("folder", description="folder or s3")
+    location: LongText = Field(description="an absolute folder, or s3://bucket/prefix")
+    collection: ShortText = DEFAULT_COLLECTION
     chunking: ChunkingIn | None = Field(None, description="default: as the embedding set does")
     enabled: bool = True
-    scan_every_minutes: int = Field(15, ge=1)
+    scan_every_minutes: Integer = Field(15, ge=1)
 
 
 class SourcePatch(Schema):
     """What is named changes; the rest stays. ``chunking: null`` is the embedding set's way."""
 
-    location: str = ""
+    location: LongText = ""
     chunking: ChunkingIn | None = None
     enabled: bool = True
-    scan_every_minutes: int = Field(15, ge=1)
+    scan_every_minutes: Integer = Field(15, ge=1)
 
 
 @router.get("/sources", response=Page[SourceOut])

@@ -8,20 +8,22 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Query, Router, Schema, Status
 
+from hub.core.bounds import GIVEN_JSON
 from hub.core.errors import InvalidInput
-from hub.evaluation.rows import Row
+from hub.evaluation.rows import MOST_ROWS, Row
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.parsing import parse_json
 from hub.rest.responses import accepted, created
-from hub.rest.schemas import Page, PageQuery
+from hub.rest.schemas import LongText, Page, PageQuery, ShortText, ShortTexts
 from hub.rest.uploads import received_file
 from review.schemas import evaluation as shapes
 from review.services import evaluation, evaluation_cases, evaluation_imports, evaluation_runs
 
 router = Router(tags=["evaluation"])
 
+CASE = {"type": "object", "maxProperties": GIVEN_JSON.entries}
 IMPORT_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -37,7 +39,7 @@ IMPORT_BODY: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["cases"],
-                    "properties": {"cases": {"type": "array", "items": {"type": "object"}}},
+                    "properties": {"cases": {"type": "array", "maxItems": MOST_ROWS, "items": CASE}},
                 }
             },
         },
@@ -46,15 +48,15 @@ IMPORT_BODY: dict[str, Any] = {
 
 
 class DatasetIn(Schema):
-    code: str
-    name: str = ""
+    code: ShortText
+    name: LongText = ""
 
 
 class DatasetPatch(Schema):
-    name: str | None = None
+    name: LongText | None = None
     is_nightly: bool | None = None
-    guards: list[str] | None = Field(None, description="checklist:CODE, embedding_set, prompt")
-    readers: list[str] | None = Field(None, description="user names: all who may read the dataset")
+    guards: ShortTexts | None = Field(None, description="checklist:CODE, embedding_set, prompt")
+    readers: ShortTexts | None = Field(None, description="user names: all who may read the dataset")
 
 
 class CaseQuery(Schema):
@@ -62,29 +64,29 @@ class CaseQuery(Schema):
 
 
 class ImportQuery(Schema):
-    format: str = Field("auto", description="auto, cases or gold_list")
+    format: ShortText = Field("auto", description="auto, cases or gold_list")
 
 
 class FromFindingIn(Schema):
-    finding_id: str
+    finding_id: ShortText
     expected_verdict: Literal["", "pass", "fail"] = Field(
         "", description="fail: a true finding; pass: a false alarm; default: as the finding was decided"
     )
 
 
 class FromResultIn(Schema):
-    review_id: str
-    check_item_id: str
+    review_id: ShortText
+    check_item_id: ShortText
 
 
 class RunIn(Schema):
-    dataset: str
-    metrics: list[str] = Field([], description="such as precision, recall, f1; default: all")
+    dataset: ShortText
+    metrics: ShortTexts = Field([], description="such as precision, recall, f1; default: all")
     compare_baseline: bool = False
     kind: Literal["", "review", "retrieval"] = Field("", description="default: review where there are such cases")
     rounds: int = Field(2, ge=1, le=10, description="how often each document is judged, for the reproducibility")
     asks_model: bool = Field(False, description="have a language model judge what rules leave open")
-    candidate: str = Field(
+    candidate: ShortText = Field(
         "",
         description="measured in the place of what is in force, and compared with that: checklist:CODE@NUMBER, "
         "prompt:KIND@NUMBER or embedding_set:NAME",
@@ -93,11 +95,11 @@ class RunIn(Schema):
 
 
 class RunQuery(Schema):
-    dataset: str = ""
+    dataset: ShortText = ""
 
 
 class MetricsQuery(Schema):
-    metrics: list[str] = []
+    metrics: ShortTexts = []
 
 
 @router.post("/evaluation/datasets", response={201: shapes.DatasetOut})
@@ -235,7 +237,7 @@ def get_run(request: HubRequest, run_id: str, filters: Annotated[MetricsQuery, Q
 
 
 @router.get("/evaluation/runs/{run_id}/compare", response=shapes.ComparisonOut)
-def compare_runs(request: HubRequest, run_id: str, base: str) -> shapes.ComparisonOut:
+def compare_runs(request: HubRequest, run_id: str, base: ShortText) -> shapes.ComparisonOut:
     """A run held against any other (`base`) of its dataset: what is better, worse, and which cases flipped."""
     return evaluation_runs.compare_runs(request.principal, run_id, base_id=base)
 

@@ -7,6 +7,7 @@ from ninja import Field, Router, Schema
 
 from hub.rest.auth import HubRequest
 from hub.rest.responses import created
+from hub.rest.schemas import ShortText
 from review import services
 from review.schemas import gate as shapes
 from review.services import evaluation_gate
@@ -15,18 +16,18 @@ router = Router(tags=["evaluation"])
 
 
 class CandidateIn(Schema):
-    candidate: str = Field(description="checklist:CODE@NUMBER, prompt:KIND@NUMBER or embedding_set:NAME")
+    candidate: ShortText = Field(description="checklist:CODE@NUMBER, prompt:KIND@NUMBER or embedding_set:NAME")
     wait_seconds: float = Field(20, ge=0, le=50, description="wait this long for the comparison before answering")
 
 
 class PromptIn(Schema):
-    kind: str = Field(description="judge or screen")
+    kind: ShortText = Field(description="judge or screen")
     text: str = Field(max_length=20_000)
     note: str = Field("", max_length=300, description="reason for the change")
 
 
 @router.get("/evaluation/gate", response=shapes.GateOut)
-def look_at_gate(request: HubRequest, candidate: str) -> shapes.GateOut:
+def look_at_gate(request: HubRequest, candidate: ShortText) -> shapes.GateOut:
     """What is known of a candidate on the datasets that guard it; nothing is measured."""
     return shapes.gate_out(evaluation_gate.look_at(request.principal, candidate))
 

@@ -8,15 +8,22 @@ from ninja import Field, Router, Schema
 
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
+from hub.rest.schemas import ShortText
 from review import services
 from review.schemas.lint import LintOut, RulesOut, lint_out, rules_out
+from review.services.lint import MAX_CHARACTERS, MAX_RULES
 
 router = Router()
 
 
 class LintIn(Schema):
-    text: str
-    rules: list[str] = Field([], description="ids, prefixes (style.*) or aliases (textlint:…); default: the usual ones")
+    # the service refuses what is longer, with a code of its own
+    text: str = Field(json_schema_extra={"maxLength": MAX_CHARACTERS})
+    rules: list[ShortText] = Field(
+        [],
+        json_schema_extra={"maxItems": MAX_RULES},
+        description="ids, prefixes (style.*) or aliases (textlint:…); default: the usual ones",
+    )
     format: Literal["markdown", "text"] = Field("markdown", description="markdown leaves code, URLs and quotations out")
 
 

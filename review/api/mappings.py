@@ -7,6 +7,7 @@ from typing import Annotated
 from ninja import Field, Query, Router, Schema, Status
 
 from hub.rest.auth import HubRequest
+from hub.rest.schemas import LongText, ShortText
 from review.schemas import mappings as shapes
 from review.services import mappings
 
@@ -16,17 +17,17 @@ RESULTS_SHOWN = 100
 
 
 class MappingQuery(Schema):
-    guideline_article: str = Field("", description="code of an article, such as PG-1.3")
-    check_item_id: str = Field("", description="code of a check item, such as BD-B01")
+    guideline_article: ShortText = Field("", description="code of an article, such as PG-1.3")
+    check_item_id: ShortText = Field("", description="code of a check item, such as BD-B01")
     include_rationale: bool = True
 
 
 class MappingIn(Schema):
-    article: str
-    check_item: str
-    relation: str = Field(description="direct, indirect or derived")
-    rationale_ja: str = ""
-    rationale_en: str = ""
+    article: ShortText
+    check_item: ShortText
+    relation: ShortText = Field(description="direct, indirect or derived")
+    rationale_ja: LongText = ""
+    rationale_en: LongText = ""
 
 
 class SuspectQuery(Schema):
@@ -34,7 +35,7 @@ class SuspectQuery(Schema):
 
 
 class ClearIn(Schema):
-    reason: str = Field(description="what was found when the check item was looked at")
+    reason: LongText = Field(description="what was found when the check item was looked at")
 
 
 @router.get("/guidelines/mappings", response=list[shapes.MappingOut])

@@ -11,6 +11,7 @@ from ninja import Field, File, Form, Query, Router, Schema, UploadedFile
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.responses import created
+from hub.rest.schemas import LongText, ShortText, ShortTexts, VersionNumber
 from hub.rest.uploads import received_file
 from review import schemas, services
 from review.schemas import masters as shapes
@@ -21,9 +22,9 @@ router = Router()
 
 
 class CheckItemQuery(Schema):
-    checklist: str = ""
-    document_type: str = ""
-    check_type: str = ""
+    checklist: ShortText = ""
+    document_type: ShortText = ""
+    check_type: ShortText = ""
 
 
 @router.get("/check-items", response=list[schemas.CheckItemOut])
@@ -50,7 +51,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 class VersionQuery(Schema):
-    version: int | None = Field(None, ge=1, description="default: the one in force")
+    version: VersionNumber | None = Field(None, description="default: the one in force")
 
 
 class LintQuery(VersionQuery):
@@ -58,14 +59,14 @@ class LintQuery(VersionQuery):
 
 
 class DiffQuery(Schema):
-    base: int | None = Field(None, ge=1, description="default: the version before")
+    base: VersionNumber | None = Field(None, description="default: the version before")
 
 
 class ChecklistIn(Schema):
     code: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)
     name_ja: str = Field(min_length=1, max_length=200)
     name_en: str = Field("", max_length=200)
-    document_types: list[str] = []
+    document_types: ShortTexts = []
     ontology_domain: str = Field("", max_length=60)
 
 
@@ -74,7 +75,7 @@ class ImportQuery(Schema):
 
 
 class ImportIn(Schema):
-    reason: str = ""
+    reason: LongText = ""
 
 
 class ApproveIn(Schema):

@@ -17,8 +17,9 @@ from hub.rest.auth import HubRequest, may_still_have
 from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment
-from hub.rest.schemas import Page, PageQuery
+from hub.rest.schemas import Page, PageQuery, ShortText, ShortTexts
 from review import schemas, services
+from review.masters.table import MAX_ROWS as MOST_ITEMS
 from review.models import UNFINISHED, Review
 from review.report import ReportOptions, build_report
 
@@ -28,26 +29,28 @@ router = Router()
 class ReviewOptionsIn(Schema):
     """Options of a review. `max_findings` limits the answer, never what is stored."""
 
-    related_documents: list[str] = []
+    related_documents: ShortTexts = []
     parallel: bool = Field(default=True, description="other workers may judge checks of it too; same result")
     include_evidence: bool = True
     max_findings: int = Field(default=100, ge=1, le=10_000)
-    suggestion_level: str = Field(default="basic", description="none, basic or detailed")
-    judge: str = Field(default="auto", description="auto, server, sampling or rules")
+    suggestion_level: ShortText = Field(default="basic", description="none, basic or detailed")
+    judge: ShortText = Field(default="auto", description="auto, server, sampling or rules")
     wait_seconds: float = Field(default=0, ge=0, le=50, description="wait this long for the result before answering")
-    force_strategy: str | None = Field(default=None, description="vector_rag, graph_rag, ontology or hybrid")
+    force_strategy: ShortText | None = Field(default=None, description="vector_rag, graph_rag, ontology or hybrid")
 
 
 class ReviewIn(Schema):
-    document_id: str
-    checklist: str = Field("", description="code of the check list; default: the one for the document's type")
-    check_items: list[str] = Field([], description="codes; default: all of the check list")
+    document_id: ShortText
+    checklist: ShortText = Field("", description="code of the check list; default: the one for the document's type")
+    check_items: Annotated[list[ShortText], Field(max_length=MOST_ITEMS)] = Field(
+        [], description="codes; default: all of the check list"
+    )
     options: ReviewOptionsIn = ReviewOptionsIn()
 
 
 class ReviewQuery(Schema):
-    document_id: str = ""
-    status: str = ""
+    document_id: ShortText = ""
+    status: ShortText = ""
 
 
 @router.post("/reviews", response={202: schemas.ReviewOut})
@@ -132,9 +135,9 @@ def cancel_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
 
 
 class ReportQuery(Schema):
-    format: str = Field("json", description="json, markdown, html, xlsx or docx")
-    language: str = Field("", description="ja or en; default: the caller's")
-    baseline: str = Field("", description="an earlier review of the document: the report tells what changed")
+    format: ShortText = Field("json", description="json, markdown, html, xlsx or docx")
+    language: ShortText = Field("", description="ja or en; default: the caller's")
+    baseline: ShortText = Field("", description="an earlier review of the document: the report tells what changed")
     summary: bool = True
     details: bool = True
     evidence: bool = True

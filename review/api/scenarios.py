@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from ninja import Field, Query, Router, Schema
 
 from hub.rest.auth import HubRequest
+from hub.rest.schemas import ShortText
 from review.schemas.scenarios import ScenarioOut, ScenarioRowOut
 from review.services import scenarios
 
@@ -15,7 +16,7 @@ router = Router(tags=["scenarios"])
 
 class ScenarioQuery(Schema):
     role: Literal["", "pjmo", "quality_support", "admin"] = ""
-    document_type: str = ""
+    document_type: ShortText = ""
 
 
 class StepIn(Schema):

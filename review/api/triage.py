@@ -11,9 +11,11 @@ from pydantic import BeforeValidator
 
 from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
+from hub.rest.schemas import Integer, LongText, ShortText
 from review import schemas, services
 from review.report.answer_file import MAX_BYTES
 from review.report.answers import apply_answers, preview_answers
+from review.services.triage import MAX_BULK
 
 router = Router()
 
@@ -34,8 +36,8 @@ def _end_of_day(value: object) -> object:
 
 
 class FindingAnswerIn(Schema):
-    plan: str = Field("", max_length=10_000)
-    text: str = Field("", max_length=10_000)
+    plan: LongText = ""
+    text: LongText = ""
     answered_by: str = Field("", max_length=150)
     answered_on: date | None = None
 
@@ -43,19 +45,19 @@ class FindingAnswerIn(Schema):
 class TriageIn(Schema):
     """What to change; a field that is left out stays as it is."""
 
-    triage: str | None = Field(None, description="open, accepted, rejected, fixed or waived")
-    reason: str = Field("", description="why; a waiver needs it")
-    comment: str = ""
+    triage: ShortText | None = Field(None, description="open, accepted, rejected, fixed or waived")
+    reason: LongText = Field("", description="why; a waiver needs it")
+    comment: LongText = ""
     expires_at: Annotated[Moment | None, BeforeValidator(_end_of_day)] = Field(
         None, description="when a waiver ends (it needs one): 2026-03-31, or a time with its zone"
     )
-    assignee: str | None = Field(None, description="user name; empty takes the assignment away")
+    assignee: ShortText | None = Field(None, description="user name; empty takes the assignment away")
     answer: FindingAnswerIn | None = None
-    revision: int | None = Field(None, description=REVISION)
+    revision: Integer | None = Field(None, description=REVISION)
 
 
 class BulkTriageIn(TriageIn):
-    finding_ids: list[str] = Field(min_length=1, max_length=1000)
+    finding_ids: list[ShortText] = Field(min_length=1, max_length=MAX_BULK)
 
 
 class FindingsOut(Schema):
@@ -68,13 +70,13 @@ class HistoryOut(Schema):
 
 
 class VerdictIn(Schema):
-    verdict: str = Field(description="pass, warning or fail")
-    reason: str = Field(description="why; it stands in the reports")
-    revision: int | None = Field(None, description=REVISION)
+    verdict: ShortText = Field(description="pass, warning or fail")
+    reason: LongText = Field(description="why; it stands in the reports")
+    revision: Integer | None = Field(None, description=REVISION)
 
 
 class SignOffIn(Schema):
-    comment: str = Field("", max_length=10_000)
+    comment: LongText = ""
 
 
 def _change(asked: TriageIn) -> services.TriageChange:
@@ -131,7 +133,7 @@ def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> schemas.S
 
 
 class CarryIn(Schema):
-    base: str = Field("", description="the earlier review; default: the newest completed one of the document")
+    base: ShortText = Field("", description="the earlier review; default: the newest completed one of the document")
 
 
 @router.post("/reviews/{review_id}/carry-triage", response=schemas.CarryOut)
@@ -144,7 +146,7 @@ def carry_triage(request: HubRequest, review_id: str, asked: CarryIn) -> schemas
 
 
 @router.get("/reviews/{review_id}/diff", response=schemas.DiffOut)
-def get_diff(request: HubRequest, review_id: str, base: str) -> schemas.DiffOut:
+def get_diff(request: HubRequest, review_id: str, base: ShortText) -> schemas.DiffOut:
     """What became of the findings of an earlier review (`base`) of the same document."""
     return services.difference(services.compare_reviews(request.principal, review_id, base_id=base))
 
