@@ -6,6 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import PROMPT_TEXT, longest_text
+from hub.core.given_fields import GivenText
 from hub.core.publication import CuratedVersion
 from mcp_bridge.prompts.templates import Template
 
@@ -17,8 +19,8 @@ class PromptVersion(CuratedVersion):
     AUDITED_AS = "mcp_prompt"
 
     template = models.CharField(_("prompt"), max_length=60, choices=[(one.value, one.value) for one in Template])
-    text_ja = models.TextField(_("text (ja)"))
-    text_en = models.TextField(_("text (en)"))
+    text_ja = GivenText(_("text (ja)"), max_length=PROMPT_TEXT)
+    text_en = GivenText(_("text (en)"), max_length=PROMPT_TEXT)
     note = models.CharField(_("reason for the change"), max_length=300, blank=True)
     is_shipped = models.BooleanField(_("as shipped"), default=False, editable=False)
 
@@ -27,6 +29,8 @@ class PromptVersion(CuratedVersion):
         verbose_name_plural = _("prompts for assistants")
         ordering = ["template", "-number"]
         constraints = [
+            longest_text("text_ja", PROMPT_TEXT),
+            longest_text("text_en", PROMPT_TEXT),
             models.UniqueConstraint(fields=["template", "number"], name="one_mcp_prompt_per_number"),
             models.UniqueConstraint(
                 fields=["template"], condition=Q(status="published"), name="one_published_mcp_prompt"

@@ -23,8 +23,12 @@ LONG_TEXT = 10_000
 """The most characters of a description, a reason or a comment."""
 SHORT_TEXT = 200
 """The most characters of a name or an id, where no column says less."""
-MOST_NAMED = 200
-"""The most names, codes or ids in one list, where no service says less."""
+MOST_NAMED = 500
+"""The most names, codes or words in one list, where no service says less."""
+PROMPT_TEXT = 20_000
+"""The most characters of what a language model is told."""
+CHAPTER_TEXT = 100_000
+"""The most characters of an article of a guideline."""
 INTEGER = 2**31 - 1
 """The most that an integer column holds."""
 
@@ -44,6 +48,8 @@ class JsonLimits:
 
 GIVEN_JSON = JsonLimits()
 """For metadata, settings and parameters."""
+CURATED_JSON = JsonLimits(size_bytes=256 * 1024, entries=5_000)
+"""For criteria, required elements, cases, and the options of a review with the codes of its check items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +78,15 @@ def longest_text(field: str, most: int) -> CheckConstraint:
     )
 
 
-def largest_json(field: str, limits: JsonLimits = GIVEN_JSON) -> CheckConstraint:
-    """Give the table's constraint of a JSON field.
+def largest_json(field: str, limits: JsonLimits = GIVEN_JSON, *, unless: Q | None = None) -> CheckConstraint:
+    """Give the table's constraint of a JSON field, ``unless`` leaves out rows that the hub itself writes.
 
     PostgreSQL writes numbers out and puts blanks between entries: its limit is four times that of what came in.
     """
     size = Length(Cast(field, TextField()))
-    return CheckConstraint(
-        condition=LessThanOrEqual(size, 4 * limits.size_bytes), name=f"%(app_label)s_%(class)s_{field}_size"
-    )
+    within = LessThanOrEqual(size, 4 * limits.size_bytes)
+    condition = within if unless is None else unless | Q(within)
+    return CheckConstraint(condition=condition, name=f"%(app_label)s_%(class)s_{field}_size")
 
 
 def check_strings(value: object, path: str = "") -> None:

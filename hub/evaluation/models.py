@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from django.conf import settings
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.core.bounds import Bounds
+from hub.core.bounds import CURATED_JSON, Bounds, largest_json
+from hub.core.given_fields import GivenJson, GivenList, most_items
 from hub.core.ids import new_id
 from hub.evaluation.cases import HEAVIEST
 
@@ -48,7 +48,7 @@ class EvaluationDataset(models.Model):
     code = models.SlugField(_("code"), max_length=63, unique=True)
     name = models.CharField(_("name"), max_length=200)
     is_nightly = models.BooleanField(_("run every night"), default=False)
-    guards = ArrayField(models.CharField(max_length=80), default=list, blank=True, verbose_name=_("guards"))
+    guards = GivenList(models.CharField(max_length=80), default=list, blank=True, verbose_name=_("guards"))
     readers = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+", verbose_name=_("readers"))
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
@@ -58,6 +58,9 @@ class EvaluationDataset(models.Model):
         verbose_name = _("evaluation dataset")
         verbose_name_plural = _("evaluation datasets")
         ordering = ["code"]
+        constraints = [
+            most_items("guards"),
+        ]
 
     def __str__(self) -> str:
         return self.code
@@ -74,8 +77,8 @@ class EvaluationCase(models.Model):
     dataset = models.ForeignKey(EvaluationDataset, on_delete=models.CASCADE, related_name="cases")
     kind = models.CharField(_("kind"), max_length=30)
     digest = models.CharField(max_length=64, editable=False)
-    input = models.JSONField(_("input"))
-    expected = models.JSONField(_("expected"))
+    input = GivenJson(_("input"), limits=CURATED_JSON)
+    expected = GivenJson(_("expected"), limits=CURATED_JSON)
     weight = models.FloatField(_("weight"), default=1.0, validators=WEIGHT.validators())
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
@@ -84,6 +87,8 @@ class EvaluationCase(models.Model):
         verbose_name_plural = _("evaluation cases")
         ordering = ["pk"]
         constraints = [
+            largest_json("input", CURATED_JSON),
+            largest_json("expected", CURATED_JSON),
             models.UniqueConstraint(fields=["dataset", "kind", "digest"], name="one_case_per_input"),
             WEIGHT.check("weight"),
         ]

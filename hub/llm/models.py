@@ -10,6 +10,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import LONG_TEXT, longest_text
+from hub.core.given_fields import GivenText
+
 CALLERS_MODEL = "sampling"
 """The provider's name where a caller's own model answered: nobody but that caller vouches for what it says."""
 
@@ -66,7 +69,7 @@ class ProviderConfirmation(models.Model):
 
     provider = models.CharField(_("provider"), max_length=20)
     endpoint = models.CharField(_("endpoint"), max_length=300)
-    evidence = models.TextField(
+    evidence = GivenText(
         _("evidence"), help_text=_("Where it is written: contract, terms with their date, or setting of the account.")
     )
     retention = models.CharField(
@@ -85,11 +88,12 @@ class ProviderConfirmation(models.Model):
         verbose_name_plural = _("no-training confirmations")
         ordering = ["-confirmed_at"]
         constraints = [
+            longest_text("evidence", LONG_TEXT),
             models.UniqueConstraint(
                 fields=["provider", "endpoint"],
                 condition=Q(withdrawn_at__isnull=True),
                 name="one_confirmation_in_force",
-            )
+            ),
         ]
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import QuerySet
 
+from hub.core.bounds import check_json
 from knowledge.facts import EdgeFact, Facts, NodeFact
 from knowledge.graph.resolve import MASTERS, Resolved, resolve
 from knowledge.graph.rows import insert_new
@@ -138,6 +139,8 @@ def _said(contributor: Contributor, fact: NodeFact | EdgeFact) -> Said:
     facts: dict[str, object] = {"properties": {k: v for k, v in fact.properties.items() if v is not None}}
     if isinstance(fact, NodeFact):
         facts |= {"name": fact.name, "code": fact.code, "aliases": list(fact.aliases)}
+    if contributor.kind == ContributionKind.CURATOR:
+        check_json(facts, "properties")
     return Said(facts=facts, classification=contributor.classification)
 
 

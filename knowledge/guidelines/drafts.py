@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from django.utils.translation import gettext as _
 
+from hub.core.bounds import CHAPTER_TEXT, CURATED_JSON, MOST_NAMED, check_json
+from hub.core.errors import InvalidInput
 from hub.core.patterns import PatternRefused, check_pattern
 from knowledge.guidelines.diff import ArticleChange
 from knowledge.models import ArticleSeverity, GuidelineEdition
@@ -16,7 +18,14 @@ from knowledge.types.requirements import RequiredElement
 NUMBER = re.compile(r"[0-9A-Za-z]{1,10}(?:[.\-][0-9A-Za-z]{1,10}){0,8}")
 _LIST_SEPARATORS = re.compile(r"[、,，;；\n]")
 _WORD_OR_PATTERN = re.compile(r"/(?P<pattern>(?:[^/\\\n]|\\.){1,500})/|(?P<word>[^、,，;；/\n]+)")
-LIMITS = {"number": 40, "title": 300, "category": 100, "source": 300, "source_edition": 100}
+LIMITS = {
+    "number": 40,
+    "title": 300,
+    "category": 100,
+    "source": 300,
+    "source_edition": 100,
+    "text": CHAPTER_TEXT,
+}
 ITEM_LIMITS = {"headings": 200, "applies_when": 300}
 
 
@@ -147,6 +156,13 @@ def _wrong_texts(draft: ArticleDraft) -> Iterator[str]:
     for name, limit in ITEM_LIMITS.items():
         if any(len(entry) > limit for entry in getattr(draft, name)):
             yield _("{field} is longer than {limit} characters.").format(field=name, limit=limit)
+    for name in ("document_types", "headings", "applies_when"):
+        if len(getattr(draft, name)) > MOST_NAMED:
+            yield _("{field} has more than {limit} entries.").format(field=name, limit=MOST_NAMED)
+    try:
+        check_json([asdict(element) for element in draft.elements], "required_elements", CURATED_JSON)
+    except InvalidInput as error:
+        yield str(error)
 
 
 def _wrong_values(draft: ArticleDraft, document_types: Mapping[str, str]) -> Iterator[str]:

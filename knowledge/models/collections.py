@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.models import Group
-from django.core.validators import MaxLengthValidator, RegexValidator
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Role, Scope, roles_with
 from hub.core.bounds import LONG_TEXT, Bounds, longest_text
+from hub.core.given_fields import GivenText
 
 RETENTION_DAYS = Bounds(least=1, most=36_500)
 SCAN_EVERY_MINUTES = Bounds(least=1, most=525_600)
@@ -44,7 +45,7 @@ class Collection(models.Model):
 
     slug = models.CharField(_("slug"), max_length=63, unique=True, validators=[SLUG])
     name = models.CharField(_("name"), max_length=200)
-    description = models.TextField(_("description"), blank=True, validators=[MaxLengthValidator(LONG_TEXT)])
+    description = GivenText(_("description"), blank=True)
     classification = models.PositiveSmallIntegerField(
         _("classification"), choices=Classification.choices, default=Classification.C2
     )

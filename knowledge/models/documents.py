@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
-from hub.core.bounds import WithinJsonLimits, largest_json
+from hub.core.bounds import largest_json
+from hub.core.given_fields import GivenJson
 from hub.core.ids import new_id
 from hub.core.languages import in_language
 from knowledge.models.collections import Collection
@@ -114,7 +115,7 @@ class Document(models.Model):
     chosen_policy = models.ForeignKey(
         "ChunkPolicy", on_delete=models.PROTECT, null=True, related_name="+", editable=False
     )
-    metadata = models.JSONField(_("metadata"), default=dict, blank=True, validators=[WithinJsonLimits()])
+    metadata = GivenJson(_("metadata"), default=dict, blank=True)
     current_version = models.ForeignKey(
         "DocumentVersion", on_delete=models.SET_NULL, null=True, related_name="+", editable=False
     )

@@ -15,6 +15,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
+from hub.core.bounds import WithinJsonLimits, largest_json
+from hub.core.given_fields import GivenList, most_items
 from hub.core.languages import in_language
 from knowledge.models.collections import Collection
 from knowledge.models.documents import Document, DocumentVersion
@@ -28,7 +30,7 @@ class NodeType(models.Model):
     code = models.CharField(_("code"), max_length=40, primary_key=True, validators=[LABEL])
     name_ja = models.CharField(_("name (ja)"), max_length=100)
     name_en = models.CharField(_("name (en)"), max_length=100)
-    aliases = ArrayField(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("aliases"))
+    aliases = GivenList(models.CharField(max_length=100), default=list, blank=True, verbose_name=_("aliases"))
     color = models.CharField(
         _("colour"),
         max_length=7,
@@ -40,6 +42,9 @@ class NodeType(models.Model):
         verbose_name = _("node type")
         verbose_name_plural = _("node types")
         ordering = ["code"]
+        constraints = [
+            most_items("aliases"),
+        ]
 
     def __str__(self) -> str:
         return in_language(self.name_ja, self.name_en)
@@ -135,7 +140,7 @@ class GraphNode(models.Model):
     code = models.CharField(_("code"), max_length=100, blank=True)
     aliases = ArrayField(models.CharField(max_length=300), default=list, blank=True, verbose_name=_("aliases"))
     keys = ArrayField(models.CharField(max_length=500), default=list, editable=False)
-    properties = models.JSONField(_("properties"), default=dict, blank=True)
+    properties = models.JSONField(_("properties"), default=dict, blank=True, validators=[WithinJsonLimits()])
     classification = models.PositiveSmallIntegerField(
         _("classification"), choices=Classification.choices, default=Classification.C1, editable=False
     )
@@ -165,7 +170,7 @@ class GraphEdge(models.Model):
     source = models.ForeignKey(GraphNode, on_delete=models.CASCADE, related_name="outgoing", verbose_name=_("from"))
     target = models.ForeignKey(GraphNode, on_delete=models.CASCADE, related_name="incoming", verbose_name=_("to"))
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, null=True, editable=False, related_name="+")
-    properties = models.JSONField(_("properties"), default=dict, blank=True)
+    properties = models.JSONField(_("properties"), default=dict, blank=True, validators=[WithinJsonLimits()])
     classification = models.PositiveSmallIntegerField(
         choices=Classification.choices, default=Classification.C1, editable=False
     )
@@ -225,6 +230,7 @@ class GraphContribution(models.Model):
                 condition=~Q(kind="document") | Q(document__isnull=False, version__isnull=False),
                 name="contribution_of_a_document_has_one",
             ),
+            largest_json("facts", unless=~Q(kind="curator")),
         ]
         indexes = [
             models.Index(fields=["kind", "source"], name="contribution_by_source", condition=~Q(kind="document"))

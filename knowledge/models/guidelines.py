@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib.postgres.fields import ArrayField
 from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import CHAPTER_TEXT, CURATED_JSON, LONG_TEXT, largest_json, longest_text
+from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
 from hub.core.publication import PublicationStatus, Written
 
@@ -32,7 +33,7 @@ class Guideline(models.Model):
     )
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200)
-    source = models.TextField(_("source"), blank=True)
+    source = GivenText(_("source"), blank=True)
     publisher = models.CharField(_("publisher"), max_length=200, blank=True)
     licence = models.CharField(_("licence"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
@@ -41,6 +42,9 @@ class Guideline(models.Model):
         verbose_name = _("guideline")
         verbose_name_plural = _("guidelines")
         ordering = ["code"]
+        constraints = [
+            longest_text("source", LONG_TEXT),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -67,13 +71,14 @@ class GuidelineEdition(Written):
     published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
     retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
     # {field of Guideline: text}: what publishing this edition changes in the guideline itself.
-    guideline_changes = models.JSONField(_("changes of the guideline"), default=dict, blank=True, editable=False)
+    guideline_changes = GivenJson(_("changes of the guideline"), default=dict, blank=True, editable=False)
 
     class Meta:
         verbose_name = _("guideline edition")
         verbose_name_plural = _("guideline editions")
         ordering = ["guideline__code", "-number"]
         constraints = [
+            largest_json("guideline_changes"),
             models.UniqueConstraint(fields=["guideline", "number"], name="one_guideline_edition_per_number"),
             models.UniqueConstraint(
                 fields=["guideline"],
@@ -100,21 +105,19 @@ class GuidelineArticle(models.Model):
     code = models.CharField(_("code"), max_length=60)
     number = models.CharField(_("number"), max_length=40)
     title = models.CharField(_("title"), max_length=300)
-    text = models.TextField(_("text"), blank=True)
+    text = GivenText(_("text"), blank=True, max_length=CHAPTER_TEXT)
     category = models.CharField(_("category"), max_length=100, blank=True)
     severity = models.CharField(
         _("severity"), max_length=10, choices=ArticleSeverity.choices, default=ArticleSeverity.MINOR
     )
-    document_types = ArrayField(
+    document_types = GivenList(
         models.CharField(max_length=40), default=list, blank=True, verbose_name=_("document types")
     )
-    headings = ArrayField(
-        models.CharField(max_length=200), default=list, blank=True, verbose_name=_("typical headings")
-    )
-    applies_when = ArrayField(
+    headings = GivenList(models.CharField(max_length=200), default=list, blank=True, verbose_name=_("typical headings"))
+    applies_when = GivenList(
         models.CharField(max_length=300), default=list, blank=True, verbose_name=_("applies with headings")
     )
-    required_elements = models.JSONField(_("required elements"), default=list, blank=True)
+    required_elements = GivenJson(_("required elements"), default=list, blank=True, limits=CURATED_JSON)
     source = models.CharField(_("source"), max_length=300, blank=True)
     source_edition = models.CharField(_("edition of the source"), max_length=100, blank=True)
 
@@ -122,7 +125,14 @@ class GuidelineArticle(models.Model):
         verbose_name = _("guideline article")
         verbose_name_plural = _("guideline articles")
         ordering = ["edition", "position"]
-        constraints = [models.UniqueConstraint(fields=["edition", "code"], name="one_article_per_code_in_edition")]
+        constraints = [
+            longest_text("text", CHAPTER_TEXT),
+            most_items("document_types"),
+            most_items("headings"),
+            most_items("applies_when"),
+            largest_json("required_elements", CURATED_JSON),
+            models.UniqueConstraint(fields=["edition", "code"], name="one_article_per_code_in_edition"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.code} {self.title}"

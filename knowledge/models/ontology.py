@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
+from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
 from hub.core.publication import PublicationStatus, Written
+
+LONGEST_REMAINDER = 64 * 1024**2
+"""The most characters of statements that no row holds: as much as reading a file ever brings."""
 
 
 class OntologyQuerySet(models.QuerySet["Ontology"]):
@@ -27,7 +31,7 @@ class Ontology(Written):
     number = models.PositiveIntegerField(_("version"), default=1)
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200)
-    document_types = ArrayField(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
+    document_types = GivenList(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
     status = models.CharField(
         _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT
     )
@@ -36,9 +40,9 @@ class Ontology(Written):
     )
     shipped_version = models.CharField(_("shipped version"), max_length=20, blank=True, editable=False)
     # What RDF files said beyond the rows, see knowledge.ontology.rdf_mapping.
-    remainder = models.TextField(_("other statements"), blank=True, editable=False)
-    suppressed = models.TextField(blank=True, editable=False)
-    prefixes = models.JSONField(default=list, blank=True, editable=False)
+    remainder = GivenText(_("other statements"), blank=True, editable=False, max_length=LONGEST_REMAINDER)
+    suppressed = GivenText(blank=True, editable=False, max_length=LONGEST_REMAINDER)
+    prefixes = GivenJson(default=list, blank=True, editable=False, limits=CURATED_JSON)
     kept_only = models.JSONField(_("kept, not used"), default=list, blank=True, editable=False)
     shapes_report = models.JSONField(_("SHACL report"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
@@ -54,6 +58,10 @@ class Ontology(Written):
         verbose_name = _("ontology")
         verbose_name_plural = _("ontologies")
         constraints = [
+            most_items("document_types"),
+            longest_text("remainder", LONGEST_REMAINDER),
+            longest_text("suppressed", LONGEST_REMAINDER),
+            largest_json("prefixes", CURATED_JSON),
             models.UniqueConstraint(fields=["domain", "number"], name="one_ontology_per_version"),
             models.UniqueConstraint(
                 fields=["domain"], condition=models.Q(status="published"), name="one_published_ontology_per_domain"
@@ -89,11 +97,11 @@ class OntologyClass(models.Model):
     )
     label_ja = models.CharField(_("label (ja)"), max_length=200)
     label_en = models.CharField(_("label (en)"), max_length=200)
-    definition_ja = models.TextField(_("definition (ja)"), blank=True)
-    definition_en = models.TextField(_("definition (en)"), blank=True)
-    synonyms = ArrayField(models.CharField(max_length=200), default=list, blank=True, verbose_name=_("synonyms"))
-    cues = ArrayField(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("cues"))
-    exclusions = ArrayField(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("exclusions"))
+    definition_ja = GivenText(_("definition (ja)"), blank=True)
+    definition_en = GivenText(_("definition (en)"), blank=True)
+    synonyms = GivenList(models.CharField(max_length=200), default=list, blank=True, verbose_name=_("synonyms"))
+    cues = GivenList(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("cues"))
+    exclusions = GivenList(models.CharField(max_length=1000), default=list, blank=True, verbose_name=_("exclusions"))
     parents = models.ManyToManyField(
         "self", symmetrical=False, blank=True, related_name="children", verbose_name=_("parent classes")
     )
@@ -107,20 +115,25 @@ class OntologyClass(models.Model):
     whole_document = models.BooleanField(_("about the whole document"), default=False)
     expected_location = models.CharField(_("expected location (ja)"), max_length=200, blank=True)
     expected_location_en = models.CharField(_("expected location (en)"), max_length=200, blank=True)
-    elements_ja = ArrayField(
-        models.CharField(max_length=300), default=list, blank=True, verbose_name=_("elements (ja)")
-    )
-    elements_en = ArrayField(
-        models.CharField(max_length=300), default=list, blank=True, verbose_name=_("elements (en)")
-    )
-    example = models.TextField(_("example (plain style)"), blank=True)
-    example_polite = models.TextField(_("example (polite style)"), blank=True)
+    elements_ja = GivenList(models.CharField(max_length=300), default=list, blank=True, verbose_name=_("elements (ja)"))
+    elements_en = GivenList(models.CharField(max_length=300), default=list, blank=True, verbose_name=_("elements (en)"))
+    example = GivenText(_("example (plain style)"), blank=True)
+    example_polite = GivenText(_("example (polite style)"), blank=True)
 
     class Meta:
         verbose_name = _("ontology class")
         verbose_name_plural = _("ontology classes")
         ordering = ["ontology", "position", "code"]
         constraints = [
+            longest_text("definition_ja", LONG_TEXT),
+            longest_text("definition_en", LONG_TEXT),
+            most_items("synonyms"),
+            most_items("cues"),
+            most_items("exclusions"),
+            most_items("elements_ja"),
+            most_items("elements_en"),
+            longest_text("example", LONG_TEXT),
+            longest_text("example_polite", LONG_TEXT),
             models.UniqueConstraint(fields=["ontology", "code"], name="one_class_per_code"),
             models.UniqueConstraint(fields=["ontology", "iri"], name="one_class_per_iri"),
         ]

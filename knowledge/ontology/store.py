@@ -6,10 +6,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import Any
 
+from hub.core.bounds import check_row
+from hub.core.errors import InvalidInput
+from hub.core.given_fields import GivenList, GivenText
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology.facts import ClassFacts, ClassKind, OntologyFacts, PropertyFacts, PropertyKind
 
 _CLASS_FIELDS = tuple(field.name for field in fields(ClassFacts) if field.name not in ("parents", "kind"))
+_GIVEN = tuple(field.name for field in OntologyClass._meta.local_fields if isinstance(field, GivenText | GivenList))
 _PROPERTY_RELATIONS = ("domains", "ranges", "parents", "inverse_of")
 _PROPERTY_FIELDS = tuple(
     field.name for field in fields(PropertyFacts) if field.name not in (*_PROPERTY_RELATIONS, "kind")
@@ -31,6 +35,15 @@ def load_facts(ontology: Ontology) -> OntologyFacts:
         suppressed=ontology.suppressed,
         prefixes=tuple((prefix, base) for prefix, base in ontology.prefixes),
     )
+
+
+def check_sizes(facts: OntologyFacts) -> None:
+    """Refuse classes with texts or lists that are too long. Raises InvalidInput naming the class."""
+    for row in facts.classes:
+        try:
+            check_row(OntologyClass(**_plain(row)), only=_GIVEN)
+        except InvalidInput as error:
+            raise InvalidInput("{name}: {problem}", name=row.code, problem=str(error)) from error
 
 
 def fill(ontology: Ontology, facts: OntologyFacts) -> None:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.second_person import writers_of
 from hub.access.services import record_event
+from hub.core.bounds import check_row
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from hub.core.publication import PublicationStatus, next_number
@@ -211,6 +212,8 @@ def _save_guideline(asked: GuidelineImport) -> tuple[Guideline, dict[str, str]]:
     facts = {name: getattr(asked, name) for name in ("name_ja", "name_en", "source", "publisher", "licence")}
     given = {name: value for name, value in facts.items() if value}
     first = {"name_en": asked.name_ja, **given, "prefix": asked.prefix}
+    check_row(Guideline(code=asked.code, **given), only=["code", *given])
+    check_row(GuidelineEdition(label=asked.label), only=["label"])
     guideline, is_new = Guideline.objects.get_or_create(code=asked.code, defaults=first)
     guideline = Guideline.objects.select_for_update().get(pk=guideline.pk)
     changes = {name: value for name, value in given.items() if getattr(guideline, name) != value}

@@ -106,6 +106,7 @@ def preview_import(principal: Principal, domain: str, data: bytes, *, rdf_format
         facts = _with_document_types(facts, before.document_types)
     _check_document_types(facts)
     _check_patterns(facts)
+    store.check_sizes(facts)
     return ImportPreview(facts=facts, base=base, difference=difference(before, facts), kept_only=kept_only(graph))
 
 

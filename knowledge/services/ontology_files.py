@@ -14,11 +14,12 @@ from hub.core.languages import in_language
 from knowledge.backends.parsers.errors import ParseError
 from knowledge.backends.parsers.isolation import HostLost, run_isolated
 from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.models.ontology import LONGEST_REMAINDER
 from knowledge.ontology.rdf_files import from_ntriples
 
 MAX_BYTES = 5 * 1024 * 1024
 MAX_TRIPLES = 100_000
-LIMITS = ParseLimits(wall_s=60, cpu_s=30, memory_bytes=1024**3, max_output_bytes=64 * 1024**2)
+LIMITS = ParseLimits(wall_s=60, cpu_s=30, memory_bytes=1024**3, max_output_bytes=LONGEST_REMAINDER)
 READ_TASK = "knowledge.ontology.rdf_child:read_rdf"
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.versions import draft_beside, lock_versions, publish, save_draft, take_draft
 from hub.core import bus
+from hub.core.bounds import PROMPT_TEXT
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
 from mcp_bridge import uris
@@ -21,7 +22,7 @@ from mcp_bridge.prompts.placeholders import MOST_REPEATS, check_places
 from mcp_bridge.prompts.shipped import shipped_version
 from mcp_bridge.prompts.templates import PLACES, Template
 
-MAX_CHARACTERS = 20_000
+MAX_CHARACTERS = PROMPT_TEXT
 LINES_AROUND = 3
 
 

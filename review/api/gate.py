@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from ninja import Field, Router, Schema
 
+from hub.core.bounds import PROMPT_TEXT
 from hub.rest.auth import HubRequest
 from hub.rest.responses import created
 from hub.rest.schemas import ShortText
@@ -22,7 +23,7 @@ class CandidateIn(Schema):
 
 class PromptIn(Schema):
     kind: ShortText = Field(description="judge or screen")
-    text: str = Field(max_length=20_000)
+    text: str = Field(max_length=PROMPT_TEXT)
     note: str = Field("", max_length=300, description="reason for the change")
 
 

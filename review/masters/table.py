@@ -10,6 +10,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from hub.core.bounds import CURATED_JSON, LONG_TEXT, check_json
+from hub.core.errors import InvalidInput
 from hub.core.languages import in_language
 from review.engine import STRATEGY_BY_TYPE
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
@@ -22,7 +24,15 @@ MAX_ROWS = 2_000
 HEADER_WITHIN = 20
 _CODE = re.compile(r"[A-Z0-9]+(?:-[A-Z0-9]+)*")
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−ー", "-"))
-_LENGTHS = {"code": 20, "category": 100, "name_ja": 200, "name_en": 200, "guideline_reference": 300}
+_LENGTHS = {
+    "code": 20,
+    "category": 100,
+    "name_ja": 200,
+    "name_en": 200,
+    "guideline_reference": 300,
+    "description_ja": LONG_TEXT,
+    "description_en": LONG_TEXT,
+}
 
 Cells = Mapping[str, str]
 
@@ -134,6 +144,10 @@ def _item(cells: Cells, known: Mapping[str, ItemContent]) -> ItemContent:
     for field in CRITERIA_COLUMNS & cells.keys():
         if field in before.criteria and cells[field].strip() == to_cell(field, before.criteria[field]).strip():
             criteria[field] = before.criteria[field]
+    try:
+        check_json(criteria, "criteria", CURATED_JSON)
+    except InvalidInput as error:
+        raise _WrongCell("code", str(error)) from error
     values.setdefault("priority", before.priority)
     item = replace(before, **values, criteria=criteria)
     if not item.check_type:

@@ -6,6 +6,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import LONG_TEXT, longest_text
+from hub.core.given_fields import GivenText
 from hub.core.languages import in_language
 from knowledge.models import GuidelineEdition
 from review.models.masters import CheckItem
@@ -28,8 +30,8 @@ class GuidelineMapping(models.Model):
         CheckItem, on_delete=models.CASCADE, related_name="guideline_mappings", verbose_name=_("check item")
     )
     relation = models.CharField(_("relation"), max_length=10, choices=MappingRelation.choices)
-    rationale_ja = models.TextField(_("rationale (ja)"), blank=True)
-    rationale_en = models.TextField(_("rationale (en)"), blank=True)
+    rationale_ja = GivenText(_("rationale (ja)"), blank=True)
+    rationale_en = GivenText(_("rationale (en)"), blank=True)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     class Meta:
@@ -37,7 +39,9 @@ class GuidelineMapping(models.Model):
         verbose_name_plural = _("guideline mappings")
         ordering = ["article_code", "check_item__code"]
         constraints = [
-            models.UniqueConstraint(fields=["article_code", "check_item"], name="one_mapping_per_article_and_item")
+            longest_text("rationale_ja", LONG_TEXT),
+            longest_text("rationale_en", LONG_TEXT),
+            models.UniqueConstraint(fields=["article_code", "check_item"], name="one_mapping_per_article_and_item"),
         ]
 
     def __str__(self) -> str:
@@ -64,16 +68,17 @@ class SuspectMark(models.Model):
     created_at = models.DateTimeField(_("marked"), default=timezone.now, editable=False)
     cleared_at = models.DateTimeField(_("cleared"), null=True, blank=True, editable=False)
     cleared_by = models.CharField(_("cleared by"), max_length=150, blank=True, editable=False)
-    cleared_reason = models.TextField(_("what was found"), blank=True)
+    cleared_reason = GivenText(_("what was found"), blank=True)
 
     class Meta:
         verbose_name = _("suspect mark")
         verbose_name_plural = _("suspect marks")
         ordering = ["-created_at", "check_item__code", "article_code"]
         constraints = [
+            longest_text("cleared_reason", LONG_TEXT),
             models.UniqueConstraint(
                 fields=["check_item", "article_code", "edition"], name="one_suspect_mark_per_article_and_edition"
-            )
+            ),
         ]
 
     def __str__(self) -> str:

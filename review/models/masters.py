@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import date
 
 from django.conf import settings
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
+from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
 from hub.core.publication import Written
 
@@ -50,13 +51,16 @@ class CheckList(models.Model):
     code = models.SlugField(_("code"), max_length=60, unique=True)
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200)
-    document_types = ArrayField(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
+    document_types = GivenList(models.CharField(max_length=40), default=list, verbose_name=_("document types"))
     ontology_domain = models.CharField(_("ontology"), max_length=60, blank=True)
 
     class Meta:
         verbose_name = _("check list")
         verbose_name_plural = _("check lists")
         ordering = ["code"]
+        constraints = [
+            most_items("document_types"),
+        ]
 
     def __str__(self) -> str:
         return in_language(self.name_ja, self.name_en)
@@ -74,7 +78,7 @@ class MasterVersion(Written):
 
     number = models.PositiveIntegerField(_("version"), default=1)
     status = models.CharField(_("state"), max_length=10, choices=MasterStatus.choices, default=MasterStatus.DRAFT)
-    reason = models.TextField(_("reason for the change"), blank=True)
+    reason = GivenText(_("reason for the change"), blank=True)
     shipped_edition = models.CharField(max_length=16, blank=True, editable=False)
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -126,19 +130,25 @@ class CheckItemVersion(MasterVersion):
     category = models.CharField(_("category"), max_length=100, blank=True)
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200)
-    description_ja = models.TextField(_("description (ja)"), blank=True)
-    description_en = models.TextField(_("description (en)"), blank=True)
+    description_ja = GivenText(_("description (ja)"), blank=True)
+    description_en = GivenText(_("description (en)"), blank=True)
     check_type = models.CharField(_("type"), max_length=20, choices=CheckType.choices)
     strategy = models.CharField(_("strategy"), max_length=20, choices=Strategy.choices)
     guideline_reference = models.CharField(_("guideline"), max_length=300, blank=True)
     priority = models.CharField(_("priority"), max_length=10, choices=Priority.choices, default=Priority.MEDIUM)
-    criteria = models.JSONField(_("criteria"), default=dict)
+    criteria = GivenJson(_("criteria"), default=dict, limits=CURATED_JSON)
 
     class Meta:
         verbose_name = _("check item version")
         verbose_name_plural = _("check item versions")
         ordering = ["item__code", "-number"]
-        constraints = [models.UniqueConstraint(fields=["item", "number"], name="one_check_item_version_per_number")]
+        constraints = [
+            longest_text("reason", LONG_TEXT),
+            longest_text("description_ja", LONG_TEXT),
+            longest_text("description_en", LONG_TEXT),
+            largest_json("criteria", CURATED_JSON),
+            models.UniqueConstraint(fields=["item", "number"], name="one_check_item_version_per_number"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.item} v{self.number}"
@@ -179,6 +189,7 @@ class CheckListVersion(MasterVersion):
         verbose_name_plural = _("check list versions")
         ordering = ["checklist", "-number"]
         constraints = [
+            longest_text("reason", LONG_TEXT),
             models.UniqueConstraint(fields=["checklist", "number"], name="one_check_list_version_per_number"),
             models.CheckConstraint(
                 condition=models.Q(effective_from__isnull=True)

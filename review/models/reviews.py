@@ -14,6 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
+from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
+from hub.core.given_fields import GivenJson, GivenText
 from hub.core.ids import new_id
 from hub.core.languages import in_language
 from hub.llm.models import CALLERS_MODEL
@@ -142,7 +144,7 @@ class Review(models.Model):
     status = models.CharField(_("state"), max_length=10, choices=ReviewStatus.choices, default=ReviewStatus.QUEUED)
     verdict = models.CharField(_("verdict"), max_length=10, choices=VERDICTS, blank=True)
     progress = models.PositiveSmallIntegerField(_("progress"), default=0)
-    options = models.JSONField(default=dict)
+    options = GivenJson(default=dict, limits=CURATED_JSON)
     error = models.TextField(_("reason"), blank=True)
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("by")
@@ -175,6 +177,9 @@ class Review(models.Model):
         verbose_name_plural = _("reviews")
         ordering = ["-id"]
         indexes = [models.Index(fields=["created_at"], condition=Q(status__in=UNFINISHED), name="review_unfinished")]
+        constraints = [
+            largest_json("options", CURATED_JSON),
+        ]
 
     def __str__(self) -> str:
         return self.public_id
@@ -261,7 +266,7 @@ class Finding(models.Model):
     confidence_basis_ja = models.TextField(blank=True)
     confidence_basis_en = models.TextField(blank=True)
     triage = models.CharField(_("triage"), max_length=10, choices=Triage.choices, default=Triage.OPEN)
-    triage_reason = models.TextField(blank=True)
+    triage_reason = GivenText(blank=True)
     triaged_by = models.CharField(max_length=150, blank=True)
     triaged_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
@@ -278,7 +283,10 @@ class Finding(models.Model):
         verbose_name = _("finding")
         verbose_name_plural = _("findings")
         ordering = ["result__position", "ordinal"]
-        constraints = [models.UniqueConstraint(fields=["result", "fingerprint"], name="one_finding_per_fingerprint")]
+        constraints = [
+            longest_text("triage_reason", LONG_TEXT),
+            models.UniqueConstraint(fields=["result", "fingerprint"], name="one_finding_per_fingerprint"),
+        ]
         indexes = [
             models.Index(fields=["expires_at"], condition=Q(triage="waived"), name="waivers_by_expiry"),
             GinIndex(fields=["rests_on"], condition=~Q(rests_on=[]), name="findings_by_source"),

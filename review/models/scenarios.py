@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import LONG_TEXT, longest_text
+from hub.core.given_fields import GivenList, GivenText, most_items
 from hub.core.languages import in_language
 from hub.core.publication import CuratedVersion
 from knowledge.models import Document
@@ -51,9 +53,9 @@ class Scenario(CuratedVersion):
     role = models.CharField(_("role"), max_length=20, choices=ScenarioRole.choices)
     name_ja = models.CharField(_("name (ja)"), max_length=200)
     name_en = models.CharField(_("name (en)"), max_length=200, blank=True)
-    description_ja = models.TextField(_("description (ja)"), blank=True)
-    description_en = models.TextField(_("description (en)"), blank=True)
-    document_types = ArrayField(
+    description_ja = GivenText(_("description (ja)"), blank=True)
+    description_en = GivenText(_("description (en)"), blank=True)
+    document_types = GivenList(
         models.CharField(max_length=40), default=list, blank=True, verbose_name=_("document types")
     )
     reason = models.CharField(_("reason for the change"), max_length=300, blank=True)
@@ -63,6 +65,9 @@ class Scenario(CuratedVersion):
         verbose_name_plural = _("scenarios")
         ordering = ["code", "-number"]
         constraints = [
+            longest_text("description_ja", LONG_TEXT),
+            longest_text("description_en", LONG_TEXT),
+            most_items("document_types"),
             models.UniqueConstraint(fields=["code", "number"], name="one_scenario_per_number"),
             models.UniqueConstraint(fields=["code"], condition=Q(status="published"), name="one_published_scenario"),
             models.UniqueConstraint(fields=["code"], condition=Q(status="draft"), name="one_scenario_draft"),
@@ -86,16 +91,22 @@ class ScenarioStep(models.Model):
     page = models.CharField(_("page"), max_length=20, choices=StepPage.choices, default=StepPage.NONE, blank=True)
     title_ja = models.CharField(_("title (ja)"), max_length=200)
     title_en = models.CharField(_("title (en)"), max_length=200, blank=True)
-    description_ja = models.TextField(_("description (ja)"), blank=True)
-    description_en = models.TextField(_("description (en)"), blank=True)
-    expected_ja = models.TextField(_("expected output (ja)"), blank=True)
-    expected_en = models.TextField(_("expected output (en)"), blank=True)
+    description_ja = GivenText(_("description (ja)"), blank=True)
+    description_en = GivenText(_("description (en)"), blank=True)
+    expected_ja = GivenText(_("expected output (ja)"), blank=True)
+    expected_en = GivenText(_("expected output (en)"), blank=True)
 
     class Meta:
         verbose_name = _("step")
         verbose_name_plural = _("steps")
         ordering = ["position", "pk"]
-        constraints = [models.UniqueConstraint(fields=["scenario", "action"], name="one_step_per_action")]
+        constraints = [
+            longest_text("description_ja", LONG_TEXT),
+            longest_text("description_en", LONG_TEXT),
+            longest_text("expected_ja", LONG_TEXT),
+            longest_text("expected_en", LONG_TEXT),
+            models.UniqueConstraint(fields=["scenario", "action"], name="one_step_per_action"),
+        ]
 
     def __str__(self) -> str:
         return self.title

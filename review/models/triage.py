@@ -7,7 +7,12 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.bounds import LONG_TEXT, longest_text
+from hub.core.given_fields import GivenText
 from review.models.reviews import VERDICTS, CheckResult, Finding, Review
+
+ANSWER_TEXT = 2 * LONG_TEXT + 1
+"""The most characters of a line of a finding's history: an answer's plan and text, one under the other."""
 
 
 class EventKind(models.TextChoices):
@@ -42,9 +47,14 @@ class FindingEvent(Act):
     kind = models.CharField(max_length=10, choices=EventKind.choices)
     before = models.CharField(max_length=150, blank=True)
     after = models.CharField(max_length=150, blank=True)
-    text = models.TextField(blank=True)
+    text = GivenText(blank=True, max_length=ANSWER_TEXT)
     origin = models.CharField(max_length=40, blank=True)
     expires_at = models.DateTimeField(null=True)
+
+    class Meta(Act.Meta):
+        constraints = [
+            longest_text("text", ANSWER_TEXT),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.before} → {self.after}"
@@ -54,10 +64,16 @@ class FindingAnswer(models.Model):
     """The author's answer to a finding, as the 指摘管理表 has it; the newest counts, the history keeps the others."""
 
     finding = models.OneToOneField(Finding, on_delete=models.CASCADE, related_name="answer")
-    plan = models.TextField(blank=True)
-    text = models.TextField(blank=True)
+    plan = GivenText(blank=True)
+    text = GivenText(blank=True)
     answered_by = models.CharField(max_length=150, blank=True)
     answered_on = models.DateField(null=True)
+
+    class Meta:
+        constraints = [
+            longest_text("plan", LONG_TEXT),
+            longest_text("text", LONG_TEXT),
+        ]
 
     def __str__(self) -> str:
         return self.text or self.plan
@@ -70,7 +86,12 @@ class ResultDecision(Act):
     before = models.CharField(max_length=10, choices=VERDICTS)
     before_method = models.CharField(max_length=10)
     verdict = models.CharField(max_length=10, choices=VERDICTS)
-    reason = models.TextField()
+    reason = GivenText()
+
+    class Meta(Act.Meta):
+        constraints = [
+            longest_text("reason", LONG_TEXT),
+        ]
 
     def __str__(self) -> str:
         return f"{self.before} → {self.verdict}"
@@ -82,12 +103,15 @@ class Signature(models.Model):
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="signatures")
     signer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     signer_name = models.CharField(max_length=150)
-    comment = models.TextField(blank=True)
+    comment = GivenText(blank=True)
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["review", "signer"], name="one_signature_per_signer")]
+        constraints = [
+            longest_text("comment", LONG_TEXT),
+            models.UniqueConstraint(fields=["review", "signer"], name="one_signature_per_signer"),
+        ]
 
     def __str__(self) -> str:
         return self.signer_name

@@ -12,6 +12,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from hub.core.bounds import LONG_TEXT
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from knowledge.backends.parsers import tables
@@ -28,7 +29,7 @@ _FILE_LIMITS = replace(tables.LIMITS, max_input_bytes=MAX_BYTES)
 _NO_WORKBOOK = frozenset({"corrupted", "encrypted", "unsafe_xml", "empty_file", "unsupported_format"})
 Rows = Sequence[Sequence[Any]]
 HEADER_SEARCHED_ROWS = 30
-LIMITS = {"plan": 10_000, "text": 10_000, "answered_by": 150}
+LIMITS = {"plan": LONG_TEXT, "text": LONG_TEXT, "answered_by": 150}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

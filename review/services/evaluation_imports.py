@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
+from hub.core.bounds import CURATED_JSON, check_json
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from hub.evaluation.cases import ParsedCase, retrieval_case
@@ -148,11 +149,16 @@ def _parsed(row: Row) -> ParsedCase:
     """Read a row of either kind. Raises ValueError."""
     if row.problem:
         raise ValueError(row.problem)
-    if isinstance(row.fields, dict) and "query" in row.fields:
-        case = retrieval_case(row.fields)
+    is_search = isinstance(row.fields, dict) and "query" in row.fields
+    case = retrieval_case(row.fields) if is_search else review_case(row.fields)
+    try:
+        for name in ("input", "expected"):
+            check_json(getattr(case, name), name, CURATED_JSON)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from error
+    if is_search:
         search_of(case.input)
-        return case
-    return review_case(row.fields)
+    return case
 
 
 def _unknown_documents(principal: Principal, cases: Iterable[ParsedCase]) -> list[str]:

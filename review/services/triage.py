@@ -19,13 +19,14 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope, system_principal
 from hub.access.services import principal_for_user, record_event
+from hub.core.bounds import LONG_TEXT
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.scheduled_rows import Outcome, for_each_row
 from review.models import EventKind, Finding, FindingAnswer, FindingEvent, Review, Triage
 from review.services.verdicts import lock_for_change, recompute
 
 MAX_BULK = 1000
-MAX_TEXT = 10_000
+MAX_TEXT = LONG_TEXT
 EXPIRY_BATCH = 200
 
 

@@ -1,4 +1,4 @@
-"""Every text, number and list that callers give has a bound in the schema."""
+"""Every text, number and list that people give has a bound: in the schema, in the model, and in the table."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection
+from django.db.models import Field, JSONField, TextField
 
 from hub.api import api
+from hub.core.bounds import check_row
+from hub.core.errors import InvalidInput
+from hub.core.given_fields import GivenJson, GivenList, GivenText
 
 Json = Any
 
@@ -78,3 +85,141 @@ def test_a_field_without_its_bound_is_found(keyword):
         taken = schema.pop(keyword)
         assert any(one.startswith(f"{name}: ") for one in unbounded(document)), name
         schema[keyword] = taken
+
+
+# What only the hub writes, and why no bound is needed.
+WRITTEN_BY_THE_HUB = {
+    "access.AccessToken.scopes": "a set of known scopes",
+    "access.AuditEvent.details": "the hub's own line",
+    "access.IdempotencyRecord.headers": "the hub's own answer",
+    "access.IdempotencyRecord.rights": "read from roles",
+    "evaluation.EvaluationRun.parameters": "what was measured",
+    "evaluation.EvaluationRun.metrics": "measured",
+    "evaluation.EvaluationRun.scores": "measured",
+    "evaluation.EvaluationRun.details": "measured",
+    "evaluation.EvaluationRun.error": "the hub's own message",
+    "evaluation.EvaluationRun.flips": "measured",
+    "llm.RecordedAnswer.text": "a model's answer of limited tokens",
+    "llm.RecordedAnswer.document_ids": "ids of documents",
+    "knowledge.Source.report": "of a scan",
+    "knowledge.DocumentVersion.status_reason_ja": "the hub's own message",
+    "knowledge.DocumentVersion.status_reason_en": "the hub's own message",
+    "knowledge.DocumentVersion.notices": "of the parser",
+    "knowledge.VersionContent.markdown": "of the file, which has a largest size",
+    "knowledge.VersionContent.blocks": "of the file",
+    "knowledge.VersionContent.sections": "of the file",
+    "knowledge.VersionContent.pages": "of the file",
+    "knowledge.VersionContent.metadata": "of the file",
+    "knowledge.Figure.caption": "of the file",
+    "knowledge.Figure.alt_text": "of the file",
+    "knowledge.Figure.description": "a model's answer of limited length",
+    "knowledge.DeletionReceipt.counts": "counted",
+    "knowledge.GraphNode.aliases": "joined from contributions",
+    "knowledge.GraphNode.keys": "made of names",
+    "knowledge.GraphNode.properties": "of the best contribution",
+    "knowledge.GraphEdge.properties": "of the best contribution",
+    "knowledge.GuidelineEdition.writer_ids": "ids of users",
+    "knowledge.Chunk.content": "cut to a size",
+    "knowledge.Chunk.context_prefix": "headings of the file",
+    "knowledge.Chunk.section_path": "headings of the file",
+    "knowledge.EmbeddingSet.status_reason": "the hub's own message",
+    "knowledge.LexicalSegment.ordinals": "of the index",
+    "knowledge.Ontology.writer_ids": "ids of users",
+    "knowledge.Ontology.kept_only": "derived from the file, which has a largest size",
+    "knowledge.Ontology.shapes_report": "of the checker",
+    "review.CheckItemVersion.writer_ids": "ids of users",
+    "review.CheckListVersion.writer_ids": "ids of users",
+    "review.Review.error": "the hub's own message",
+    "review.Review.notices": "the hub's own messages",
+    "review.CheckResult.strategy_reason_ja": "the hub's own message",
+    "review.CheckResult.strategy_reason_en": "the hub's own message",
+    "review.CheckResult.notices": "the hub's own messages",
+    "review.CheckResult.judgement": "how a model judged",
+    "review.Finding.message_ja": "of a rule or model",
+    "review.Finding.message_en": "of a rule or model",
+    "review.Finding.location": "of a rule",
+    "review.Finding.evidence": "quotes of limited length",
+    "review.Finding.searched": "of a rule",
+    "review.Finding.data": "of a rule",
+    "review.Finding.rests_on": "ids of documents",
+    "review.Finding.confidence_basis_ja": "the hub's own message",
+    "review.Finding.confidence_basis_en": "the hub's own message",
+    "review.Finding.carried": "of the comparison",
+    "review.Suggestion.content_ja": "of a rule",
+    "review.Suggestion.content_en": "of a rule",
+    "review.Suggestion.rationale_ja": "of a rule",
+    "review.Suggestion.rationale_en": "of a rule",
+    "review.Suggestion.example": "of a rule",
+    "review.Suggestion.references": "of a rule",
+    "review.ModelSuggestion.content": "a model's answer of limited length",
+    "review.ModelSuggestion.rationale": "a model's answer of limited length",
+    "review.ModelSuggestion.example": "a model's answer of limited length",
+    "review.ModelSuggestion.evidence": "a model's answer of limited length",
+    "review.SuspectMark.reason_ja": "the hub's own message",
+    "review.SuspectMark.reason_en": "the hub's own message",
+    "review.JudgePrompt.writer_ids": "ids of users",
+    "review.Scenario.writer_ids": "ids of users",
+    "review.ScenarioProgress.done": "known steps",
+    "mcp_bridge.PromptVersion.writer_ids": "ids of users",
+}
+# A contribution of documents and masters is made by the hub; only what a curator says has a bound.
+BOUNDED_OTHERWISE = {"knowledge.GraphContribution.facts": "knowledge_graphcontribution_facts_size"}
+OWN_APPS = ("hub.", "knowledge.", "review.", "mcp_bridge.")
+
+
+def kept_fields() -> Iterator[tuple[str, Field]]:
+    """Every text, JSON value and list of the hub's own tables, by name."""
+    for model in apps.get_models():
+        if model.__module__.startswith(OWN_APPS):
+            for field in model._meta.local_fields:
+                if isinstance(field, TextField | JSONField | ArrayField):
+                    yield f"{model._meta.label}.{field.name}", field
+
+
+def given_fields() -> list[Any]:
+    given = [(name, field) for name, field in kept_fields() if name not in {*WRITTEN_BY_THE_HUB, *BOUNDED_OTHERWISE}]
+    return [pytest.param(field, id=name) for name, field in given]
+
+
+def largest_of(field: Field) -> tuple[str, int, object]:
+    """The name of the table's constraint, its most, and a value that is just too large for the field."""
+    if isinstance(field, GivenText):
+        return "length", field.max_length, "x" * (field.max_length + 1)
+    if isinstance(field, GivenList):
+        return "items", field.most, ["x"] * (field.most + 1)
+    assert isinstance(field, GivenJson), f"{field} has no bound; name it among what only the hub writes, or bound it"
+    return "size", 4 * field.limits.size_bytes, {"x": "x" * field.limits.size_bytes}
+
+
+def test_what_only_the_hub_writes_is_there():
+    names = {name for name, _field in kept_fields()}
+    assert len(names) > 100
+    assert not {*WRITTEN_BY_THE_HUB, *BOUNDED_OTHERWISE} - names
+
+
+@pytest.mark.parametrize("field", given_fields())
+def test_every_text_list_and_json_that_people_give_has_a_bound_in_the_model_and_in_the_table(field, db):
+    kind, most, too_large = largest_of(field)
+    model = field.model
+    checks = {one.name: one for one in model._meta.constraints}
+    name = f"{model._meta.app_label}_{model._meta.model_name}_{field.name}_{kind}"
+    assert str(most) in str(checks[name].condition)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = %s AND conrelid = %s::regclass",
+            [name, model._meta.db_table],
+        )
+        (definition,) = cursor.fetchone()
+    assert str(most) in definition
+    row = model(**{field.name: too_large})
+    with pytest.raises(InvalidInput, match=field.name):
+        check_row(row, only=[field.name])
+    with pytest.raises(InvalidInput) as refused:
+        field.get_db_prep_save(too_large, connection)
+    assert refused.value.data["field"] == field.name
+
+
+@pytest.mark.parametrize("name", BOUNDED_OTHERWISE)
+def test_what_is_bounded_in_part_has_a_constraint_in_the_table(name, db):
+    label, _dot, _field = name.rpartition(".")
+    assert BOUNDED_OTHERWISE[name] in {one.name for one in apps.get_model(label)._meta.constraints}
