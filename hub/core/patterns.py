@@ -9,22 +9,30 @@ and lets other threads run. What takes too long is an error that names the patte
 from __future__ import annotations
 
 import re
+import re._parser as parser  # type: ignore[import-not-found]  # of the standard library; it has no public name
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import regex
 
 # Of processor time: what ships needs some milliseconds for a whole document.
 MATCH_S = 2.0
+# Of a pattern, and of what it is once every counted repetition is written out, as the ``regex`` package does.
+MAX_LENGTH = 1000
+MAX_EXPANDED = 20_000
 # Looking at the thread's clock costs more than most matches, so only one after longer ones.
 _LONG_S = 0.002
 _PROBED = ("a", "A", "1", "ab", "AB", "A1", "A-", "a.", "-", " ", "あ", "ア", "一")
 _PROBE_TIMES = 60
 _ENDLESS = "it repeats a repetition, which may take forever. Write out what repeats, once."
+_TOO_LARGE = (
+    f"written out, its repetitions are more than {MAX_EXPANDED} characters long. Repeat less often, and no repetition."
+)
 _REPEATED_REPETITION = re.compile(r"(?<!\\)[+*}]\)[+*{]")
 _PROBE_S = 0.1
 
@@ -91,13 +99,41 @@ class StoredPattern:
 
 @lru_cache(maxsize=4096)
 def stored_pattern(pattern: str, *, where: str, ignore_case: bool = False) -> StoredPattern:
-    """Compile a pattern that is stored at ``where``. :raises PatternRefused: it can't be compiled."""
+    """Compile a pattern that is stored at ``where``. :raises PatternRefused: it is too large or no pattern."""
+    if len(pattern) > MAX_LENGTH:
+        raise PatternRefused(f"{pattern[:80]}…", f"it has more than {MAX_LENGTH} characters.", where=where)
     try:
         re.compile(pattern)  # what only the other package reads is no pattern here
+        if _expanded(parser.parse(pattern)) > MAX_EXPANDED:
+            raise PatternRefused(pattern, _TOO_LARGE, where=where)
         compiled = regex.compile(pattern, regex.VERSION0 | (regex.IGNORECASE if ignore_case else 0))
     except (re.error, regex.error, RecursionError, OverflowError) as error:
         raise PatternRefused(pattern, str(error), where=where) from error
     return StoredPattern(pattern, where, compiled)
+
+
+def _expanded(tree: Iterable[tuple[Any, Any]]) -> int:
+    """How many parts a parsed pattern has once every counted repetition is written out."""
+    size = 0
+    for _kind, value in tree:
+        inner = sum(_expanded(part) for part in _parts(value))
+        if _kind in _REPETITIONS:
+            least, most, _body = value
+            inner *= max(1, least if most is parser.MAXREPEAT else most)
+        size += max(1, inner)
+    return size
+
+
+_REPETITIONS = (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT)
+
+
+def _parts(value: object) -> Iterator[Iterable[tuple[Any, Any]]]:
+    """The patterns inside of a part of a parsed one: of a group, a choice, a repetition, a look around."""
+    if isinstance(value, parser.SubPattern):
+        yield value
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _parts(one)
 
 
 def check_pattern(pattern: str, *, where: str) -> StoredPattern:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hub.core import patterns
 from hub.core.patterns import PatternRefused, PatternTooSlow, check_pattern, patterns_within, stored_pattern
 from knowledge.ontology.topics import TOPIC_FILES
 
@@ -90,3 +91,27 @@ def test_every_pattern_that_ships_is_accepted_and_finds_what_python_finds() -> N
         expected, stored = re.compile(pattern, re.IGNORECASE), check_pattern(pattern, where="-")
         for text in texts:
             assert [match.span() for match in expected.finditer(text)] == [m.span() for m in stored.matches(text)]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?:(?:q{900}){900}){900}[!?]",
+        "(?=(?:a{300}){300})b",
+        "(a)(?(1)(?:b{300}){300}|c)",
+        "(?>(?:q{300}){300,})",
+        "a{30000}",
+        "あ" * 1001,
+    ],
+)
+def test_what_would_be_huge_once_its_repetitions_are_written_out_is_refused_without_compiling_it(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patterns.regex, "compile", lambda *given: pytest.fail("compiled"))
+    with pytest.raises(PatternRefused, match="characters"):
+        stored_pattern(pattern, where="here")
+
+
+def test_patterns_as_people_write_them_are_small_enough() -> None:
+    for pattern in (r"\d{1,4}[-/年]\d{1,2}[-/月]\d{1,2}日?", ".{0,200}以内.{0,200}", "(?:[A-Z]{2,10}-){1,3}\\d{1,6}"):
+        assert stored_pattern(pattern, where="here").pattern == pattern
