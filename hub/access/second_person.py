@@ -57,6 +57,22 @@ def require_second_person(principal: Principal, drafts: Iterable[Written]) -> di
     return {"written_by": writers, "published_alone": principal.user_id is None or principal.user_id in writers}
 
 
+def require_withdrawal(principal: Principal, what: object) -> None:
+    """Raise Conflict unless the caller may take out of force what nothing replaces: an administrator, of two people.
+
+    All offices would be without it, and putting something in its place takes two people again.
+    """
+    if not principal.is_superuser and settings.CONFIG.hub_second_person:
+        raise Conflict(
+            _(
+                "Only an administrator of the hub takes {what} out of force without anything in its place. A new "
+                "version that is published replaces it."
+            ),
+            code="second_person_needed",
+            what=what,
+        )
+
+
 def _people(writers: Sequence[int]) -> str:
     """Name some who may publish: curators of the hub who are not among the writers, and administrators."""
     curates = Q(hub_role_grants__role=HubRole.CURATOR) | Q(groups__hub_role_grants__role=HubRole.CURATOR)

@@ -8,6 +8,9 @@ count for nothing, so a wait ends HUB_SIGN_IN_WAIT_MINUTES after the last that w
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
@@ -16,6 +19,8 @@ from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, User
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -67,6 +72,23 @@ def _is_known(username: str, address: str) -> bool:
     """Tell whether the person has signed in from this address lately."""
     signed_in = AuditEvent.objects.filter(action="LOGIN", user__username=username, address=address)
     return address != NO_ADDRESS and signed_in.filter(at__gte=timezone.now() - KNOWN_FOR).exists()
+
+
+@contextmanager
+def only_sign_in_as(username: str) -> Iterator[None]:
+    """Hold the sign-ins as ``username`` for the block, so that what is tried at once is counted one after the other.
+
+    What the block writes is kept if it ends without an error.
+
+    :raises ValidationError: another one is being checked; waiting for it would hold up a request's thread.
+    """
+    name = hashlib.sha256(f"sign-in:{username}".encode(errors="replace")).hexdigest()
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int(name[:15], 16)])
+            if not cursor.fetchone()[0]:
+                raise ValidationError(_("Another password for this name is being checked. Try again."), code="busy")
+        yield
 
 
 def wait_message(until: datetime) -> str:

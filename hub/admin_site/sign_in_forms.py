@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 
-from hub.access.sign_in import locked_until, wait_message
+from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no types
@@ -18,12 +18,15 @@ class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no typ
 
     def clean(self) -> dict[str, Any]:
         """:raises ValidationError: the sign-in is refused; with code ``locked`` whatever the password was."""
-        try:
-            cleaned: dict[str, Any] = super().clean()
-        except ValidationError:
-            _say_wait(self.request, str(self.cleaned_data.get("username", "")))
-            raise
-        return cleaned
+        username = str(self.cleaned_data.get("username", ""))
+        with only_sign_in_as(username):
+            try:
+                cleaned: dict[str, Any] = super().clean()
+                return cleaned
+            except ValidationError as error:
+                refused = error  # what was counted is kept
+        _say_wait(self.request, username)
+        raise refused
 
 
 class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # Unfold has no types
@@ -37,7 +40,9 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # Unfo
         """:raises ValidationError: it is wrong, or too many wrong ones were given."""
         given: str = self.cleaned_data["old_password"]
         username = self.user.get_username()
-        if authenticate(self.request, username=username, password=given) is None:
+        with only_sign_in_as(username):
+            is_right = authenticate(self.request, username=username, password=given) is not None
+        if not is_right:
             _say_wait(self.request, username)
             raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
         return given

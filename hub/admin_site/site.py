@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
+from django.apps import apps
 from django.contrib.auth.views import PasswordChangeView
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
@@ -47,6 +49,18 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
             extra_context={**self.each_context(request), **(extra_context or {})},
         )
         return view(request)
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Complete as Django does; a field that leads here from elsewhere has nothing to complete, and is refused."""
+        try:
+            model = apps.get_model(request.GET.get("app_label", ""), request.GET.get("model_name", ""))
+            is_own = model._meta.get_field(request.GET.get("field_name", "")).concrete
+        except (LookupError, ValueError, FieldDoesNotExist) as error:
+            raise PermissionDenied from error
+        if not is_own:
+            raise PermissionDenied
+        response: HttpResponseBase = super().autocomplete_view(request)
+        return response
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""

@@ -11,7 +11,7 @@ from django.core.handlers.asgi import ASGIRequest
 
 from hub.core.errors import HubError
 from hub.rest.errors import BadRequest
-from hub.rest.heads import check_headers
+from hub.rest.heads import check_headers, check_target
 from hub.rest.middleware import refuse_early
 from hub.rest.uploads import temp_dir, too_large
 
@@ -25,7 +25,7 @@ FORM_OVERHEAD_BYTES = 1024 * 1024  # the other fields of a multipart request, an
 
 
 class BodyLimit:
-    """Answers 413 to bodies above HUB_MAX_UPLOAD_BYTES (and 1 MiB for form fields), 400 to heads that say two things.
+    """Answers 413 to bodies above HUB_MAX_UPLOAD_BYTES (and 1 MiB for form fields), 400 to heads that can't be read.
 
     A Content-Length above the limit is refused before anything is read; a body that does not tell its length is
     cut off at the limit. Also makes the temporary folder, which uploads need to be there.
@@ -41,6 +41,7 @@ class BodyLimit:
             return
         try:
             check_headers(scope["headers"])
+            check_target(scope["path"], scope.get("query_string", b""))
         except BadRequest as error:
             await _refuse(scope, send, error)
             return

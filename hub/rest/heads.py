@@ -55,6 +55,12 @@ def check_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:
         )
 
 
+def check_target(path: str, query: bytes) -> None:
+    """Refuse an address with a NUL character in its path or query, which no name or id has. :raises BadRequest:"""
+    if "\x00" in path or b"%00" in query or b"\x00" in query:
+        raise BadRequest(_("The address contains a NUL character (%00), which nothing here is named by."), code="nul")
+
+
 def is_allowed_host(host: str) -> bool:
     """Whether a Host header, with or without a port, names a host of ALLOWED_HOSTS."""
     name = split_domain_port(host)[0]

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.second_person import require_second_person
+from hub.access.second_person import require_second_person, require_withdrawal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, NotFound
 from hub.core.publication import PublicationStatus
@@ -200,6 +200,8 @@ def retire_edition(*, principal: Principal, code: str, number: int) -> Guideline
     if edition.status == PublicationStatus.RETIRED:
         return edition
     was_in_force = edition.status == PublicationStatus.PUBLISHED
+    if was_in_force:
+        require_withdrawal(principal, edition)
     GuidelineEdition.objects.filter(pk=edition.pk).update(status=PublicationStatus.RETIRED, retired_at=Now())
     _record(principal, "GUIDELINE_RETIRE", edition)
     edition.refresh_from_db()

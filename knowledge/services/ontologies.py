@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.second_person import require_second_person, writers_of
+from hub.access.second_person import require_second_person, require_withdrawal, writers_of
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.patterns import PatternRefused, check_pattern
@@ -260,9 +260,14 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
 
 @transaction.atomic
 def retire_ontology(*, principal: Principal, domain: str, number: int) -> Ontology:
-    """Take a version out of use for good; a retired published one leaves its domain without any."""
+    """Take a version out of use for good; a retired published one leaves its domain without any.
+
+    Raises NotFound, and Conflict: see :func:`hub.access.second_person.require_withdrawal`.
+    """
     principal.require_hub_curator()
     found = _locked(principal, domain, number)
+    if found.status == PublicationStatus.PUBLISHED:
+        require_withdrawal(principal, found)
     if found.status != PublicationStatus.RETIRED:
         found.status, found.retired_at, found.retired_by = PublicationStatus.RETIRED, timezone.now(), principal.name
         found.save(update_fields=["status", "retired_at", "retired_by"])

@@ -73,11 +73,11 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
         """Show one dataset; one that the person may not read answers like one that is not there."""
-        found = EvaluationDataset.objects.visible_to(principal_of(request)).filter(pk=object_id).first()
-        if found is None:
+        row = self.get_object(request, object_id)  # None for what is no key
+        if row is None or not EvaluationDataset.objects.visible_to(principal_of(request)).filter(pk=row.pk).exists():
             redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
             return redirect
-        return _dataset_page(request, found.code)
+        return _dataset_page(request, row.code)
 
 
 def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None = None) -> HttpResponseBase:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.access.second_person import note_writer, require_second_person
+from hub.access.second_person import note_writer, require_second_person, require_withdrawal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.languages import in_language
@@ -162,11 +162,12 @@ def approve_checklist_version(
 
 
 def retire_version(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
-    """Take an approved version out of use; results that point at it stay. Raises Conflict."""
+    """Take an approved version out of use; results that point at it stay. Raises Conflict: see require_withdrawal."""
     principal.require_hub_curator()
     with transaction.atomic():
         locked = type(version)._default_manager.select_for_update(of=("self",)).get(pk=version.pk)
         _require_status(locked, MasterStatus.APPROVED)
+        require_withdrawal(principal, locked)
         locked.status, locked.retired_at = MasterStatus.RETIRED, timezone.now()
         locked.save(update_fields=["status", "retired_at"])
         record_event(principal=principal, action="MASTER_RETIRE", resource=_resource(locked))

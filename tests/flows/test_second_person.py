@@ -282,3 +282,36 @@ def test_an_import_page_with_publish_leads_to_the_draft_that_waits() -> None:
     draft = Ontology.objects.get(domain="needs")
     assert answer["Location"] == reverse("admin:knowledge_ontology_change", args=[draft.pk])
     assert draft.is_draft
+
+
+def test_one_curator_takes_nothing_out_of_force_without_something_in_its_place() -> None:
+    curator = hub_curator()
+    draft = edition(curator)
+    guidelines.publish_edition(principal=hub_curator(), code="house", number=draft.number)
+    checklist = CheckListVersion.objects.filter(status="approved").earliest("pk")
+    ontology = Ontology.objects.filter(status="published").earliest("pk")
+
+    def ways(who: Principal) -> list[Callable[[], object]]:
+        return [
+            lambda: guidelines.retire_edition(principal=who, code="house", number=draft.number),
+            lambda: master_versions.retire_version(principal=who, version=checklist),
+            lambda: ontologies.retire_ontology(principal=who, domain=ontology.domain, number=ontology.number),
+        ]
+
+    for retire in ways(curator):
+        with pytest.raises(Conflict) as refused:
+            retire()
+        assert refused.value.error_code == "second_person_needed"
+    for row in (checklist, ontology):
+        row.refresh_from_db()
+        assert row.status in ("approved", "published")
+    for retire in ways(local_operator()):
+        retire()
+
+
+def test_with_the_setting_off_one_curator_retires_what_is_in_force(settings: Any) -> None:
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_second_person": False})
+    checklist = CheckListVersion.objects.filter(status="approved").earliest("pk")
+    master_versions.retire_version(principal=hub_curator(), version=checklist)
+    checklist.refresh_from_db()
+    assert checklist.status == "retired"

@@ -85,7 +85,10 @@ def test_a_retired_version_gives_way_to_the_one_before(
     with pytest.raises(Conflict):
         master_versions.retire_version(principal=curator, version=draft)
     master_versions.approve_checklist_version(principal=second, version=draft)
-    master_versions.retire_version(principal=curator, version=draft)
+    with pytest.raises(Conflict) as refused:
+        master_versions.retire_version(principal=second, version=draft)
+    assert refused.value.error_code == "second_person_needed"
+    master_versions.retire_version(principal=local_operator(), version=draft)
     assert (draft.status, version_in_force(current.checklist)) == (MasterStatus.RETIRED, current)
     with pytest.raises(Conflict):
         master_versions.save_draft(principal=curator, version=draft)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 
@@ -10,6 +11,7 @@ from axes.models import AccessAttempt
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connections
 from django.db.models import F
 from django.test import Client
 from django.urls import reverse
@@ -69,6 +71,23 @@ def test_after_too_many_wrong_passwords_the_right_one_is_refused_until_the_wait_
     assert sign_in("佐藤", "wrong").status_code == 429
     assert sign_in("佐藤", PASSWORD).status_code == 429
     let_the_wait_pass()
+    assert sign_in("佐藤", PASSWORD).status_code == 302
+
+
+def test_only_one_password_for_a_name_is_checked_at_a_time(user):
+    """Passwords that are sent at once would else all be checked before the first wrong one is counted."""
+    name = hashlib.sha256("sign-in:佐藤".encode()).hexdigest()
+    another_request = connections.create_connection("default")
+    try:
+        with another_request.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [int(name[:15], 16)])
+        for password in ("wrong", PASSWORD):
+            answer = sign_in("佐藤", password)
+            assert [error.code for error in answer.context["form"].errors.as_data()["__all__"]] == ["busy"]
+        assert sign_in("鈴木", "wrong").context["form"].errors.as_data()["__all__"][0].code == "invalid_login"
+    finally:
+        another_request.close()
+    assert not AccessAttempt.objects.filter(username="佐藤").exists()
     assert sign_in("佐藤", PASSWORD).status_code == 302
 
 

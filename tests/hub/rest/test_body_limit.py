@@ -124,3 +124,11 @@ def test_the_temporary_folder_is_there_before_the_first_upload():
 
     assert temp_dir().is_dir()
     assert str(temp_dir()) == hub_settings.FILE_UPLOAD_TEMP_DIR
+
+
+@pytest.mark.parametrize(("path", "query"), [("/admin/x\x00/change/", b""), ("/api/v1/documents", b"q=%00")])
+def test_an_address_with_a_nul_character_is_refused_before_anything_reads_it(path: str, query: bytes) -> None:
+    exchange = Exchange([b""], {})
+    exchange.scope |= {"path": path, "raw_path": b"/", "query_string": query}
+    status, _headers, body = exchange.run()
+    assert (status, body["code"]) == (400, "nul")
