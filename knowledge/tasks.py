@@ -12,9 +12,8 @@ from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
 from knowledge.backends.warm_up import warm_up
 from knowledge.graph.masters import sync_masters
-from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal
+from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal, shape_checks
 from knowledge.measuring import runs
-from knowledge.ontology import shape_checks
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
@@ -108,8 +107,7 @@ def _lost_work() -> tuple[_LostWork, ...]:
     )
 
 
-# Shapes of an imported ontology are somebody else's: an expensive one is stopped, and the report says so.
-@shared_task(name="knowledge.validate_shapes", acks_late=True, soft_time_limit=shape_checks.TIME_LIMIT_S)
+@shared_task(name="knowledge.validate_shapes", acks_late=True)
 def validate_shapes(*, ontology_id: int) -> None:
     """Check an ontology against the SHACL shapes that came with it, and store the report."""
     shape_checks.check_shapes(ontology_id)

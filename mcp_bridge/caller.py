@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,11 +20,13 @@ class Caller:
     """The principal of a call and the language it asked for (None: none).
 
     ``is_local`` callers sit at this machine (stdio): where no worker is alive their work is done in this process.
+    ``again`` finds the principal anew, for calls that wait: rights may end meanwhile; None: they are not looked at.
     """
 
     principal: Principal
     language: str | None = None
     is_local: bool = False
+    again: Callable[[], Awaitable[Principal]] | None = None
 
 
 _current: ContextVar[Caller] = ContextVar("hub_mcp_caller")
@@ -33,6 +35,12 @@ _current: ContextVar[Caller] = ContextVar("hub_mcp_caller")
 def current_caller() -> Caller:
     """Give the running call's caller. Raises LookupError outside of any call."""
     return _current.get()
+
+
+async def principal_now() -> Principal:
+    """Give the running call's principal with the rights of now. Raises Unauthenticated when their token has ended."""
+    caller = current_caller()
+    return caller.principal if caller.again is None else await caller.again()
 
 
 @contextmanager

@@ -56,7 +56,9 @@ def around_calls(door: Door, server: str) -> ServerMiddleware[Any]:
         # Facts come in the same language as through REST when the caller names none; see errors.in_words for errors.
         with call_context(_describe(ctx)), translation.override(language or settings.LANGUAGE_CODE):
             try:
-                caller = Caller(principal=await door.principal(), language=language, is_local=door.is_local)
+                again = door.follow() if door.follow else None
+                principal = await door.principal()
+                caller = Caller(principal=principal, language=language, is_local=door.is_local, again=again)
                 with caller_context(caller), _noted(ctx, door, server, caller.principal) as connection:
                     result = await call_next(ctx)
                     if isinstance(result, dict) and result.get("isError"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from django.utils.deconstruct import deconstructible
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import HubError, InvalidInput
+from hub.core.storable import UNSTORABLE
 
 LONG_TEXT = 10_000
 """The most characters of a description, a reason or a comment."""
@@ -34,7 +34,6 @@ INTEGER = 2**31 - 1
 
 _JSON_BYTES, _JSON_KEYS, _JSON_DEPTH = 64 * 1024, 500, 20
 _DIGITS = 20
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def largest_json(field: str, limits: JsonLimits = GIVEN_JSON, *, unless: Q | Non
 def check_strings(value: object, path: str = "") -> None:
     """Look at every string in the JSON value at ``path``. Raises InvalidInput for one that can't be stored."""
     for at, one in _strings(value, path):
-        if _UNSTORABLE.search(one):
+        if UNSTORABLE.search(one):
             raise unstorable(at or "body")
 
 
@@ -112,7 +111,7 @@ def unstorable(field: str) -> HubError:
     """Make the refusal of a text in ``field`` that no table can keep."""
     return InvalidInput(
         _('"{field}" contains a NUL character or half of a surrogate pair, which no text may have.'),
-        field=_UNSTORABLE.sub("?", field),
+        field=UNSTORABLE.sub("?", field),
     )
 
 

@@ -10,6 +10,9 @@ from django.utils.translation import gettext_lazy as _
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from hub.core.bounds import check_strings
+from hub.core.errors import InvalidInput
+from hub.core.storable import storable
 from hub.llm.errors import LlmInvalidAnswer
 from hub.llm.types import AnswerSchema
 
@@ -32,6 +35,14 @@ def read_answer(text: str, schema: AnswerSchema) -> Any:  # noqa: ANN401 - any J
             code="llm_invalid_json",
             text=text,
             reason=str(error)[:100],
+        ) from error
+    try:
+        check_strings(data, "answer")
+    except InvalidInput as error:
+        raise LlmInvalidAnswer(
+            _("The language model's answer has characters that can't be stored (NUL, half of a surrogate pair)."),
+            code="llm_unstorable",
+            text=storable(text),
         ) from error
     problem = best_match(Draft202012Validator(schema.schema).iter_errors(data))
     if problem is not None:

@@ -9,6 +9,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from hub.core.storable import storable
+
 
 class Role(StrEnum):
     SYSTEM = "system"
@@ -89,13 +91,20 @@ class LlmRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a provider gave, unchecked. Token counts are None where the provider does not tell them."""
+    """What a provider gave, unchecked but for characters that can't be stored (U+FFFD stands for them).
+
+    Token counts are None where the provider does not tell them.
+    """
 
     text: str
     finish_reason: FinishReason
     model: str
     tokens_in: int | None = None
     tokens_out: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", storable(self.text))
+        object.__setattr__(self, "model", storable(self.model))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

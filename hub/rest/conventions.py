@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -38,6 +39,8 @@ class HubAPI(NinjaAPI):
             parser=JsonParser(),
             renderer=JsonRenderer(),
         )
+        self._described: dict[tuple[object, ...], OpenAPISchema] = {}
+        self._describing = threading.Lock()
         # ninja's types allow a class instead of an exception; it only ever hands over what was raised
         for expected in (Exception, Http404, HttpError):
             self.add_exception_handler(expected, respond_to_exception)  # type: ignore[arg-type]
@@ -70,7 +73,17 @@ class HubAPI(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """Describe the API, with the problem format of every operation and the Idempotency-Key of every write."""
+        """Describe the API, with the problem format of every operation and the Idempotency-Key of every write.
+
+        Made once in each process, since it takes long and asks nobody for a token; not to be changed by who gets it.
+        """
+        asked = (path_prefix, *sorted((path_params or {}).items()))
+        with self._describing:
+            if asked not in self._described:
+                self._described[asked] = self._describe(path_prefix, path_params)
+            return self._described[asked]
+
+    def _describe(self, path_prefix: str | None, path_params: dict[str, Any] | None) -> OpenAPISchema:
         schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
         problem = Problem.model_json_schema(ref_template=SCHEMA_REF)
         schema["components"]["schemas"].update(problem.pop("$defs"), Problem=problem)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from rdflib import Graph, Literal, Namespace
 from rdflib.namespace import RDF
@@ -53,8 +55,21 @@ def has_shapes(graph: Graph) -> bool:
     return any((None, RDF.type, kind) in graph for kind in (SH.NodeShape, SH.PropertyShape))
 
 
+def validate_file(path: Path, *, limits: object, folder: Path, filename: str) -> str:
+    """The task of a guarded child process: a :class:`ShapesReport` as JSON for a file of N-Triples, or its ``error``.
+
+    pySHACL matches patterns and walks paths without any limit of its own. ``limits`` and the like are given to every
+    task; this one needs none.
+    """
+    graph = Graph(store="SimpleMemory", bind_namespaces="none").parse(path, format="nt")
+    try:
+        return json.dumps(validate(graph).as_dict())
+    except ShapesError as error:
+        return json.dumps({"error": str(error)})
+
+
 def validate(graph: Graph) -> ShapesReport:
-    """Check a graph against its own shapes. Slow: seconds for thousands of individuals.
+    """Check a graph against its own shapes. Slow: seconds for thousands of individuals, for ever for some patterns.
 
     :raises ShapesError: a shape is not well-formed, asks for what pySHACL can't do, or has a pattern that may take
         forever.

@@ -18,6 +18,7 @@ from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.patterns import PatternRefused, check_pattern
 from hub.core.publication import PublicationStatus, next_number
 from hub.core.queue import enqueue_on_commit
+from knowledge.ingest.shape_checks import ask_for_check
 from knowledge.models import DocumentType, Ontology
 from knowledge.ontology import store
 from knowledge.ontology.answers import ImportPreview
@@ -27,7 +28,6 @@ from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.rdf_files import write_graph
 from knowledge.ontology.rdf_reading import facts_of
 from knowledge.ontology.rdf_writing import graph_of
-from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
 from knowledge.ontology.titles import HEADING_CUE
 from knowledge.services.ontology_files import read_graph

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from hub.access.principals import Scope
 from mcp_bridge.bus import have_queue
-from mcp_bridge.caller import current_caller
+from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import evaluation, listing, reviews, sampling, texts, uploads
 from mcp_bridge.servers.check_items import find_items, within_budget
@@ -61,14 +61,15 @@ async def review_document(
     Do not start the same review twice. Checks that need a language model are judged by the hub's, else by yours where
     you offer sampling, else they come back skipped.
     """
-    principal = current_caller().principal
     if sampling.is_wanted(ctx, options):
         review = await sampling.begin(ctx, document_id, check_items or [], checklist, options)
         asked = await sampling.judge(ctx, review, limit_s=options.wait_seconds)
         if asked is not None:
             return asked
-        return await in_thread(reviews.show, principal, review.public_id, Scope.REVIEW)
-    review = await in_thread(reviews.start, principal, document_id, check_items or [], checklist, options)
+        return await in_thread(reviews.show, await principal_now(), review.public_id, Scope.REVIEW)
+    review = await in_thread(
+        reviews.start, current_caller().principal, document_id, check_items or [], checklist, options
+    )
     await wait_or_leave_running(
         ctx,
         name=f"review-{review.public_id}",
@@ -76,7 +77,7 @@ async def review_document(
         progress=lambda: reviews.progress(review),
         limit_s=options.wait_seconds,
     )
-    return await in_thread(reviews.show, principal, review.public_id, Scope.REVIEW)
+    return await in_thread(reviews.show, await principal_now(), review.public_id, Scope.REVIEW)
 
 
 def get_review(review_id: ReviewId) -> ReviewResult:
@@ -159,7 +160,7 @@ async def upload_document(
             progress=lambda: uploads.progress(caller.principal, outcome.document.public_id),
             limit_s=limit_s,
         )
-    return await in_thread(uploads.show, caller.principal, outcome)
+    return await in_thread(uploads.show, await principal_now(), outcome)
 
 
 def get_check_items(

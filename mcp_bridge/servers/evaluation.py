@@ -10,7 +10,7 @@ from pydantic import Field
 from hub.access.principals import Scope
 from hub.evaluation.models import EvaluationRun
 from mcp_bridge.bus import have_queue
-from mcp_bridge.caller import current_caller
+from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers.waiting import wait_or_leave_running
 from mcp_bridge.threads import in_thread
@@ -44,7 +44,6 @@ async def run_evaluation(
     and document, and with compare_baseline which cases flipped. When it is not done in time, status is queued or
     running: call it again later with its evaluation_id, so that no second run is started.
     """
-    principal = current_caller().principal
     chosen = await in_thread(evaluation_runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
     if evaluation_id:
         run = await in_thread(_take_up, evaluation_id)
@@ -57,6 +56,7 @@ async def run_evaluation(
         progress=lambda: EvaluationRun.objects.values_list("progress", "status").get(pk=run.pk),
         limit_s=wait_seconds,
     )
+    principal = await principal_now()
     return await in_thread(lambda: evaluation_out(evaluation_runs.get_run(principal, run.public_id), chosen))
 
 

@@ -27,11 +27,12 @@ from mcp.types import (
     TextContent,
 )
 
+from hub.core.errors import HubError
 from hub.llm.json_answers import describe_schema
 from hub.llm.providers.registry import is_configured
 from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, FinishReason, LlmRequest, Role
-from mcp_bridge.caller import current_caller
+from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.servers import reviews
 from mcp_bridge.servers.schemas import ReviewOptionsIn
 from mcp_bridge.servers.uploads import work_on
@@ -87,7 +88,7 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
             if ctx.request_state and not answers:
                 break  # it came back without an answer
             return _ask_again(review, now, recordings)
-        if not await _ask(ctx, now, answers, ends_at=ends_at):
+        if not await _ask(ctx, review, now, answers, ends_at=ends_at):
             wanted = await _run(ctx, review, answers, recordings)  # with what it did answer
             break
     if wanted:
@@ -99,8 +100,21 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
 async def _run(
     ctx: Context[Any, Any], review: Review, answers: Mapping[str, Completion], recordings: CallRecordings
 ) -> dict[str, LlmRequest]:
+    await _check_rights(review)
     await ctx.report_progress(*(await in_thread(reviews.progress_of, review)))
     return await in_thread(service.run_with_answers, review, answers, recordings)
+
+
+async def _check_rights(review: Review) -> None:
+    """Look, before the client is sent more of the document, whether its user may still have it.
+
+    :raises HubError: they may not; workers take the review over.
+    """
+    try:
+        await in_thread(service.take_up, await principal_now(), review.public_id)
+    except HubError:
+        await in_thread(service.give_up_waiting, review)
+        raise
 
 
 async def _document_is_ready(ctx: Context[Any, Any], review: Review, limit_s: float) -> bool:
@@ -128,13 +142,19 @@ def _ask_again(review: Review, wanted: Mapping[str, LlmRequest], recordings: Cal
 
 
 async def _ask(
-    ctx: Context[Any, Any], wanted: Mapping[str, LlmRequest], answers: dict[str, Completion], *, ends_at: float
+    ctx: Context[Any, Any],
+    review: Review,
+    wanted: Mapping[str, LlmRequest],
+    answers: dict[str, Completion],
+    *,
+    ends_at: float,
 ) -> bool:
     """Ask one by one, since clients show each request to a person, and put what comes into ``answers``.
 
     False when the client refused, or had not answered at ``ends_at`` (``time.monotonic``).
     """
     for key, request in wanted.items():
+        await _check_rights(review)
         params = _params(request)
         try:
             async with asyncio.timeout(ends_at - time.monotonic()):

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
-from hub.access.models import AccessToken
+from hub.access.models import AccessToken, Clearance
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token, principal_for_user, revoke_token
 from knowledge.models import Chunk, ChunkVector, Collection, CollectionGrant, Document
@@ -36,6 +36,18 @@ def revoke(name):
 def grant(name):
     collection = Collection.objects.get(slug="default")
     CollectionGrant.objects.create(collection=collection, user=User.objects.get(username=name))
+
+def let_review(name):
+    Clearance.objects.filter(user__username=name).delete()
+    collection = Collection.objects.get(slug="default")
+    CollectionGrant.objects.create(collection=collection, user=User.objects.get(username=name), role="reviewer")
+
+def lower(name):
+    Clearance.objects.update_or_create(user=User.objects.get(username=name), defaults={"ceiling": 1})
+
+def forget_rights(name):
+    Clearance.objects.filter(user__username=name).delete()
+    CollectionGrant.objects.filter(user__username=name).delete()
 
 def withdraw(name):
     CollectionGrant.objects.get(user__username=name).delete()

@@ -68,6 +68,47 @@ async def test_a_clients_invented_quote_makes_no_pass(site, model_items, mode):
     assert {item["verdict"] for item in facts["results"]} == {"error"}
 
 
+@pytest.mark.parametrize("end", ["withdraw", "lower"])
+async def test_a_client_is_sent_nothing_more_of_a_document_once_its_user_may_not_read_it(
+    site, operator, model_items, end
+):
+    asked: list[str] = []
+    answer = answering(GROUND, asked)
+
+    async def ended_meanwhile(context, params) -> CreateMessageResult:
+        result = await answer(context, params)
+        await anyio.to_thread.run_sync(operator, end, "stranger")
+        return result
+
+    operator("let_review", "stranger")
+    try:
+        client = site.client("core", owner="stranger", mode="legacy", sampling_callback=ended_meanwhile)
+        async with client as connected:
+            uploaded = await connected.call_tool(
+                "upload_document", {"content": f"{DESIGN}\n{end}\n", "filename": f"{end}.md", "wait_seconds": 60}
+            )
+            asks = {"document_id": uploaded.structured_content["document_id"], "checklist": "basic-design"}
+            asks["check_items"] = ["BD-C01", "BD-C02"]
+            result = await connected.call_tool("review_document", {**asks, "options": {"judge": "sampling"}})
+    finally:
+        operator("forget_rights", "stranger")
+    assert len(asked) == 1, "asked again with the document's text"
+    assert result.is_error
+    assert GROUND not in result.model_dump_json()
+
+
+async def test_an_answer_that_can_not_be_stored_is_an_error_of_its_checks(site, model_items):
+    async def with_nul(_context, _params) -> CreateMessageResult:
+        facts = {"reason": "\x00\ud800", "grounds": [], "findings": [], "score": 90, "verdict": "pass"}
+        text = TextContent(type="text", text=json.dumps(facts))
+        return CreateMessageResult(role="assistant", content=text, model="m", stop_reason="endTurn")
+
+    async with site.client("core", mode="legacy", sampling_callback=with_nul) as client:
+        facts = await review(client, "制御文字.md")
+    assert facts["status"] == "completed"
+    assert {item["verdict"] for item in facts["results"]} == {"error"}
+
+
 async def test_a_client_that_refuses_loses_nothing(site, model_items):
     async def refuse(_context, _params):
         raise MCPError(code=-1, message="the user said no")

@@ -14,8 +14,9 @@ from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
+from knowledge.ingest import shape_checks
 from knowledge.models import Collection, Ontology, OntologyClass
-from knowledge.ontology import shape_checks, store
+from knowledge.ontology import store
 from knowledge.ontology.queries import topics_for, topics_of
 from knowledge.ontology.rdf_writing import graph_of
 from knowledge.services import ontologies, ontology_editing
@@ -229,6 +230,24 @@ def test_shapes_of_an_import_are_checked_and_scripts_in_them_are_not_run(django_
     assert report["results"][0]["focus"].endswith("#fr1")
     assert "sparql" in report["not_run"]
     assert "sh:NodeShape" in {each.term for each in preview.kept_only}
+
+
+def test_a_shape_whose_pattern_takes_forever_is_stopped_and_the_report_names_it():
+    """Each repeated piece of it alone is read at once, so it is let in."""
+    data = "xy" * 40
+    shapes = (
+        TURTLE
+        + f"""
+    @prefix sh: <http://www.w3.org/ns/shacl#> .
+    hub:fr1 a hub:Requirement ; rdfs:label "{data}" .
+    hub:Shape a sh:NodeShape ; sh:targetClass hub:Requirement ;
+      sh:property [ sh:path rdfs:label ; sh:pattern "^(?:xy|x|y)*[!?]" ] ."""
+    )
+    draft, _preview = put(shapes)
+    shape_checks.check_shapes(draft.pk)
+    draft.refresh_from_db()
+    assert "stopped after 10 s" in draft.shapes_report["error"]
+    assert "^(?:xy|x|y)*[!?]" in draft.shapes_report["error"]
 
 
 def test_a_check_of_shapes_that_lost_its_worker_is_asked_for_again_and_given_up_after_three_attempts():

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
 
-from billiard.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 from django.utils import timezone
+from rdflib import Graph
 
+from knowledge.backends.parsers.errors import ParseError
+from knowledge.backends.parsers.isolation import run_isolated
+from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.models import Ontology
 from knowledge.ontology.rdf_writing import graph_of
-from knowledge.ontology.shapes import ShapesError, patterns_of, validate
+from knowledge.ontology.shapes import patterns_of
 from knowledge.ontology.store import load_facts
 
-TIME_LIMIT_S = 120
+TASK = "knowledge.ontology.shapes:validate_file"
+# A worker waits meanwhile: long enough for some ten thousand individuals, short enough for what others wait for.
+LIMITS = ParseLimits(wall_s=30, cpu_s=10, memory_bytes=1024**3)
 MAX_ATTEMPTS = 3
 # Longer than a check may take: what still waits then has lost its task or its worker.
-LOST_AFTER = timedelta(seconds=TIME_LIMIT_S + 60)
+LOST_AFTER = timedelta(seconds=LIMITS.wall_s + 150)
 
 
 def ask_for_check(ontology_id: int) -> None:
@@ -30,13 +38,27 @@ def check_shapes(ontology_id: int) -> None:
         return
     graph = graph_of(load_facts(Ontology.objects.get(pk=ontology_id)))
     try:
-        report = validate(graph).as_dict()
-    except SoftTimeLimitExceeded:
+        report = _report(graph)
+    except ParseError as error:
         patterns = ", ".join(patterns_of(graph))[:300]
-        report = {"error": f"stopped after {TIME_LIMIT_S} s" + (f"; sh:pattern: {patterns}" if patterns else "")}
-    except ShapesError as error:
-        report = {"error": str(error)}
+        stopped = f"stopped after {LIMITS.cpu_s:.0f} s" if error.code == "timeout" else error.en
+        report = {"error": stopped + (f"; sh:pattern: {patterns}" if patterns else "")}
     Ontology.objects.filter(pk=ontology_id).update(shapes_report=report)
+
+
+def _report(graph: Graph) -> dict[str, Any]:
+    """Check a graph in a child process with limits; a :class:`ShapesReport` as a dict, or ``error``.
+
+    :raises ParseError: it took too much time or memory.
+    """
+    with tempfile.NamedTemporaryFile(prefix="hub-shapes-") as file:
+        file.write(graph.serialize(format="nt", encoding="utf-8"))
+        file.flush()
+        return run_isolated(TASK, Path(file.name), _result, filename="shapes.nt", limits=LIMITS)
+
+
+def _result(report: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    return report
 
 
 def lost_checks() -> list[int]:
