@@ -22,8 +22,9 @@ from hub.core.measures import OPEN_MCP, count_request
 from hub.rest.errors import BadRequest
 from hub.rest.heads import check_headers, is_allowed_host, is_allowed_origin
 from hub.rest.problems import DEFAULT_RETRY_AFTER_S
-from hub.rest.rate_limits import client_for_loop
+from hub.rest.rate_limits import client_for_loop, rate_limiter, subject_of
 from mcp_bridge.admission import admit
+from mcp_bridge.body_entries import MOST_ENTRIES, TooManyEntries, with_few_entries
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import accepted_language
 from mcp_bridge.calls import Door
@@ -38,6 +39,8 @@ from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.sessions import Session, Sessions, opens_session
 from mcp_bridge.tokens import TokenLookup
 
+# Reading what is then refused costs as much as many calls do.
+CALLS_OF_A_REFUSED_BODY = 50
 REFUSED = frozenset({401, 403, 413, 429})
 PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
 
@@ -135,6 +138,13 @@ class McpApps:
             except (RateLimited, Unavailable) as error:
                 await _refusal_of(error, scope).send(answer)
                 return
+            if caller is not None and scope["method"] == "POST":
+                try:
+                    receive = await with_few_entries(receive, most_bytes=settings.CONFIG.hub_mcp_max_bytes)
+                except TooManyEntries:
+                    await rate_limiter.hit_on_loop(subject_of(caller), self._counter, calls=CALLS_OF_A_REFUSED_BODY)
+                    await _too_many_entries().send(answer)
+                    return
             await self._serve(name, scope, receive, explained, session)
 
     async def _serve(self, name: str, scope: Scope, receive: Receive, send: Send, session: Session | None) -> None:
@@ -250,6 +260,15 @@ def _refusal_of(error: RateLimited | Unavailable, scope: Scope) -> Refusal:
         message=in_words(error, accepted_language(header)),
         retryable=True,
         retry_after_s=int(str(error.data.get("retry_after_s", DEFAULT_RETRY_AFTER_S))),
+    )
+
+
+def _too_many_entries() -> Refusal:
+    return Refusal(
+        status=413,
+        code=INVALID_REQUEST,
+        message=f"The request lists more than {MOST_ENTRIES} keys and items in all. Split it into several calls.",
+        closes=True,
     )
 
 

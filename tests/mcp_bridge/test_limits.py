@@ -100,3 +100,17 @@ async def test_a_user_holds_so_many_sessions_and_another_may_still_begin_one(few
     url = f"{few_sessions.url}/mcp/core/"
     assert httpx2.delete(url, headers=few_sessions.headers("admin", **ended), timeout=30).status_code == 200
     assert post(few_sessions, headers=few_sessions.headers("admin")).status_code == 200
+
+
+@pytest.mark.parametrize("field", ["_meta", "arguments"])
+def test_a_request_that_lists_too_much_is_refused_before_anything_is_made_of_it(site, field):
+    call = {"name": "get_document_count", "arguments": {}}
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {**call, field: {f"k{number}": 0 for number in range(4000)}},
+    }
+    answer = post(site, path="/mcp/rag/", headers=site.headers(), body=body)
+    assert answer.status_code == 413
+    assert "3000" in answer.json()["error"]["message"]
