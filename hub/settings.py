@@ -15,6 +15,7 @@ import hub.core.private_files  # noqa: F401 (from here on files are their owner'
 from hub.config import BASE_DIR, load_configuration
 from hub.core.embedded.settings import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
+from hub.core.logging import in_one_line
 from hub.data_dir import make_data_dir, secret_key
 from hub.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
@@ -199,11 +200,13 @@ LOGGING = {
         "text": {"()": "hub.core.logging.TextFormatter"},
         "json": {"()": "hub.core.logging.JsonFormatter"},
     },
+    "filters": {"in_one_line": {"()": lambda: in_one_line}},
     # stderr only: on a stdio MCP server stdout belongs to the protocol
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": CONFIG.log_format}},
     "root": {"handlers": ["stderr"], "level": CONFIG.log_level},
     "loggers": {
         "django.request": {"level": "ERROR"},
+        "django.security.DisallowedHost": {"filters": ["in_one_line"]},
         # every task and tick would be a line otherwise; failures still are
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},

@@ -9,6 +9,12 @@ from datetime import UTC, datetime
 from hub.core.context import current_call
 
 
+def in_one_line(record: logging.LogRecord) -> bool:
+    """A filter for what is sent to the hub by mistake or malice: no traceback. Keeps every record."""
+    record.exc_info = None
+    return True
+
+
 class TextFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s%(request)s %(message)s")

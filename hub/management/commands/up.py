@@ -109,8 +109,12 @@ class _Readiness:
             self._announce()
 
     def _answers(self) -> bool:
+        # The address need not be among the names that the hub answers to.
+        named = [host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*"]
+        headers = {"Host": named[0]} if named else {}
+        asked = urllib.request.Request(self._url + "/readyz", headers=headers)  # noqa: S310 (our own http URL)
         try:
-            with urllib.request.urlopen(self._url + "/readyz", timeout=3) as response:  # noqa: S310 (our own http URL)
+            with urllib.request.urlopen(asked, timeout=3) as response:  # noqa: S310 (the same)
                 return bool(response.status == 200)
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             return False

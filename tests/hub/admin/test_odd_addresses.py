@@ -30,3 +30,12 @@ def test_a_key_that_no_dataset_has_leads_back_to_the_overview(key: str) -> None:
     client = client_of(make_user("佐藤", is_superuser=True))
     answer = client.get(reverse("admin:evaluation_evaluationdataset_change", args=[key]))
     assert answer.status_code == 302
+
+
+def test_a_host_that_is_not_ours_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    assert (
+        client_of(make_user("佐藤", is_superuser=True)).get("/admin/", headers={"Host": "evil.example"}).status_code
+        == 400
+    )
+    found = [record for record in caplog.records if record.name == "django.security.DisallowedHost"]
+    assert [record.exc_info for record in found] == [None]
