@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 from django.apps import apps
 from django.conf import settings
@@ -43,8 +43,9 @@ class ReviewQuerySet(models.QuerySet["Review"]):
         return self.filter(public_id__in=public_ids).exclude(pk__in=visible).exists()
 
 
+@cache
 def _has_related_above(ceiling: int) -> Exists | Q:
-    """Reviews with a related document that is classified higher, or whose collection is."""
+    """Reviews with a related document that is classified higher, or whose collection is. Made once for each ceiling."""
     if ceiling >= max(Classification):
         return Q(pk__in=[])
     itself, collection = "version__document__classification__gt", "version__document__collection__classification__gt"

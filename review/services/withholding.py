@@ -6,6 +6,8 @@ they say, where, and of which document is not.
 
 from __future__ import annotations
 
+from functools import cache
+
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext as _
@@ -20,9 +22,14 @@ from review.models.reviews import FindingQuerySet
 
 def with_sources(reviews: ReviewQuerySet) -> ReviewQuerySet:
     """Note of each review whether it has related documents, or findings that rest on others, for ``load_parts``."""
+    return reviews.annotate(has_sources=_has_sources())
+
+
+@cache
+def _has_sources() -> Q:
     related = RelatedVersion.objects.filter(review=OuterRef("pk")).order_by()
     resting = Finding.objects.filter(result__review=OuterRef("pk")).exclude(rests_on=[]).order_by()
-    return reviews.annotate(has_sources=Q(Exists(related)) | Q(Exists(resting)))
+    return Q(Exists(related)) | Q(Exists(resting))
 
 
 def load_parts(
