@@ -84,6 +84,12 @@ class RateLimited(HubError):
     title = _("Too many requests")
 
 
+class TooManyAtOnce(RateLimited):
+    """The caller has as many calls of a kind at work as one may have; others are answered meanwhile."""
+
+    code = "too_many_at_once"
+
+
 class Unavailable(HubError):
     """A part the hub needs (database, queue, storage, model) does not answer now."""
 

@@ -8,9 +8,12 @@ from django.utils.translation import gettext_lazy as _
 from rdflib import Graph, URIRef
 
 from hub.access.principals import Principal
+from hub.access.turns import Turns
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
+from hub.core.per_process import PerProcess
 from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.models import Document, Ontology
 from knowledge.ontology import store
 from knowledge.ontology.answers import CheckType, CoverageAnswer, ReasoningAnswer
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
@@ -30,6 +33,9 @@ from knowledge.types.requirements import Topic
 KNOWN_SHOWN = 20
 # Of processor time of the calling thread, for the patterns of all topics together.
 COVERAGE_S = 10.0
+# Checks that one process works on at a time, each of another caller: they take the processor from all other calls.
+MOST_AT_ONCE = 2
+_turns = PerProcess(lambda: Turns(most=MOST_AT_ONCE, most_waiting=3, wait_s=10.0))
 
 
 def reason_ontology(
@@ -43,13 +49,16 @@ def reason_ontology(
 ) -> ReasoningAnswer:
     """Infer from a domain's ontology. ``target_class`` is an IRI, a prefixed name or a class's code.
 
-    Raises NotFound for an unknown domain, InvalidInput for a class that the ontology does not name.
+    Raises NotFound for an unknown domain, InvalidInput for a class that the ontology does not name, TooManyAtOnce and
+    Unavailable as :class:`hub.access.turns.Turns` does.
     """
     ontology = get_ontology(principal, domain, version)
-    facts = store.load_facts(ontology)
-    graph = graph_of(facts)
-    prefixes = prefixes_of(domain, facts.prefixes)
-    target = _target(target_class, facts, graph, prefixes) if target_class.strip() else None
+    with _turns.get().taken_by(principal):
+        facts = store.load_facts(ontology)
+        graph = graph_of(facts)
+        prefixes = prefixes_of(domain, facts.prefixes)
+        target = _target(target_class, facts, graph, prefixes) if target_class.strip() else None
+        reasoning = reason(graph, inference_type, target=target, depth=depth, prefixes=prefixes)
     return ReasoningAnswer(
         domain=domain,
         number=ontology.number,
@@ -57,7 +66,7 @@ def reason_ontology(
         depth=depth,
         target=str(target) if target else None,
         prefixes=prefixes,
-        reasoning=reason(graph, inference_type, target=target, depth=depth, prefixes=prefixes),
+        reasoning=reasoning,
     )
 
 
@@ -82,10 +91,16 @@ def check_coverage(principal: Principal, document_id: str, domain: str, check_ty
     """Judge a document against the published ontology of a domain, over the whole stored text.
 
     Raises NotFound for a document that the caller may not see or a domain that is not there, Conflict while the
-    text is not there yet or when the ontology expects nothing of documents.
+    text is not there yet or when the ontology expects nothing of documents, TooManyAtOnce and Unavailable as
+    :class:`hub.access.turns.Turns` does.
     """
     document = get_document(principal, document_id)
     ontology = get_ontology(principal, domain)
+    with _turns.get().taken_by(principal):
+        return _coverage(document, ontology, domain, check_type)
+
+
+def _coverage(document: Document, ontology: Ontology, domain: str, check_type: CheckType) -> CoverageAnswer:
     version = readable_version(document)
     content = version.content
     sections, blocks = sections_of(content), blocks_of(content)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.access.turns import Turns
 from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
 from hub.core.per_process import PerProcess
 from knowledge.backends.parsers import ParseError, ParseLimits
@@ -27,10 +26,9 @@ MAX_RULES = 200
 # Read at once, in a few hundredths of a second; longer texts wait for a process and leave this one to other calls.
 SHORT_CHARACTERS = 5_000
 LIMITS = ParseLimits(wall_s=120.0, cpu_s=60.0, memory_bytes=1024 * 1024 * 1024)
-# Long texts that one process has judged at a time, and how long another one waits for its turn.
+# Long texts that one process has judged at a time.
 MOST_AT_ONCE = 2
-TURN_S = 5.0
-_turns = PerProcess(lambda: threading.BoundedSemaphore(MOST_AT_ONCE))
+_turns = PerProcess(lambda: Turns(most=MOST_AT_ONCE, most_waiting=0, wait_s=5.0))
 
 
 class TextFormat(StrEnum):
@@ -47,7 +45,8 @@ def lint_text(
     points of ``text``.
 
     :raises InvalidInput: an unknown rule or format. :raises LimitExceeded: more than ``MAX_CHARACTERS``, or
-    it takes longer than LIMITS. :raises Unavailable: too many long texts at once.
+    it takes longer than LIMITS. :raises TooManyAtOnce: a long text of the caller is being judged.
+    :raises Unavailable: too many long texts of others are.
     """
     principal.require(Scope.READ)
     if len(text) > MAX_CHARACTERS:
@@ -63,23 +62,8 @@ def lint_text(
     is_markdown = _format(text_format) is TextFormat.MARKDOWN
     if len(text) <= SHORT_CHARACTERS:
         return judge_text(text, uses, is_markdown=is_markdown)
-    with _turn():
+    with _turns.get().taken_by(principal):
         return _judge_apart(text, uses, is_markdown=is_markdown)
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    turns = _turns.get()
-    if not turns.acquire(timeout=TURN_S):
-        raise Unavailable(
-            _("{limit} long texts are being read already. Ask again in a moment."),
-            code="too_many_texts",
-            limit=MOST_AT_ONCE,
-        )
-    try:
-        yield
-    finally:
-        turns.release()
 
 
 def _judge_apart(text: str, uses: Sequence[Use], *, is_markdown: bool) -> LintResult:

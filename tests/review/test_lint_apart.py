@@ -7,14 +7,16 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
-from hub.access.principals import Role, Scope, local_operator
-from hub.access.services import create_token
-from hub.core.errors import LimitExceeded, Unavailable
+from hub.access.principals import Classification, Principal, Role, Scope, local_operator
+from hub.access.services import authenticate, create_token
+from hub.core.errors import LimitExceeded, TooManyAtOnce
 from knowledge.backends.parsers.host_pool import HostPool, hosts
 from knowledge.models import Collection
 from review.linting import judge_text
@@ -91,16 +93,48 @@ def test_a_text_that_costs_too_much_is_an_error_that_says_what_to_do(
     assert refused.value.error_code == "text_too_costly"
 
 
-def test_no_more_long_texts_are_read_at_once_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lint, "TURN_S", 0.0)
-    turns = lint._turns.get()
-    for _ in range(lint.MOST_AT_ONCE):
-        assert turns.acquire(timeout=0)
+@contextmanager
+def held_text(own_hosts: HostPool, principal: Principal) -> Iterator[None]:
+    """A long text of a caller that is being read for as long as the block runs."""
+    lint.lint_text(principal=principal, text=LONG)
+    (host,) = own_hosts._idle
+    reading = threading.Thread(target=lint.lint_text, kwargs={"principal": principal, "text": LONG})
+    os.kill(host._process.pid, signal.SIGSTOP)
     try:
-        with pytest.raises(Unavailable) as refused:
-            lint.lint_text(principal=READER, text=LONG)
-        assert refused.value.error_code == "too_many_texts"
-        assert lint.lint_text(principal=READER, text=TEXT).findings  # a short one waits for nobody
+        reading.start()
+        while own_hosts._idle:  # until the one host is lent to it
+            assert reading.is_alive()
+        yield
+        assert reading.is_alive()
     finally:
-        for _ in range(lint.MOST_AT_ONCE):
-            turns.release()
+        os.kill(host._process.pid, signal.SIGCONT)
+        reading.join()
+
+
+def reader(name: str, user_id: int) -> Principal:
+    return Principal(name=name, user_id=user_id, scopes=frozenset({Scope.READ}), ceiling=Classification.C1)
+
+
+def test_a_second_long_text_of_a_caller_is_refused_at_once_and_another_s_is_read(own_hosts: HostPool) -> None:
+    heidi, again, alice = (reader(name, number) for name, number in (("heidi", 1), ("heidi again", 1), ("alice", 2)))
+    with held_text(own_hosts, heidi):
+        with translation.override("en"), pytest.raises(TooManyAtOnce, match="1 of your calls of this kind") as refused:
+            lint.lint_text(principal=again, text=LONG)
+        assert (refused.value.error_code, refused.value.status) == ("too_many_at_once", 429)
+        assert lint.lint_text(principal=alice, text=LONG).findings
+        assert lint.lint_text(principal=heidi, text=TEXT).findings  # a short one waits for nobody
+
+
+@pytest.mark.django_db
+def test_a_program_is_told_when_to_send_its_next_long_text(own_hosts: HostPool) -> None:
+    token = token_of("heidi")
+    owner = authenticate(token)
+    with held_text(own_hosts, owner):
+        answer = Client().post(
+            "/api/v1/lint",
+            {"text": LONG},
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+    assert (answer.status_code, answer.json()["code"], answer.json()["retryable"]) == (429, "too_many_at_once", True)
+    assert int(answer.headers["Retry-After"]) > 0

@@ -11,9 +11,11 @@ from django.test import Client
 from rdflib.compare import isomorphic
 
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
-from hub.access.services import create_token
+from hub.access.services import authenticate, create_token
+from hub.access.turns import caller_name
 from knowledge.models import Collection
 from knowledge.ontology.rdf_writing import graph_of
+from knowledge.services import ontology_checks
 from knowledge.services.ontology_files import read_graph
 from tests.factories import upload_text, work_through
 from tests.hub.admin.support import grant, make_user
@@ -238,3 +240,20 @@ def test_a_hidden_document_answers_like_an_unknown_one_and_a_reader_changes_noth
     asked = {"document_id": document, "check_type": "coverage"}
     assert ask("POST", "/ontologies/system_design/coverage", asked).status_code == 200
     assert ask("PUT", "/ontologies/yoken", b"", "text/turtle").status_code == 403
+
+
+def test_checks_of_one_caller_wait_for_each_other_and_another_s_are_answered(call, document):
+    reader = make_user("heidi")
+    grant(reader, Role.READER, Collection.objects.get(slug="default"))
+    token = create_token(principal=local_operator(), user=reader, name="t", scopes=frozenset({Scope.READ}))[1]
+    turns, owner = ontology_checks._turns.get(), authenticate(token)
+    reason, consistency = "/ontologies/system_design/reason", {"inference_type": "consistency"}
+    coverage = "/ontologies/system_design/coverage", {"document_id": document}
+    with turns.taken_by(owner):
+        turns._calls[caller_name(owner)] += 3  # which wait for the first
+        try:
+            refused = [caller(token)("POST", reason, consistency), caller(token)("POST", *coverage)]
+            assert [(each.status_code, each.json()["code"]) for each in refused] == [(429, "too_many_at_once")] * 2
+            assert [call("POST", *asked).status_code for asked in ((reason, consistency), coverage)] == [200] * 2
+        finally:
+            turns._calls[caller_name(owner)] -= 3
