@@ -19,6 +19,8 @@ from django.db import close_old_connections, reset_queries
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from hub.core.errors import TooManyAtOnce
+from hub.rest.callers import KnownCallers
 from hub.rest.middleware import refuse_early
 from hub.rest.problems import is_api_call
 from hub.rest.request_threads import RequestThreads, TooBusy, request_threads
@@ -39,21 +41,26 @@ class OneThreadHandler(ASGIHandler):
         request_started.disconnect(close_old_connections)
         request_started.disconnect(reset_queries)
         self._probes = _probe_threads()
+        self._callers = KnownCallers()
 
     def get_response(self, request: HttpRequest) -> HttpResponseBase:
         """Answer one request, in its thread."""
         reset_queries()
         close_old_connections()
-        return super().get_response(request)
+        try:
+            return super().get_response(request)
+        finally:
+            self._callers.note(request)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer one request, as soon as a thread is free; 503 when none is in time."""
-        threads = self._probes.get(request.path) or request_threads()
+        """Answer one request, as soon as a thread is free for its caller; 503 or 429 when none is in time."""
+        probe = self._probes.get(request.path)
+        lent = probe.lend() if probe else request_threads().lend(self._callers.name_of(request))
         try:
-            async with threads.lend() as thread:
+            async with lent as thread:
                 is_question = request.method in READING or request.path in QUESTIONS
                 return await (thread.ask if is_question else thread.run)(self.get_response, request)
-        except TooBusy as error:
+        except (TooBusy, TooManyAtOnce) as error:
             return _told_busy(request, error)
 
 
@@ -66,7 +73,7 @@ def _probe_threads() -> Mapping[str, RequestThreads]:
     return {"/healthz": RequestThreads(most=1, wait_s=PROBE_WAIT_S), "/readyz": others, "/metrics": others}
 
 
-def _told_busy(request: HttpRequest, error: TooBusy) -> HttpResponseBase:
+def _told_busy(request: HttpRequest, error: TooBusy | TooManyAtOnce) -> HttpResponseBase:
     problem = refuse_early(request, error)
     if is_api_call(request):
         return problem

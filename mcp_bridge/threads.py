@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
@@ -12,7 +11,10 @@ from typing import ParamSpec, TypeVar
 from django.db import close_old_connections
 from django.utils import translation
 
+from hub.access.turns import caller_name
 from hub.core.stopping import Stop, stoppable_by
+from hub.rest.request_threads import RequestThreads
+from mcp_bridge.caller import current_caller
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,20 +23,22 @@ MAX_THREADS = 32
 
 
 @cache
-def _pool() -> ThreadPoolExecutor:
+def _threads() -> RequestThreads:
     # Threads of our own keep their database connections for CONN_MAX_AGE and bound how many there are; those that
     # anyio lends out are new ones after ten idle seconds.
-    return ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="mcp")
+    return RequestThreads(most=MAX_THREADS, wait_s=0, most_aside=0)
 
 
 async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Call a blocking function in a thread, with the caller's context and language and a usable database connection.
 
-    A cancelled caller goes on at once; the function ends by itself, its result unread.
+    Of all threads a quarter at most works for one caller; further calls wait, without a thread. A cancelled caller
+    goes on at once; the function ends by itself, its result unread.
     """
     # Django keeps the language per thread, not in a context variable that a copy would carry along.
     call = partial(_call, partial(function, *args, **kwargs), translation.get_language())
-    return await asyncio.get_running_loop().run_in_executor(_pool(), copy_context().run, call)
+    async with _threads().lend(_caller(), patiently=True) as thread:
+        return await thread.run(copy_context().run, call)
 
 
 async def in_stoppable_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,6 +53,13 @@ async def in_stoppable_thread(function: Callable[P, R], *args: P.args, **kwargs:
         except asyncio.CancelledError:
             stop.set()
             raise
+
+
+def _caller() -> str | None:
+    try:
+        return caller_name(current_caller().principal)
+    except LookupError:  # work of the server itself
+        return None
 
 
 def _call(function: Callable[[], R], language: str | None) -> R:

@@ -1,4 +1,4 @@
-"""A bounded number of threads that answer requests; who finds all of them taken waits in line.
+"""A bounded number of threads that answer requests; who finds all of them taken, or their share, waits in line.
 
 Django gives every request under ASGI a thread of its own that ends with it, and the connection to PostgreSQL with that:
 each request would connect anew, and a hundred at one time would ask for more connections than the server has. These
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
@@ -21,7 +22,7 @@ from django.conf import settings
 from django.db import connections
 from django.utils.translation import gettext_lazy as _
 
-from hub.core.errors import Unavailable
+from hub.core.errors import TooManyAtOnce, Unavailable
 from hub.core.measures import WAITING_REQUESTS
 from hub.core.stopping import Stop, stoppable_by
 from hub.core.waiting import stepping_aside_by
@@ -33,6 +34,8 @@ R = TypeVar("R")
 LINE_PER_THREAD = 64
 # So many requests more may have a thread while others wait for a model or a worker, which costs a connection each.
 MOST_ASIDE = 16
+# Of the threads that one caller has at a time: with one, a page and the pictures on it would wait for each other.
+LEAST_SHARE = 2
 
 
 class TooBusy(Unavailable):
@@ -64,16 +67,31 @@ class LentThread:
                 raise
 
 
-class RequestThreads:
-    """Lends ``most`` threads, first come, first served. Safe for several event loops."""
+@dataclass(eq=False, slots=True)
+class _Turn:
+    """Somebody who waits for a thread."""
 
-    def __init__(self, *, most: int, wait_s: float) -> None:
+    executor: asyncio.Future[ThreadPoolExecutor]
+    caller: str | None
+
+
+class RequestThreads:
+    """Lends ``most`` threads, first come, first served, a quarter of them (at least 2) to one caller at a time.
+
+    Who has fewer at the time is served first. A caller is any name; None has no share. Of a caller's work that waits
+    for something else, up to half of ``most_aside`` does not count. Safe for several event loops.
+    """
+
+    def __init__(self, *, most: int, wait_s: float, most_aside: int | None = None) -> None:
         self._most = most
+        self._most_aside = MOST_ASIDE if most_aside is None else most_aside
+        self._share = max(LEAST_SHARE, most // 4)
         self._wait_s = wait_s
         self._made = 0
-        self._aside = 0
+        self._aside: Counter[str | None] = Counter()
+        self._lent: Counter[str | None] = Counter()
         self._idle: list[ThreadPoolExecutor] = []
-        self._line: deque[asyncio.Future[ThreadPoolExecutor]] = deque()
+        self._lines: dict[str | None, deque[_Turn]] = {}  # in the order in which callers are served next
         self._lock = threading.Lock()
 
     @property
@@ -84,95 +102,124 @@ class RequestThreads:
     @property
     def waiting(self) -> int:
         """How many requests wait for a thread."""
-        return len(self._line)
+        return sum(map(len, self._lines.values()))
 
     @asynccontextmanager
-    async def lend(self, *, patiently: bool = False) -> AsyncIterator[LentThread]:
+    async def lend(self, caller: str | None = None, *, patiently: bool = False) -> AsyncIterator[LentThread]:
         """Wait for a thread and lend it. ``patiently``: however long that takes, for an answer that has begun.
 
-        :raises TooBusy: none was free in time, or so many wait already that none would be.
+        :raises TooBusy: none was free in time, or so many wait already that none would be. :raises TooManyAtOnce: the
+        same of the caller's share.
         """
-        executor = await self._take(None if patiently else self._wait_s)
+        executor = await self._take(caller, None if patiently else self._wait_s)
         try:
-            yield LentThread(executor, self._aside_meanwhile)
+            yield LentThread(executor, partial(self._aside_meanwhile, caller))
         finally:
             # A caller who went away leaves work behind that still runs: the thread is free only after it.
-            executor.submit(_nothing).add_done_callback(lambda _done: self._give_back(executor))
+            executor.submit(_nothing).add_done_callback(lambda _done: self._give_back(executor, caller))
 
-    async def _take(self, wait_s: float | None) -> ThreadPoolExecutor:
+    async def _take(self, caller: str | None, wait_s: float | None) -> ThreadPoolExecutor:
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
-            if self._has_room:
-                return self._make()
-            if wait_s is not None and len(self._line) >= LINE_PER_THREAD * self._most:
-                raise self._line_too_long()
-            turn: asyncio.Future[ThreadPoolExecutor] = asyncio.get_running_loop().create_future()
-            self._line.append(turn)
+            if self._may_have(caller) and self._has_one:
+                return self._lend_to(caller)
+            if wait_s is not None:
+                self._refuse_long_line(caller)
+            turn = _Turn(asyncio.get_running_loop().create_future(), caller)
+            self._lines.setdefault(caller, deque()).append(turn)
         with WAITING_REQUESTS.track_inprogress():
             return await self._wait(turn, wait_s)
 
-    async def _wait(self, turn: asyncio.Future[ThreadPoolExecutor], wait_s: float | None) -> ThreadPoolExecutor:
+    async def _wait(self, turn: _Turn, wait_s: float | None) -> ThreadPoolExecutor:
         try:
             async with asyncio.timeout(wait_s):
-                return await turn
+                return await turn.executor
         except TimeoutError:
             self._leave(turn)
-            raise self._waited_too_long() from None
+            raise self._waited_too_long(turn.caller) from None
         except asyncio.CancelledError:
             self._leave(turn)
             raise
 
     @contextmanager
-    def _aside_meanwhile(self) -> Iterator[None]:
-        """Let another request have a thread while this one waits for something else, up to ``MOST_ASIDE`` at a time."""
+    def _aside_meanwhile(self, caller: str | None) -> Iterator[None]:
+        """Let another request have a thread while this one waits for something else, up to ``most_aside`` at a time."""
         with self._lock:
-            is_aside = self._aside < MOST_ASIDE
-            self._aside += is_aside
-            made = self._make() if self._line and self._has_room else None
-        if made:
-            self._give_back(made)
+            is_aside = self._may_step_aside(caller)
+            self._aside[caller] += is_aside
+            self._lent[caller] -= is_aside
+            matched = self._match()
+        _hand_over(self, matched)
         try:
             yield
         finally:
             with self._lock:
-                self._aside -= is_aside
+                self._aside[caller] -= is_aside
+                self._lent[caller] += is_aside
+
+    def _may_step_aside(self, caller: str | None) -> bool:
+        is_within_share = caller is None or self._aside[caller] < self._most_aside // 2
+        return is_within_share and self._aside.total() < self._most_aside
+
+    def _may_have(self, caller: str | None) -> bool:
+        return caller is None or self._lent[caller] < self._share
 
     @property
-    def _has_room(self) -> bool:
-        return self._made < self._most + self._aside
+    def _has_one(self) -> bool:
+        return bool(self._idle) or self._made < self._most + self._aside.total()
 
-    def _make(self) -> ThreadPoolExecutor:
+    def _lend_to(self, caller: str | None) -> ThreadPoolExecutor:
+        self._lent[caller] += 1
+        if self._idle:
+            return self._idle.pop()
         self._made += 1
         return ThreadPoolExecutor(1, thread_name_prefix="request")
 
-    def _leave(self, turn: asyncio.Future[ThreadPoolExecutor]) -> None:
-        with self._lock:
-            if turn in self._line:
-                self._line.remove(turn)
-        if turn.done() and not turn.cancelled():  # it came just when nobody waited for it any more
-            self._give_back(turn.result())
+    def _match(self) -> list[tuple[_Turn, ThreadPoolExecutor]]:
+        """Take out of the line who can have a thread now."""
+        matched = []
+        while self._has_one and (callers := [caller for caller in self._lines if self._may_have(caller)]):
+            caller = min(callers, key=lambda caller: self._lent[caller])
+            line = self._lines.pop(caller)
+            matched.append((line.popleft(), self._lend_to(caller)))
+            if line:
+                self._lines[caller] = line  # behind the others
+        return matched
 
-    def _give_back(self, executor: ThreadPoolExecutor) -> None:
+    def _leave(self, turn: _Turn) -> None:
         with self._lock:
-            is_spare = self._made > self._most + self._aside  # made while another one waited, which it does no more
+            line = self._lines.get(turn.caller, deque())
+            if turn in line:
+                line.remove(turn)
+            if not line:
+                self._lines.pop(turn.caller, None)
+        if turn.executor.done() and not turn.executor.cancelled():  # it came just when nobody waited for it any more
+            self._give_back(turn.executor.result(), turn.caller)
+
+    def _give_back(self, executor: ThreadPoolExecutor, caller: str | None) -> None:
+        with self._lock:
+            self._lent[caller] -= 1
+            if not self._lent[caller] and not self._aside[caller]:
+                del self._lent[caller], self._aside[caller]
+            is_spare = self._made > self._most + self._aside.total()  # made while another one waited: it does no more
             self._made -= is_spare
-            turn = self._line.popleft() if self._line and not is_spare else None
-            if not turn and not is_spare:
+            if not is_spare:
                 self._idle.append(executor)
-        if turn:
-            turn.get_loop().call_soon_threadsafe(self._hand_over, turn, executor)
-        elif is_spare:
+            matched = self._match()
+        if is_spare:
             executor.submit(connections.close_all)
             executor.shutdown(wait=False)
+        _hand_over(self, matched)
 
-    def _hand_over(self, turn: asyncio.Future[ThreadPoolExecutor], executor: ThreadPoolExecutor) -> None:
-        if turn.done():  # cancelled since
-            self._give_back(executor)
-        else:
-            turn.set_result(executor)
+    def _refuse_long_line(self, caller: str | None) -> None:
+        own = len(self._lines.get(caller, ()))
+        if caller is not None and own >= LINE_PER_THREAD * self._share:
+            raise self._too_many_of(caller)
+        if own and self.waiting >= LINE_PER_THREAD * self._most:  # the first of a caller is served among the next
+            raise self._line_too_long()
 
-    def _waited_too_long(self) -> TooBusy:
+    def _waited_too_long(self, caller: str | None) -> TooBusy | TooManyAtOnce:
+        if not self._may_have(caller):
+            return self._too_many_of(caller)
         return TooBusy(
             _(
                 "All {threads} threads for requests (HUB_REQUEST_THREADS) were busy for {wait_s} seconds "
@@ -182,6 +229,16 @@ class RequestThreads:
             wait_s=f"{self._wait_s:g}",
         )
 
+    def _too_many_of(self, caller: str | None) -> TooManyAtOnce:
+        return TooManyAtOnce(
+            _(
+                "The hub is at work on {calls} of your calls, the most for one caller at a time, and {waiting} wait. "
+                "Send fewer at once, and wait for their answers."
+            ),
+            calls=self._share,
+            waiting=len(self._lines.get(caller, ())),
+        )
+
     def _line_too_long(self) -> TooBusy:
         return TooBusy(
             _(
@@ -189,7 +246,7 @@ class RequestThreads:
                 "one already. Try again later."
             ),
             threads=self._most,
-            waiting=len(self._line),
+            waiting=self.waiting,
         )
 
 
@@ -198,6 +255,18 @@ def request_threads() -> RequestThreads:
     """Return this process's threads for requests."""
     config = settings.CONFIG
     return RequestThreads(most=config.hub_request_threads, wait_s=config.hub_request_wait_s)
+
+
+def _hand_over(threads: RequestThreads, matched: list[tuple[_Turn, ThreadPoolExecutor]]) -> None:
+    for turn, executor in matched:
+        turn.executor.get_loop().call_soon_threadsafe(_give, threads, turn, executor)
+
+
+def _give(threads: RequestThreads, turn: _Turn, executor: ThreadPoolExecutor) -> None:
+    if turn.executor.done():  # cancelled since
+        threads._give_back(executor, turn.caller)
+    else:
+        turn.executor.set_result(executor)
 
 
 def _nothing() -> None:

@@ -17,7 +17,8 @@ from django.utils.http import content_disposition_header
 from ninja.renderers import JSONRenderer
 from pydantic import BaseModel
 
-from hub.rest.auth import may_still_have
+from hub.access.turns import caller_name
+from hub.rest.auth import may_still_have, principal_of
 from hub.rest.request_threads import request_threads
 
 # What a browser shows or hands to a program without running anything in it; all else is sent as plain bytes.
@@ -92,7 +93,8 @@ def server_sent_events(request: HttpRequest, events: Iterable[tuple[str, BaseMod
     named = (f"event: {name}\ndata: {body.model_dump_json()}\n\n".encode() for name, body in events)
     lines = takewhile(partial(may_still_have, request), named)
     is_async = isinstance(request, ASGIRequest)
-    content = _in_lent_thread(lines, translation.get_language()) if is_async else lines
+    caller = caller_name(principal_of(request))
+    content = _in_lent_thread(lines, caller, translation.get_language()) if is_async else lines
     response = StreamingHttpResponse(content, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"
@@ -109,7 +111,7 @@ async def _in_thread(content: Iterable[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-async def _in_lent_thread(content: Iterable[bytes], language: str | None) -> AsyncIterator[bytes]:
+async def _in_lent_thread(content: Iterable[bytes], caller: str, language: str | None) -> AsyncIterator[bytes]:
     """Make an answer while it is sent, in one thread, which is not the one that the request began in."""
     iterator = iter(content)
 
@@ -117,7 +119,7 @@ async def _in_lent_thread(content: Iterable[bytes], language: str | None) -> Asy
         with translation.override(language):
             return next(iterator, None)
 
-    async with request_threads().lend(patiently=True) as thread:
+    async with request_threads().lend(caller, patiently=True) as thread:
         await thread.run(close_old_connections)
         while (chunk := await thread.ask(next_chunk)) is not None:
             yield chunk

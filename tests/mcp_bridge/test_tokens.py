@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+from contextlib import AsyncExitStack
 
 import psycopg
 import pytest
@@ -42,20 +42,15 @@ async def lookup(token):
     lookup = TokenLookup()
     yield lookup
     await lookup.aclose()
-    await asyncio.to_thread(disconnect_threads)
+    await disconnect_threads()
 
 
-def disconnect_threads() -> None:
-    """Close what the pool's threads hold: tests without a database use them next."""
-    pool = threads._pool()
-    together = threading.Barrier(len(pool._threads))
-
-    def disconnect() -> None:
-        together.wait(30)  # so that each thread has one of these to do
-        connections.close_all()
-
-    for done in [pool.submit(disconnect) for _thread in range(together.parties)]:
-        done.result()
+async def disconnect_threads() -> None:
+    """Close what the idle threads hold: tests without a database use them next."""
+    async with AsyncExitStack() as stack:
+        for _thread in range(threads._threads().idle):
+            thread = await stack.enter_async_context(threads._threads().lend(patiently=True))
+            await thread.run(connections.close_all)
 
 
 async def cut(lookup: TokenLookup) -> None:

@@ -7,10 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 
 import pytest
 from django.db import connection, connections
+from django.utils import translation
 
+from hub.core.errors import TooManyAtOnce
 from hub.core.stopping import Stopped, raise_if_stopped
 from hub.core.waiting import waiting_elsewhere
 from hub.rest import request_threads
@@ -23,8 +26,10 @@ def threads_of(most: int, *, wait_s: float = PATIENCE_S) -> RequestThreads:
     return RequestThreads(most=most, wait_s=wait_s)
 
 
-async def ask(threads: RequestThreads, work: Callable[[], object] = threading.get_ident) -> object:
-    async with threads.lend() as thread:
+async def ask(
+    threads: RequestThreads, work: Callable[[], object] = threading.get_ident, *, caller: str | None = None
+) -> object:
+    async with threads.lend(caller) as thread:
         return await thread.run(work)
 
 
@@ -246,5 +251,92 @@ def test_only_so_many_may_wait_beside_the_others(monkeypatch: pytest.MonkeyPatch
             await ask(threads)
         answered.set()
         assert await asyncio.gather(*asked) == [True] * 3
+
+    asyncio.run(scenario())
+
+
+def test_one_caller_has_a_quarter_of_the_threads_and_another_is_answered_meanwhile() -> None:
+    threads, go_on, begun = threads_of(16), threading.Event(), threading.Semaphore(0)
+
+    def work() -> bool:
+        begun.release()
+        return go_on.wait(PATIENCE_S)
+
+    async def scenario() -> None:
+        flood = [asyncio.create_task(ask(threads, work, caller="heidi")) for _ in range(40)]
+        for _ in range(4):
+            assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE_S)
+        assert threads.waiting == 36
+        assert await ask(threads, lambda: "answered", caller="alice") == "answered"
+        assert not begun.acquire(blocking=False)
+        go_on.set()
+        assert await asyncio.gather(*flood) == [True] * 40
+
+    asyncio.run(scenario())
+
+
+def test_a_caller_who_has_a_thread_is_served_after_one_who_has_none() -> None:
+    threads, served = threads_of(2), list[str]()
+
+    async def scenario() -> None:
+        async with threads.lend("heidi"):
+            waiting = []
+            async with threads.lend():
+                for caller in ("heidi", "heidi", "alice"):
+                    work = partial(served.append, caller)
+                    waiting.append(asyncio.create_task(ask(threads, work, caller=caller)))
+                    await until(lambda: threads.waiting == len(waiting))
+            await asyncio.gather(*waiting)
+
+    asyncio.run(scenario())
+    assert served == ["alice", "heidi", "heidi"]
+
+
+def test_a_caller_who_waits_too_long_for_an_own_call_is_told_to_send_fewer_at_once() -> None:
+    async def scenario() -> None:
+        threads = threads_of(16, wait_s=0.01)
+        async with AsyncExitStack() as stack:
+            for _ in range(4):
+                await stack.enter_async_context(threads.lend("heidi"))
+            with pytest.raises(TooManyAtOnce, match="at work on 4 of your calls") as refused:
+                await ask(threads, caller="heidi")
+            assert refused.value.status == 429
+            assert threads.waiting == 0
+            assert await ask(threads, caller="alice")
+
+    with translation.override("en"):
+        asyncio.run(scenario())
+
+
+def test_the_line_of_one_caller_does_not_fill_that_of_the_others() -> None:
+    async def scenario() -> None:
+        threads = threads_of(2)
+        async with threads.lend(), threads.lend():
+            flood = [asyncio.create_task(ask(threads, caller="heidi")) for _ in range(2 * LINE_PER_THREAD)]
+            await until(lambda: threads.waiting == len(flood))
+            with pytest.raises(TooManyAtOnce):
+                await ask(threads, caller="heidi")
+            other = asyncio.create_task(ask(threads, caller="alice"))
+            await until(lambda: threads.waiting == len(flood) + 1)
+        assert all(await asyncio.gather(other, *flood))
+
+    asyncio.run(scenario())
+
+
+def test_work_that_waits_for_something_else_is_not_counted_to_its_callers_share() -> None:
+    threads, answered, waiting = threads_of(8), threading.Event(), threading.Semaphore(0)
+
+    def wait() -> bool:
+        with waiting_elsewhere():
+            waiting.release()
+            return answered.wait(PATIENCE_S)
+
+    async def scenario() -> None:
+        asked = [asyncio.create_task(ask(threads, wait, caller="heidi")) for _ in range(5)]
+        assert all([await asyncio.to_thread(waiting.acquire, timeout=PATIENCE_S) for _ in asked])
+        assert await ask(threads, lambda: "answered", caller="heidi") == "answered"
+        answered.set()
+        assert await asyncio.gather(*asked) == [True] * 5
+        await until(lambda: not threads._lent.total())
 
     asyncio.run(scenario())
