@@ -33,7 +33,14 @@ GRACE_S = 0.5
 
 
 class ProcessEnded(Exception):
-    """The process is gone: it was killed, ran out of memory, or crashed. Another one can be started."""
+    """The process is gone: it was killed, ran out of memory, or crashed. Another one can be started.
+
+    ``was_alone``: it ended by itself while it did nothing but what was asked here, which is to blame then.
+    """
+
+    def __init__(self, *, was_alone: bool = False) -> None:
+        super().__init__("the process that runs queries ended")
+        self.was_alone = was_alone
 
 
 class QueryProcess:
@@ -48,6 +55,8 @@ class QueryProcess:
         self._child: subprocess.Popen[bytes] | None = None
         self._waiting: dict[int, tuple[int, Future[dict[str, Any]]]] = {}
         self._numbers = itertools.count(1)
+        self._unwanted: set[int] = set()  # of those, the queries that nobody waits for
+        self._killed: set[int] = set()  # the generations that were ended from here
         self.generation = 0
 
     def ensure(self) -> int:
@@ -62,11 +71,11 @@ class QueryProcess:
     ) -> dict[str, Any]:
         """Send a request and wait. Kills the process when it does not answer in time.
 
-        A query that nobody waits for any more ends at once where it is the only one; beside others it goes on to the
-        end of its own time, unread.
+        A query that nobody waits for any more ends at once where it is the only one; beside others it goes on until
+        these are answered, and so does this call.
 
-        :raises TimeoutError: it did not answer. :raises ProcessEnded: it ended meanwhile, or is of another generation.
-        :raises Stopped: nobody waits for the query any more.
+        :raises TimeoutError: it did not answer. :raises ProcessEnded: it ended meanwhile, or is of another
+        generation. :raises Stopped: nobody waits for the query any more.
         """
         number = next(self._numbers)
         answer: Future[dict[str, Any]] = Future()
@@ -83,33 +92,43 @@ class QueryProcess:
             with woken_by_stop(partial(self._give_up, number)):
                 return answer.result(timeout=timeout_s)
         except NoAnswer:
+            with self._lock:
+                self._killed.add(generation)
             self._kill(child)
             raise TimeoutError from None
         except Stopped:
-            self._kill_if_idle(child, generation)
+            self._kill(child)
             raise
         except (BrokenPipeError, ValueError) as error:
             raise ProcessEnded from error
         finally:
             with self._lock:
                 self._waiting.pop(number, None)
+                self._unwanted.discard(number)
+            self._end_unwanted(generation)
 
     def _give_up(self, number: int) -> None:
         with self._lock:
-            waiting = self._waiting.pop(number, None)
-        if waiting is not None:
-            waiting[1].set_exception(Stopped())
+            generation, _answer = self._waiting.get(number, (0, None))
+            self._unwanted.add(number)
+        self._end_unwanted(generation)
 
-    def _kill_if_idle(self, child: subprocess.Popen[bytes], generation: int) -> None:
+    def _end_unwanted(self, generation: int) -> None:
+        """End the queries that nobody waits for, and their process, unless it works for somebody else, too."""
         with self._lock:
-            is_idle = not any(of == generation for of, _answer in self._waiting.values())
-        if is_idle:
-            self._kill(child)
+            numbers = [number for number, (of, _answer) in self._waiting.items() if of == generation]
+            if not numbers or not self._unwanted.issuperset(numbers):
+                return
+            answers = [self._waiting.pop(number)[1] for number in numbers]
+            self._killed.add(generation)
+        for answer in answers:
+            answer.set_exception(Stopped())
 
     def stop(self) -> None:
         """End the process; the next query starts another."""
         with self._lock:
             child, self._child = self._child, None
+            self._killed.add(self.generation)
         if child is not None:
             self._kill(child)
 
@@ -148,8 +167,10 @@ class QueryProcess:
         with self._lock:  # whoever takes an answer out of those that are waited for is the one to give it
             numbers = [number for number, (of, _answer) in self._waiting.items() if of == generation]
             lost = [self._waiting.pop(number)[1] for number in numbers]
+            was_alone = len(lost) == 1 and generation not in self._killed
+            self._killed.discard(generation)
         for answer in lost:
-            answer.set_exception(ProcessEnded())
+            answer.set_exception(ProcessEnded(was_alone=was_alone))
 
     @staticmethod
     def _kill(child: subprocess.Popen[bytes]) -> None:

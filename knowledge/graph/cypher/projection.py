@@ -99,6 +99,7 @@ class Copies:
         """Have an up-to-date copy in the process; gives the process's generation.
 
         :raises LimitExceeded: the graph is larger than HUB_GRAPH_MAX_ROWS. :raises Unavailable: it can't be loaded.
+        :raises ProcessEnded: something else ended the process meanwhile.
         """
         with self._lock:
             generation = self.process.ensure()
@@ -129,8 +130,12 @@ class Copies:
         request = {"do": "load", "graph": key.name, "is_new": changes is None}
         try:
             said = self.process.ask(request, tables, timeout_s=LOAD_TIMEOUT_S, generation=generation)
-        except (ProcessEnded, TimeoutError) as error:
+        except TimeoutError as error:
             raise _not_loaded() from error
+        except ProcessEnded as error:
+            if error.was_alone:
+                raise _not_loaded() from error
+            raise
         if "error" in said:
             self._kept.pop(key, None)
             raise _not_loaded()
@@ -154,7 +159,7 @@ class Copies:
             request = {"do": "drop", "graph": oldest.name}
             try:
                 self.process.ask(request, timeout_s=LOAD_TIMEOUT_S, generation=generation)
-            except (ProcessEnded, TimeoutError) as error:
+            except TimeoutError as error:
                 raise _not_loaded() from error
 
 

@@ -12,11 +12,14 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
+from hub.access.turns import Turns
 from hub.core.errors import HubError, InvalidInput, Unavailable
+from hub.core.per_process import PerProcess
 from knowledge.graph.cypher.frames import NO_GRAPH
 from knowledge.graph.cypher.guard import guarded
 from knowledge.graph.cypher.process import GRACE_S, ProcessEnded, QueryProcess
 from knowledge.graph.cypher.projection import Copies, CopyKey
+from knowledge.graph.cypher.sharing import Company, Pauses, busy
 from knowledge.graph.cypher.translate import Translated, translate
 from knowledge.graph.names import name_key
 from knowledge.models import EdgeType, NodeType
@@ -25,7 +28,15 @@ MAX_TIMEOUT_MS = 60_000
 MAX_ROWS = 5_000
 MAX_WORK_UNITS = 20_000_000
 MAX_PARAMETERS = 100
-_TRIES = 2
+# As many as the process works on at a time (child.THREADS), each of another caller; of one caller, so many may wait.
+MOST_AT_ONCE = 4
+MOST_WAITING = 3
+TURN_S = 5.0
+# What a query may take that is tried again, for others that were hit with it wait for its end.
+ALONE_S = 10.0
+# A copy may be dropped for another caller's before it is asked.
+_COPY_TRIES = 2
+_turns = PerProcess(lambda: Turns(most=MOST_AT_ONCE, most_waiting=MOST_WAITING, wait_s=TURN_S))
 
 
 class QueryTimeout(HubError):
@@ -37,7 +48,7 @@ class QueryTimeout(HubError):
 
 
 class QueryCrash(HubError):
-    """A query ended the process that ran it, and its second try did so too: it is the query's doing."""
+    """A query ended the process that ran it while there was no other: it is the query's doing."""
 
     code = "query_crashed"
     status = 422
@@ -92,13 +103,15 @@ def query_knowledge_graph(principal: Principal, query: CypherQuery) -> CypherRes
 
     :raises Forbidden: the scope search is missing. :raises InvalidInput: what is wrong with the query, or is refused.
     :raises QueryTimeout: it took too long. :raises LimitExceeded: the graph is too large.
-    :raises Unavailable: the process or Neo4j does not answer now.
+    :raises QueryCrash: it ended the process. :raises RateLimited: the caller has more queries at work than may be, or
+    has just ended the process. :raises Unavailable: the process or Neo4j does not answer now, or is busy.
     """
     principal.require(Scope.SEARCH)
     prepared = _prepared(query)
     backend = _backend_for(principal)
-    started = time.monotonic()
-    records, is_complete = backend.run(principal, prepared)
+    with _turns.get().taken_by(principal):
+        started = time.monotonic()
+        records, is_complete = backend.run(principal, prepared)
     shown = [{prepared.translated.written(name): value for name, value in record.items()} for record in records]
     return CypherResult(
         records=tuple(shown),
@@ -163,39 +176,57 @@ class ProjectionBackend:
 
     def __init__(self) -> None:
         self.copies = Copies(QueryProcess())
+        self.company = Company()
+        self.pauses = Pauses()
 
     def run(self, principal: Principal, query: PreparedQuery) -> tuple[list[dict[str, Any]], bool]:
-        """Bring the caller's copy up to date, then ask it. A process that somebody else's query ended is replaced.
+        """Bring the caller's copy up to date, then ask it.
 
-        All tries together take no longer than the query may.
+        A query that ended the process by itself is not tried again, and its caller pauses. One that was hit while it
+        ran beside others is tried once more, alone.
         """
+        self.pauses.refuse(principal)
+        wait_s = query.timeout_ms / 1000
+        try:
+            with self.company.beside_others(wait_s=wait_s):
+                return self._once(principal, query, limit_s=wait_s)
+        except ProcessEnded as error:
+            if error.was_alone:
+                raise self._crashed(principal) from error
+        return self._again(principal, query, wait_s=wait_s)
+
+    def _again(self, principal: Principal, query: PreparedQuery, *, wait_s: float) -> tuple[list[dict[str, Any]], bool]:
+        try:
+            with self.company.alone(wait_s=wait_s):
+                return self._once(principal, query, limit_s=min(wait_s, ALONE_S))
+        except QueryTimeout:
+            if wait_s > ALONE_S:
+                raise busy() from None
+            raise
+        except ProcessEnded as error:
+            raise (self._crashed(principal) if error.was_alone else busy()) from error
+
+    def _once(self, principal: Principal, query: PreparedQuery, *, limit_s: float) -> tuple[list[dict[str, Any]], bool]:
         key = CopyKey.of(principal)
-        spent_s = 0.0
-        for attempt in range(_TRIES):
+        request = _request(key, query, timeout_ms=round(limit_s * 1000))
+        for _try in range(_COPY_TRIES):
             generation = self.copies.ensure(key)
-            started = time.monotonic()
-            left_ms = query.timeout_ms - round(spent_s * 1000)
-            if left_ms <= 0:
-                raise _too_long(query)
             try:
-                said = self.copies.process.ask(
-                    _request(key, query, timeout_ms=left_ms), timeout_s=left_ms / 1000 + GRACE_S, generation=generation
-                )
+                said = self.copies.process.ask(request, timeout_s=limit_s + GRACE_S, generation=generation)
             except TimeoutError:
                 raise _too_long(query) from None
-            except ProcessEnded as error:
-                spent_s += time.monotonic() - started
-                if attempt + 1 == _TRIES:
-                    raise QueryCrash(
-                        _(
-                            "The query ended the process that runs queries, most likely for want of memory. Narrow it "
-                            "with labels, ids or LIMIT, or bound *-patterns."
-                        )
-                    ) from error
-                continue
             if said.get("error") != NO_GRAPH:
                 return _answer(said, query)
         raise Unavailable(_("Too many different callers query the graph now. Try again."), code="graph_busy")
+
+    def _crashed(self, principal: Principal) -> QueryCrash:
+        self.pauses.begin(principal)
+        return QueryCrash(
+            _(
+                "The query ended the process that runs queries, most likely for want of memory. Narrow it "
+                "with labels, ids or LIMIT, or bound *-patterns."
+            )
+        )
 
 
 def _request(key: CopyKey, query: PreparedQuery, *, timeout_ms: int) -> dict[str, Any]:

@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
+from django.db import connections
 from django.utils import translation
 
-from hub.core.errors import InvalidInput
+from hub.access.principals import Classification, Principal, Scope, local_operator
+from hub.core.errors import InvalidInput, RateLimited, TooManyAtOnce, Unavailable
 from hub.core.stopping import Stop, Stopped, stoppable_by
+from knowledge.graph.cypher import query
 from knowledge.graph.cypher.process import ProcessEnded
-from knowledge.graph.cypher.query import MAX_WORK_UNITS, QueryCrash, QueryTimeout, projection_backend
+from knowledge.graph.cypher.query import MAX_WORK_UNITS, CypherResult, QueryCrash, QueryTimeout, projection_backend
+from knowledge.graph.cypher.sharing import PAUSE_S, Company
 from tests.knowledge.graph.cypher.asking import ask, values
 
 pytestmark = pytest.mark.django_db
+ONE = "RETURN 1 AS one"
+LOCAL = local_operator()
+PERSON = Principal(name="heidi", user_id=1, scopes=frozenset({Scope.SEARCH}), ceiling=Classification.C1)
+QUICK = {
+    "do": "query",
+    "query": ONE,
+    "parameters": {},
+    "timeout_ms": 60_000,
+    "row_limit": 10,
+    "max_work_units": MAX_WORK_UNITS,
+    "max_characters": 10_000,
+}
+ENDLESS = {
+    **QUICK,
+    "query": "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name CONTAINS 'zzzz' RETURN count(*)",
+}
+
+
+def copy_name() -> str:
+    return next(iter(projection_backend().copies._kept)).name
 
 
 def test_an_endless_query_is_stopped(project):
@@ -35,16 +64,7 @@ def test_a_query_that_nobody_waits_for_any_more_ends_with_its_process(project):
     ask("RETURN 1")
     process, stop = projection_backend().copies.process, Stop()
     child = process._child
-    request = {
-        "do": "query",
-        "graph": next(iter(projection_backend().copies._kept)).name,
-        "query": "MATCH (a), (b), (c), (d) WHERE a.name + b.name + c.name + d.name CONTAINS 'zzzz' RETURN count(*)",
-        "parameters": {},
-        "timeout_ms": 60_000,
-        "row_limit": 10,
-        "max_work_units": MAX_WORK_UNITS,
-        "max_characters": 10_000,
-    }
+    request = {**ENDLESS, "graph": copy_name()}
 
     def wait_for_it() -> None:
         with stoppable_by(stop):
@@ -59,16 +79,124 @@ def test_a_query_that_nobody_waits_for_any_more_ends_with_its_process(project):
     assert values(ask("MATCH (d:Document) RETURN count(d)")) == [[3]]
 
 
-def test_a_query_that_ends_its_process_twice_is_its_callers_to_mend(project, monkeypatch):
-    def ended(*_args: object, **_more: object) -> None:
-        raise ProcessEnded
+@pytest.fixture
+def no_pauses():
+    yield
+    projection_backend().pauses._until.clear()
 
+
+def elsewhere(*arguments: object) -> CypherResult:
+    """Ask in another thread, which has a connection of its own."""
+    try:
+        return ask(*arguments)
+    finally:
+        connections.close_all()
+
+
+@contextmanager
+def process_killed_at_work(threads: ThreadPoolExecutor, callers: Sequence[Principal]) -> Iterator[list[Future]]:
+    """Queries of some callers that are all at work when their process is killed."""
+    for caller in callers:
+        threads.submit(elsewhere, ONE, caller).result(60)
+    process = projection_backend().copies.process
+    os.kill(process._child.pid, signal.SIGSTOP)
+    answers = [threads.submit(elsewhere, ONE, caller) for caller in callers]
+    while len(process._waiting) < len(callers):
+        assert not any(answer.done() for answer in answers)
+    process._child.kill()
+    yield answers
+
+
+def test_a_query_that_ended_its_process_is_not_tried_again_and_its_caller_pauses(project, no_pauses):
+    process = projection_backend().copies.process
+    with ThreadPoolExecutor(1) as threads, process_killed_at_work(threads, [PERSON]) as (answer,):
+        with translation.override("en"), pytest.raises(QueryCrash, match="Narrow it") as caught:
+            answer.result(60)
+        assert (caught.value.error_code, caught.value.status, caught.value.retryable) == ("query_crashed", 422, False)
+        assert process._child.poll() is not None  # nobody has started another one
+        with translation.override("en"), pytest.raises(RateLimited, match="has just ended the process") as paused:
+            ask(ONE, PERSON)
+        assert paused.value.error_code == "query_paused"
+        assert 0 < paused.value.data["retry_after_s"] <= PAUSE_S
+    assert ask(ONE).records == ({"one": 1},)
+
+
+def test_queries_that_were_hit_together_are_tried_again_alone_and_nobody_pauses(project, monkeypatch, no_pauses):
+    alone = Counter()
+    real = Company.alone
+
+    def counted(self, **more):
+        alone["tries"] += 1
+        return real(self, **more)
+
+    monkeypatch.setattr(Company, "alone", counted)
+    callers = [LOCAL, PERSON]
+    with ThreadPoolExecutor(2) as threads, process_killed_at_work(threads, callers) as answers:
+        assert [answer.result(60).records for answer in answers] == [({"one": 1},)] * 2
+    assert alone["tries"] == 2
+    assert ask(ONE, PERSON).records == ({"one": 1},)
+
+
+def test_who_runs_alone_has_no_company_and_comes_before_those_who_come_later():
+    company, order = Company(), list[str]()
+
+    def alone() -> None:
+        with company.alone(wait_s=20):
+            order.append("alone")
+            assert not company._beside
+
+    def later() -> None:
+        with company.beside_others(wait_s=20):
+            assert not company._is_alone
+            order.append("later")
+
+    with ThreadPoolExecutor(2) as threads:
+        with company.beside_others(wait_s=0), company.beside_others(wait_s=0):
+            first = threads.submit(alone)
+            while not company._wanting_alone:
+                assert not first.done()
+            second = threads.submit(later)
+            with pytest.raises(Unavailable) as refused, company.beside_others(wait_s=0):
+                pass
+            assert refused.value.error_code == "graph_busy"
+        first.result(20)
+        second.result(20)
+    assert order == ["alone", "later"]
+
+
+def test_a_query_beside_one_that_its_caller_left_is_answered_and_that_one_ends(project):
     ask("RETURN 1")
-    monkeypatch.setattr(projection_backend().copies.process, "ask", ended)
-    monkeypatch.setattr(projection_backend().copies, "ensure", lambda _key: 1)
-    with translation.override("en"), pytest.raises(QueryCrash, match="Narrow it") as caught:
-        ask("MATCH (n) RETURN n")
-    assert (caught.value.error_code, caught.value.status, caught.value.retryable) == ("query_crashed", 422, False)
+    process, stop = projection_backend().copies.process, Stop()
+    generation, child = process.generation, process._child
+
+    def left_by_its_caller() -> None:
+        with stoppable_by(stop):
+            process.ask({**ENDLESS, "graph": copy_name()}, timeout_s=60, generation=generation)
+
+    with ThreadPoolExecutor(2) as threads:
+        left = threads.submit(left_by_its_caller)
+        while not process._waiting:
+            assert not left.done()
+        beside = threads.submit(process.ask, {**QUICK, "graph": copy_name()}, timeout_s=60, generation=generation)
+        stop.set()
+        assert beside.result(30)["records"] == [{"one": 1}]
+        with pytest.raises(Stopped):
+            left.result(30)
+    child.wait(timeout=20)
+
+
+def test_one_caller_s_queries_wait_for_each_other_and_another_s_are_answered(project):
+    turns = query._turns.get()
+    with turns.taken_by(LOCAL):
+        for _ in range(query.MOST_WAITING):
+            turns._calls["operator"] += 1
+        try:
+            with pytest.raises(TooManyAtOnce) as refused:
+                ask("RETURN 1 AS one")
+            assert refused.value.error_code == "too_many_at_once"
+            assert ask("RETURN 1 AS one", PERSON).records == ({"one": 1},)
+        finally:
+            turns._calls["operator"] -= query.MOST_WAITING
 
 
 def test_the_process_can_open_no_file_even_without_the_guard(project):
