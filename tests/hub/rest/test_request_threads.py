@@ -226,8 +226,8 @@ def test_who_waits_for_something_else_lets_others_go_on() -> None:
         assert not waiting.done()
         answered.set()
         assert await waiting
-        # Of both threads one is enough again.
-        await until(lambda: threads.idle == 1)
+        # Of both threads one is enough again: the other has ended, too.
+        await until(lambda: threads._made == threads.idle == 1)
         together = await asyncio.gather(*(ask(threads) for _ in range(5)))
         assert len(set(together)) == 1
         assert threads.waiting == 0
