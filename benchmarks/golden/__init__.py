@@ -1,0 +1,1 @@
+"""What the hub answers, recorded so that a change can be held to "byte for byte the same"."""
