@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +14,7 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from hub.access.principals import Principal
 from hub.access.services import authenticate
+from hub.rest.request_threads import RequestThreads
 from mcp_bridge import threads, uris
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
@@ -35,11 +35,16 @@ def one_connection() -> Iterator[None]:
     ours = connections["default"]
     ours.inc_thread_sharing()
 
-    def share() -> None:
-        connections["default"] = ours
+    call = threads._call
 
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(1, initializer=share) as pool:
-        patch.setattr(threads, "_pool", lambda: pool)
+    def call_here(function: Callable[[], Any], language: str | None) -> Any:
+        connections["default"] = ours
+        return call(function, language)
+
+    one_at_a_time = RequestThreads(most=1, wait_s=0, most_aside=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "_threads", lambda: one_at_a_time)
+        patch.setattr(threads, "_call", call_here)
         # Django's own test client keeps it from closing a connection in a transaction likewise.
         patch.setattr(threads, "close_old_connections", lambda: None)
         yield
