@@ -52,6 +52,9 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         """Complete as Django does; a field that leads here from elsewhere has nothing to complete, and is refused."""
+        if request.method != "GET":  # refused by the view
+            response: HttpResponseBase = super().autocomplete_view(request)
+            return response
         try:
             model = apps.get_model(request.GET.get("app_label", ""), request.GET.get("model_name", ""))
             is_own = model._meta.get_field(request.GET.get("field_name", "")).concrete
@@ -59,8 +62,8 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
             raise PermissionDenied from error
         if not is_own:
             raise PermissionDenied
-        response: HttpResponseBase = super().autocomplete_view(request)
-        return response
+        answer: HttpResponseBase = super().autocomplete_view(request)
+        return answer
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""

@@ -137,7 +137,8 @@ def test_a_check_list_version_is_made_copied_and_approved_with_its_draft_items(
     curator_client.post(reverse("admin:review_checklist_copy", args=[checklist.pk]))
     copied = CheckListVersion.objects.latest("pk")
     assert [entry.item_version for entry in copied.entries.all()] == [draft]
-    curator_client.post(reverse("admin:review_checklistversion_retire", args=[made.pk]))
+    administrator = client_of(make_user("管理", is_superuser=True))
+    administrator.post(reverse("admin:review_checklistversion_retire", args=[made.pk]))
     made.refresh_from_db()
     assert made.status == MasterStatus.RETIRED
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from hub.access.models import AccessToken
 from hub.access.principals import ALL_SCOPES, Classification, Role, local_operator
-from hub.access.services import create_token
+from hub.access.services import create_token, principal_for_user
 from hub.rest.responses import server_sent_events
 from knowledge.models import CollectionGrant, Document
 from review import services
@@ -106,5 +106,6 @@ def test_an_answers_stream_ends_before_the_sentence_that_its_caller_may_not_have
         yield "sentence", Sentence(text="二", document_id=review.document_id_text)
 
     request = RequestFactory().post("/api/v1/answer", headers=person[1])
+    request.principal = principal_for_user(person[0])
     sent = b"".join(server_sent_events(request, sentences()).streaming_content).decode()
     assert ("一" in sent, "二" in sent) == (True, False)

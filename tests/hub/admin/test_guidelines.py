@@ -53,7 +53,8 @@ def test_a_file_is_previewed_stored_published_and_compared(curator: Client) -> N
     assert "監視する項目と閾値を書く。" in page
     diff = curator.get(reverse("admin:knowledge_guideline_diff", args=[edition.guideline_id, 1]))
     assert "GL-1.1" in diff.content.decode()
-    curator.post(reverse("admin:knowledge_guideline_retire", args=[edition.guideline_id, 1]))
+    administrator = client_of(make_user("管理", is_superuser=True))
+    administrator.post(reverse("admin:knowledge_guideline_retire", args=[edition.guideline_id, 1]))
     edition.refresh_from_db()
     assert edition.status == "retired"
 
