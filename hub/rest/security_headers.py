@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from csp.constants import NONE
-from csp.middleware import CSPMiddleware, PolicyParts
+from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 # What is no page can't load, run, send or be framed, should a browser ever show it.
-NO_PAGE: dict[str, Any] = {name: [NONE] for name in ("default-src", "base-uri", "form-action", "frame-ancestors")}
+NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 HSTS = "max-age=31536000"
 PERMISSIONS = ", ".join(
     f"{feature}=()"
@@ -28,25 +27,25 @@ def with_security_headers(send: _Send, *, scheme: str) -> _Send:
 
     async def send_with_headers(message: _Message) -> None:
         if message["type"] == "http.response.start":
-            present = {name.lower() for name, _value in message.get("headers", ())}
-            added = [pair for pair in _no_page_headers(scheme == "https") if pair[0] not in present]
-            message = {**message, "headers": [*message.get("headers", ()), *added]}
+            given = message.get("headers", ())
+            present = {name.lower() for name, _value in given}
+            if not _ON_ALL.keys() <= present:
+                has_tls = scheme == "https" or settings.CONFIG.public_url.startswith("https://")
+                wanted = {**_ON_ALL, **(_OVER_TLS if has_tls else {})}
+                added = [(name, value) for name, value in wanted.items() if name not in present]
+                message = {**message, "headers": [*given, *added]}
         await send(message)
 
     return send_with_headers
 
 
-def _no_page_headers(is_secure: bool) -> list[tuple[bytes, bytes]]:
-    policy = "; ".join(f"{name} {' '.join(sources)}" for name, sources in NO_PAGE.items())
-    headers = {
-        "content-security-policy": policy,
-        "permissions-policy": PERMISSIONS,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",
-    }
-    if is_secure or settings.CONFIG.public_url.startswith("https://"):
-        headers["strict-transport-security"] = HSTS
-    return [(name.encode(), value.encode()) for name, value in headers.items()]
+_ON_ALL = {
+    b"content-security-policy": NO_PAGE_POLICY.encode(),
+    b"permissions-policy": PERMISSIONS.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"same-origin",
+}
+_OVER_TLS = {b"strict-transport-security": HSTS.encode()}
 
 
 class SecurityHeadersMiddleware(CSPMiddleware):
@@ -57,13 +56,7 @@ class SecurityHeadersMiddleware(CSPMiddleware):
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         if request.is_secure() or settings.CONFIG.public_url.startswith("https://"):
             response.headers.setdefault("Strict-Transport-Security", HSTS)
-        return super().process_response(request, response)
-
-    def get_policy_parts(
-        self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
-    ) -> PolicyParts:
-        """Give the policy of the settings for pages, the empty one for all else."""
-        parts = super().get_policy_parts(request, response, report_only)
-        if not report_only and not response.headers.get("Content-Type", "").startswith("text/html"):
-            parts.config = NO_PAGE
-        return parts
+        if response.headers.get("Content-Type", "").startswith("text/html"):
+            return super().process_response(request, response)
+        response.headers.setdefault("Content-Security-Policy", NO_PAGE_POLICY)
+        return response

@@ -6,9 +6,7 @@ they say, where, and of which document is not.
 
 from __future__ import annotations
 
-from functools import cache
-
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Coalesce, Greatest
 from django.utils.translation import gettext as _
 
@@ -16,20 +14,13 @@ from hub.access.principals import Classification, Principal
 from hub.core.errors import Conflict
 from knowledge.models import Document
 from knowledge.types.notices import Notice
-from review.models import CheckResult, Finding, RelatedVersion, Review, ReviewQuerySet
-from review.models.reviews import FindingQuerySet
+from review.models import CheckResult, Finding, Review, ReviewQuerySet
+from review.models.reviews import FindingQuerySet, HasSources
 
 
 def with_sources(reviews: ReviewQuerySet) -> ReviewQuerySet:
     """Note of each review whether it has related documents, or findings that rest on others, for ``load_parts``."""
-    return reviews.annotate(has_sources=_has_sources())
-
-
-@cache
-def _has_sources() -> Q:
-    related = RelatedVersion.objects.filter(review=OuterRef("pk")).order_by()
-    resting = Finding.objects.filter(result__review=OuterRef("pk")).exclude(rests_on=[]).order_by()
-    return Q(Exists(related)) | Q(Exists(resting))
+    return reviews.annotate(has_sources=HasSources(F("pk")))
 
 
 def load_parts(

@@ -18,8 +18,8 @@ from tests.properties.operations import Operation, Place
 
 pytestmark = pytest.mark.timeout(1800)
 
-ALWAYS = ("500 characters", "NUL", "1e999")
-TURNS, LARGE_TURNS = 24, 48
+OFTEN = ("500 characters", "NUL", "1e999")
+OFTEN_TURNS, TURNS, LARGE_TURNS = 2, 24, 48
 PROTOCOL = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
@@ -114,7 +114,8 @@ def tools(site: TestSite, document_id: str) -> list[Operation]:
 
 def values(number: int, *, all_of_them: bool) -> Iterator[tuple[str, bytes]]:
     for index, (name, value) in enumerate(JSON_VALUES.items()):
-        if all_of_them or name in ALWAYS or (index + number) % TURNS == 0:
+        is_turn = (index + number) % (OFTEN_TURNS if name in OFTEN else TURNS) == 0
+        if all_of_them or is_turn:
             yield name, value
     for index, (name, value) in enumerate(LARGE_JSON_VALUES.items()):
         if all_of_them or (index + number) % LARGE_TURNS == 0:
