@@ -3,8 +3,10 @@
 ``python -m benchmarks.golden record FOLDER`` starts a hub of its own in this process, gives it the documents of
 HUB_TEST_DATA and writes what it answers to FOLDER: one JSON-lines file per kind of answer, with everything that differs
 from run to run replaced. ``--queries N`` asks N questions of each question set, ``--documents N`` takes in N documents
-of each folder, ``--only KIND …`` asks for some kinds alone. ``python -m benchmarks.golden compare FOLDER OTHER`` prints, for each kind, how many answers are the
-same, changed, gone and new, and where the first few differ; the exit code is 1 when anything does.
+of each folder, ``--only KIND …`` asks for some kinds alone.
+
+``python -m benchmarks.golden compare FOLDER OTHER`` prints, for each kind, how many answers are the same, changed, gone
+and new, and where the first few differ; the exit code is 1 when anything does.
 """
 
 from __future__ import annotations
