@@ -11,6 +11,7 @@ from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_pa
 from knowledge.backends.analysis import analyse_passage, fold
 from knowledge.backends.dates import find_dates
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.numerals import DIGITS, read_numeral
 from knowledge.types.search import Hit
 
 # Half of what a sentence says must be in the words of the passages: a paraphrase keeps its nouns, an invention
@@ -45,10 +46,7 @@ _NEGATED = re.compile(
 _FORBIDDEN = re.compile(
     r"ては?(?:な[らり]|いけ)(?:ない|ません)|できない|認めない|不可|禁止|対象外|\b(?:must|may|shall) not\b|\bcannot\b"
 )
-_KANJI_DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
-_TENS = {"十": 10, "百": 100, "千": 1000}
-_MYRIADS = {"万": 10**4, "億": 10**8, "兆": 10**12}
-_NUMERALS = {*"0123456789〇一二三四五六七八九", *_TENS, *_MYRIADS}
+_KANJI_DIGITS = str.maketrans(DIGITS, "0123456789")
 
 
 def shared_words(sentence: str, text: str) -> float:
@@ -93,19 +91,9 @@ def _in_digits(text: str) -> str:
 
 
 def _value(numeral: str) -> str:
-    """Write 三, 百二十, 二〇二六 or 3万5千 in digits; what is no such number (数百, 1,000) stays."""
-    if numeral.isdecimal() or not set(numeral) <= _NUMERALS:
-        return numeral
-    total = section = 0
-    digits = ""
-    for character in numeral.translate(_KANJI_DIGITS):
-        if character.isdecimal():
-            digits += character
-        elif character in _TENS:
-            section, digits = section + int(digits or 1) * _TENS[character], ""
-        else:
-            total, section, digits = total + (section + int(digits or 0) or 1) * _MYRIADS[character], 0, ""
-    return str(total + section + int(digits or 0))
+    """Write 三, 百二十, 二〇二六 or 3万5千 in digits; what is no such number (数百, 1,000), or is digits, stays."""
+    value = None if numeral.isdecimal() else read_numeral(numeral)
+    return numeral if value is None else str(value)
 
 
 def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:

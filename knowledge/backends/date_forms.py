@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
+from knowledge.text.numerals import read_numeral
+
 # The year before an era's first one, and the era's last year.
 _ERAS = {"明治": (1867, 45), "大正": (1911, 15), "昭和": (1925, 64), "平成": (1988, 31), "令和": (2018, 99)}
 # One character each, which highlighting does not fold.
@@ -20,7 +22,6 @@ _ERA_OF = {
     **dict(zip("mtshr", _ERAS, strict=True)),
     **_LIGATURES,
 }
-_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -186,7 +187,7 @@ def _year(parts: Mapping[str, str | None]) -> int | None:
         number = _in_era(parts["in_era"])
         return before + number if 1 <= number <= last else 0
     if kanji := parts.get("kanji"):
-        return int("".join(str(_DIGITS[digit]) for digit in kanji))
+        return read_numeral(kanji)
     if century := parts.get("century"):
         return 2000 + int(century)
     return int(parts["year"] or 0) if parts.get("year") else None
@@ -207,12 +208,5 @@ def _month(parts: Mapping[str, str | None]) -> int | None:
 
 
 def _number(written: str | None) -> int | None:
-    """Read a number below a hundred: 8, 08, 八, 十八, 三十一; None where none is written."""
-    if not written:
-        return None
-    if written.isdecimal():
-        return int(written)
-    tens, ten, ones = written.rpartition("十")
-    if ten:
-        return 10 * _DIGITS.get(tens, 1) + _DIGITS.get(ones, 0)
-    return _DIGITS[written] if len(written) == 1 else 0
+    """Read a number: 8, 08, 八, 十八, 三十一; None where none is written."""
+    return read_numeral(written) if written else None

@@ -25,6 +25,7 @@ from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
 from knowledge.search.columns import INTEGER, read_columns
 from knowledge.search.visible import VisibleVersions, visible_versions
 from knowledge.text.numbering import heading_number
+from knowledge.text.numerals import DIGITS, MOST_WRITTEN, TENS, write_numeral
 from knowledge.types.search import SearchFilter
 
 _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")
@@ -269,8 +270,8 @@ def section_pattern(title: str) -> str:
     if not is_number_alone(text):
         return rf"^\s*({_ANY_NUMBER}\s*)?\(?{_quote(text)}\)?\s*$"
     number = heading_number(f"{text} x") or text.rstrip(".")
-    spellings = [_quote(number).replace(r"\.", "[.-]"), *_kanji(number)]
-    return rf"^\s*(第\s*)?({'|'.join(spellings)})($|[^0-9A-Za-z〇一二三四五六七八九十百.-]|[.-]($|[^0-9]))"
+    spellings = [_quote(number).replace(r"\.", "[.-]"), *_in_kanji(number)]
+    return rf"^\s*(第\s*)?({'|'.join(spellings)})($|[^0-9A-Za-z{DIGITS}{TENS}.-]|[.-]($|[^0-9]))"
 
 
 def is_number_alone(text: str) -> bool:
@@ -278,13 +279,9 @@ def is_number_alone(text: str) -> bool:
     return _NUMBER_ALONE.fullmatch(unicodedata.normalize("NFKC", text).strip()) is not None
 
 
-def _kanji(number: str) -> list[str]:
+def _in_kanji(number: str) -> list[str]:
     """Spell a chapter's number as 第十二章 does."""
-    if not number.isdigit() or not 1 <= int(number) <= 99:
-        return []
-    tens, ones = divmod(int(number), 10)
-    digits = "〇一二三四五六七八九"
-    return [(digits[tens] if tens > 1 else "") + ("十" if tens else "") + (digits[ones] if ones else "")]
+    return [write_numeral(int(number))] if number.isdigit() and 1 <= int(number) <= MOST_WRITTEN else []
 
 
 def _quote(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_KANJI_DIGITS = {char: value for value, char in enumerate("〇一二三四五六七八九")}
+from knowledge.text.numerals import NUMERAL, read_numeral
+
 _UNIT_LEVELS = {"編": 1, "部": 1, "章": 1, "節": 2, "条": 3}
-_ARABIC_OR_KANJI = r"(?P<n>[0-9]+|[〇一二三四五六七八九十百]+)"
+_ARABIC_OR_KANJI = rf"(?P<n>[0-9]+|{NUMERAL}+)"
 _UNIT = re.compile(
     rf"第\s*{_ARABIC_OR_KANJI}\s*(?P<unit>[編部章節款項条])(?:の(?P<branch>[0-9]+))?(?=\s|$|\W|の|[^\W\d])"
 )
@@ -36,7 +37,7 @@ def heading_number(title: str) -> str | None:
     """
     text = unicodedata.normalize("NFKC", title).strip()
     if match := _UNIT.match(text):
-        number = str(_to_int(match["n"]))
+        number = str(read_numeral(match["n"]))
         return f"{number}-{match['branch']}" if match["branch"] else number
     if match := _APPENDIX.match(text):
         return match["letter"].upper()
@@ -60,19 +61,6 @@ def _plain_number(text: str, written: str) -> str | None:
     if written[:1] >= "Ⅰ" and written[:1] <= "ⅿ" and (match := _ROMAN.match(text)):
         return match["n"]
     return None
-
-
-def _to_int(number: str) -> int:
-    if number.isdigit():
-        return int(number)
-    total = current = 0
-    for char in number:
-        if char in "十百":
-            total += (current or 1) * (10 if char == "十" else 100)
-            current = 0
-        else:
-            current = current * 10 + _KANJI_DIGITS[char]
-    return total + current
 
 
 def numbered_level(text: str) -> int | None:

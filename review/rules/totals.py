@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
+from knowledge.text.numerals import read_numeral
 from knowledge.types.documents import BlockKind
 from review.rules.outline import apparatus, inside, place
 from review.rules.registry import rule
@@ -32,7 +33,6 @@ _COUNTED = re.compile(
     r"(?P<what>[一-龯々ァ-ヴー]{2,12})(?:の(?:数|総数|件数))?は、?(?:全部で|合計で?|全て?で|全|計)\s*(?P<n>[0-9]{1,3})\s*"
     r"(?:件|個|種類|項目|つ|機能|画面|本|表)(?=です|である|とする|とします|あり|ある|[。、\n]|$)"
 )
-_KANJI = {kanji: number for number, kanji in enumerate("一二三四五六七八九", 1)}
 _ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]+[.)]|[①-⑳]|\([0-9]+\))[ \t]*\S", re.MULTILINE)
 _FEWEST_ADDED = 2
 
@@ -154,7 +154,7 @@ def _announced(target: RuleInput) -> Iterator[Mismatch]:
         match = _ANNOUNCED.search(plain, before.start, before.end)
         if not match:
             continue
-        stated = int(match[1]) if match[1].isdigit() else _KANJI[match[1]]
+        stated = read_numeral(match[1])
         items = list(_ITEM.finditer(plain, after.start, after.end))
         shallowest = min((len(item["indent"]) for item in items), default=0)
         counted = sum(1 for item in items if len(item["indent"]) == shallowest)

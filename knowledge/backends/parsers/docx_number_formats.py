@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from knowledge.text.numerals import DIGITS, MOST_WRITTEN, write_numeral
+
 _IROHA = "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス"
 _AIUEO = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
-_KANJI = "〇一二三四五六七八九"
 _LEGAL = "零壱弐参四伍六七八九"
-_UNITS, _LEGAL_UNITS = ("", "十", "百", "千"), ("", "拾", "百", "阡")
+_LEGAL_TENS = "拾百阡"
 _ROMAN = (
     (1000, "m"),
     (900, "cm"),
@@ -43,7 +44,6 @@ _SERIES: dict[str, Sequence[str]] = {
 }
 _COUNTED = frozenset({"japaneseCounting", "chineseCounting", "chineseCountingThousand", "taiwaneseCountingThousand"})
 _DIGITS = frozenset({"ideographDigital", "japaneseDigitalTenThousand", "taiwaneseDigital"})
-_MAX_COUNTED = 9999
 
 
 def format_number(value: int, number_format: str) -> str | None:
@@ -77,21 +77,12 @@ def _japanese_number(value: int, number_format: str) -> str | None:
     if series is not None:
         return series[value - 1] if 1 <= value <= len(series) else None
     if number_format in _DIGITS and value >= 0:
-        return "".join(_KANJI[int(digit)] for digit in str(value))
-    if number_format in _COUNTED and 1 <= value <= _MAX_COUNTED:
-        return _counted(value, _KANJI, _UNITS, bare_one=True)
-    if number_format == "japaneseLegal" and 1 <= value <= _MAX_COUNTED:
-        return _counted(value, _LEGAL, _LEGAL_UNITS, bare_one=False)
+        return "".join(DIGITS[int(digit)] for digit in str(value))
+    if number_format in _COUNTED and 1 <= value <= MOST_WRITTEN:
+        return write_numeral(value)
+    if number_format == "japaneseLegal" and 1 <= value <= MOST_WRITTEN:
+        return write_numeral(value, digits=_LEGAL, tens=_LEGAL_TENS, bare_one=False)
     return None
-
-
-def _counted(value: int, digits: str, units: tuple[str, ...], *, bare_one: bool) -> str:
-    """Write a number with 十, 百 and 千; ``bare_one`` leaves 一 out before them."""
-    text = ""
-    for place, digit in reversed(list(enumerate(map(int, reversed(str(value)))))):
-        if digit:
-            text += ("" if bare_one and digit == 1 and place else digits[digit]) + units[place]
-    return text
 
 
 def _roman(value: int) -> str:

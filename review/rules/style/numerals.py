@@ -6,14 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from knowledge.text.numerals import read_numeral
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Unit
 from review.types import Severity, Text
 
 _KANJI_DIGITS = "一二三四五六七八九十百千"
-_VALUES = {character: value for value, character in enumerate("一二三四五六七八九", start=1)}
-_TENS = {"十": 10, "百": 100, "千": 1000}
 # Counting with these, any number may stand: so it is written in digits. 一 alone is left where words are made with it.
 _COUNTERS = (
     "(?:(?:回目|番目|回|か月|カ月|ヶ月|か所|カ所|ヶ所|か国|カ国|次元|進法|進数|週間|日間|年間|時間|分間|秒間|名|個|件|台|枚|冊|通|匹|頭|歳|億|円|ページ|キロ|メートル|パーセント)"
@@ -79,7 +78,7 @@ def numerals(unit: Unit, params: Params) -> Iterator[Mark]:
     for match in _TO_DIGITS.finditer(unit.plain):
         number = match["number"] or match["thing"]
         if not _EXCEPTIONS.match(unit.plain, match.start()):
-            yield Mark(match.start(), match.end(), str(kanji_value(number)))
+            yield Mark(match.start(), match.end(), str(read_numeral(number)))
     for pattern, to in _TO_KANJI:
         for match in pattern.finditer(unit.plain):
             group = "it" if match["it"] else "it2"
@@ -143,24 +142,6 @@ def unit_spacing(unit: Unit, params: Params) -> Iterator[Mark]:
     for match in _UNIT_SPACING.finditer(unit.plain):
         if params["space"] and bool(match["space"]) != (params["space"] == "always"):
             yield Mark(match.start() - 1, match.end())
-
-
-def kanji_value(number: str) -> int:
-    """Return the value of a kanji numeral below ten thousand, with places or without.
-
-    >>> kanji_value("二十三"), kanji_value("百"), kanji_value("二三")
-    (23, 100, 23)
-    """
-    if not any(character in _TENS for character in number):
-        return int("".join(str(_VALUES[character]) for character in number))
-    total = digit = 0
-    for character in number:
-        if character in _TENS:
-            total += (digit or 1) * _TENS[character]
-            digit = 0
-        else:
-            digit = _VALUES[character]
-    return total + digit
 
 
 def _myriads(digits: str) -> str:
