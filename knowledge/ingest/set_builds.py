@@ -24,9 +24,9 @@ from hub.core.errors import HubError, Unavailable
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from knowledge.backends.active_embedder import chunks_of, embedder_of, lock_publications
 from knowledge.backends.embedders.base import EmbeddingError
-from knowledge.backends.postings import write_postings
-from knowledge.backends.vectors import create_index, write_vectors
-from knowledge.ingest.stages import EMBED_BATCH, cut, store_chunks
+from knowledge.backends.vectors import create_index
+from knowledge.ingest.embedding import EMBED_BATCH, embed, write_embedded
+from knowledge.ingest.stages import cut, store_chunks
 from knowledge.models import (
     Chunk,
     ChunkVector,
@@ -34,7 +34,6 @@ from knowledge.models import (
     DocumentVersion,
     EmbeddingSet,
     EmbeddingSetStatus,
-    LexicalEntry,
 )
 from knowledge.models.documents import IN_WORK
 
@@ -118,13 +117,6 @@ def _reason(error: EmbeddingError | HubError) -> str:
     with translation.override(settings.LANGUAGE_CODE):
         text = error.ja if isinstance(error, EmbeddingError) and settings.LANGUAGE_CODE == "ja" else str(error)
     return text[:MOST_REASON_CHARS]
-
-
-def write_missing_postings(chunks: list[Chunk], *, title: str, path: str) -> None:
-    """Put passages of one document into the lexical index that no other set has put there yet."""
-    posted = set(LexicalEntry.objects.filter(chunk__in=chunks).values_list("chunk_id", flat=True))
-    if unposted := [chunk for chunk in chunks if chunk.pk not in posted]:
-        write_postings(unposted, title=title, path=path)
 
 
 def _current_versions() -> QuerySet[DocumentVersion]:
@@ -230,16 +222,13 @@ class _Build:
 
     def _embed(self, batch: list[Chunk]) -> None:
         """Write vectors, and the postings of passages that no other set has, for those that are still needed."""
-        vectors = embedder_of(self._set).embed_passages([row.context_prefix + row.content for row in batch])
+        vectors = embed(batch, embedder_of(self._set))
         with transaction.atomic():
             self._lease.lock()
             needed = _needed(self._set).filter(pk__in=[row.pk for row in batch]).select_for_update(of=("self",))
             kept = set(needed.values_list("pk", flat=True))
-            rows = [number for number, row in enumerate(batch) if row.pk in kept]
-            write_vectors(self._set, [batch[number].pk for number in rows], vectors[rows])
-            document = batch[0].version.document
-            write_missing_postings([batch[number] for number in rows], title=document.title, path=document.path)
-        self._embedded += len(rows)
+            written = write_embedded(self._set, batch, vectors, document=batch[0].version.document, needed=kept)
+        self._embedded += written
 
     def _note_rate(self, seconds: float) -> None:
         if self._embedded:

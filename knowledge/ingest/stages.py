@@ -25,11 +25,13 @@ from knowledge.backends.chunkers.registry import chunk_document
 from knowledge.backends.embedders.base import Embedder, Vectors
 from knowledge.backends.parsers.isolation import parse_isolated
 from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.postings import delete_postings, write_postings
+from knowledge.backends.postings import delete_postings
 from knowledge.backends.storage import get_blob_store
-from knowledge.backends.vectors import delete_vectors, write_vectors
+from knowledge.backends.vectors import delete_vectors
 from knowledge.graph.rows import insert_new
+from knowledge.ingest import embedding
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
+from knowledge.ingest.embedding import EMBED_BATCH, write_embedded
 from knowledge.ingest.figures import expect_figures, store_figures
 from knowledge.models import (
     Chunk,
@@ -46,7 +48,6 @@ from knowledge.text.structure import figures_without_picture
 from knowledge.types.chunks import ChunkSpan
 from knowledge.types.documents import BlockKind, ParsedDocument
 
-EMBED_BATCH = 16
 # Writing has a price for each transaction and each segment of the lexical index; people watch the progress it notes.
 WRITE_BATCH = 32
 WRITE_AFTER_S = 4.0
@@ -217,8 +218,7 @@ def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
         done, vectors = _embed_some(batch, embedder, lease)
         with transaction.atomic():
             _note_progress(version, lease, done=done[-1].index + 1)
-            write_vectors(embedding_set, [row.pk for row in done], vectors)
-            write_postings(done, title=version.document.title, path=version.document.path)
+            write_embedded(embedding_set, done, vectors, document=version.document)
         is_last = len(done) == len(batch) < WRITE_BATCH
         if not is_last and time.monotonic() > deadline:
             return DocumentStatus.EMBEDDING
@@ -230,8 +230,7 @@ def _embed_some(batch: Sequence[Chunk], embedder: Embedder, lease: Lease) -> tup
     deadline = time.monotonic() + WRITE_AFTER_S
     vectors: list[Vectors] = []
     for start in range(0, len(batch), EMBED_BATCH):
-        texts = [row.context_prefix + row.content for row in batch[start : start + EMBED_BATCH]]
-        vectors.append(embedder.embed_passages(texts))
+        vectors.append(embedding.embed(batch[start : start + EMBED_BATCH], embedder))
         lease.renew()
         if time.monotonic() > deadline:
             break

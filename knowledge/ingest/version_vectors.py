@@ -10,9 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from knowledge.backends.active_embedder import policy_id_of
 from knowledge.backends.embedders.base import Embedder
-from knowledge.backends.vectors import write_vectors
-from knowledge.ingest.set_builds import write_missing_postings
-from knowledge.ingest.stages import EMBED_BATCH
+from knowledge.ingest.embedding import EMBED_BATCH, embed, write_embedded
 from knowledge.models import Chunk, ChunkVector, Document, DocumentVersion, EmbeddingSet, EmbeddingSetStatus
 
 
@@ -58,16 +56,13 @@ def embed_slice(
     deadline = time.monotonic() + seconds
     made = 0
     while batch := list(waiting.filter(index__gte=start)[:EMBED_BATCH]):
-        vectors = embedder.embed_passages([row.context_prefix + row.content for row in batch])
+        vectors = embed(batch, embedder)
         with transaction.atomic():
             document = _locked_document(version, embedding_set)
             if document is None:
                 return Slice(made=made, next_index=start, is_last=True)
             kept = set(_locked_ids(batch))
-            rows = [number for number, row in enumerate(batch) if row.pk in kept]
-            write_vectors(embedding_set, [batch[number].pk for number in rows], vectors[rows])
-            write_missing_postings([batch[number] for number in rows], title=document.title, path=document.path)
-        made += len(rows)
+            made += write_embedded(embedding_set, batch, vectors, document=document, needed=kept)
         start = batch[-1].index + 1
         if time.monotonic() > deadline:
             return Slice(made=made, next_index=start, is_last=not waiting.filter(index__gte=start).exists())

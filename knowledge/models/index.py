@@ -68,6 +68,11 @@ class Chunk(models.Model):
     def __str__(self) -> str:
         return f"{self.public_id} #{self.index}"
 
+    @property
+    def embedded_text(self) -> str:
+        """What the embedding model is given: headings, and the head of a table that goes on, before the content."""
+        return self.context_prefix + self.content
+
 
 class EmbeddingSetStatus(models.TextChoices):
     BUILDING = "building", _("building")

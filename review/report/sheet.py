@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.folding import fold
 from review.report.packing import xml_text
 
 HEADER_ROW = 4
@@ -66,7 +66,7 @@ def plain_text(text: str) -> str:
 
 def folded(value: object) -> str:
     """A cell's text without white space, widths and cases: what stays when people copy it around."""
-    return "".join(unicodedata.normalize("NFKC", str(value or "")).casefold().split())
+    return fold(str(value or ""))
 
 
 def mark_of(place: object, message: object) -> str:

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost, claim, lease_duration
-from knowledge.ingest import pipeline, stages
+from knowledge.ingest import embedding, pipeline, stages
 from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion
 from tests.factories import upload_text, work_through
 from tests.knowledge.search.postings import posting_rows
@@ -102,7 +102,7 @@ def test_a_crash_in_the_middle_of_embedding_leaves_the_same_rows_as_one_clean_ru
 def _crash_after_two_batches(version, monkeypatch):
     """What SIGKILL does: the process is gone, its transaction with it, its lease stays."""
     calls = []
-    write = stages.write_postings
+    write = embedding.write_postings
 
     def write_twice_then_die(*args, **kwargs):
         calls.append(1)
@@ -111,7 +111,7 @@ def _crash_after_two_batches(version, monkeypatch):
         write(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(stages, "write_postings", write_twice_then_die)
+        patch.setattr(embedding, "write_postings", write_twice_then_die)
         with pytest.raises(KeyboardInterrupt):
             pipeline.advance(version.pk)
 

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from hub.core.errors import Conflict
 from hub.core.lease import claim
 from knowledge.backends.active_embedder import active_embedding_set, find_active_set
-from knowledge.ingest import pipeline, set_builds, stages
+from knowledge.ingest import embedding, pipeline, set_builds, stages
 from knowledge.models import Chunk, Document, DocumentVersion, EmbeddingSet, LexicalStatistics
 from knowledge.search.hybrid import search
 from knowledge.services import embedding_sets, set_switching
@@ -85,7 +85,7 @@ def test_a_build_that_was_killed_goes_on_and_leaves_the_same_rows_as_a_clean_one
 
 def _die_after(batches: int, monkeypatch, made: EmbeddingSet) -> None:
     """What SIGKILL does: the process is gone, its lease stays."""
-    write, calls = set_builds.write_vectors, []
+    write, calls = embedding.write_vectors, []
 
     def write_then_die(*args, **kwargs):
         calls.append(args)
@@ -94,7 +94,7 @@ def _die_after(batches: int, monkeypatch, made: EmbeddingSet) -> None:
         write(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(set_builds, "write_vectors", write_then_die)
+        patch.setattr(embedding, "write_vectors", write_then_die)
         with pytest.raises(SystemExit):
             set_builds.build_slice(made.pk)
 
