@@ -26,9 +26,10 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 from django.conf import settings  # noqa: E402
 
 from hub.alerts import watched  # noqa: E402
+from hub.core.asgi import AsgiApp, Receive, Scope, Send  # noqa: E402
 from hub.core.client_address import read_forwarded  # noqa: E402
 from hub.one_thread import OneThreadHandler  # noqa: E402
-from hub.open_requests import AsgiApp, OpenRequests, Receive, Scope, Send  # noqa: E402
+from hub.open_requests import OpenRequests  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
 from hub.rest.security_headers import with_security_headers  # noqa: E402
 from hub.serving.options import unguarded_server  # noqa: E402

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from hub.access.principals import Principal
+from hub.core.asgi import Scope
 from hub.core.client_address import address_of
 from hub.core.errors import Unauthenticated
 from hub.rest.rate_limits import rate_limiter, refuse_beyond, stranger_subject, subject_of
-from mcp_bridge.departures import Scope
 from mcp_bridge.tokens import TokenLookup
 
 SCHEME = "bearer"

@@ -10,7 +10,7 @@ import json
 from collections import deque
 from collections.abc import Mapping
 
-from mcp_bridge.departures import Message, Receive
+from hub.core.asgi import Message, Receive
 
 MOST_ENTRIES = 3000
 # Below this no request has enough of them to matter.

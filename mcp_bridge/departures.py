@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
 import anyio
 from starlette.requests import ClientDisconnect
 
-logger = logging.getLogger(__name__)
+from hub.core.asgi import AsgiApp, Message, Receive, Scope, Send
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+logger = logging.getLogger(__name__)
 
 SDK_LOGGER = "mcp.server.streamable_http"
 GONE = (ClientDisconnect, anyio.ClosedResourceError, anyio.BrokenResourceError)

@@ -16,6 +16,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 
+from hub.core.asgi import AsgiApp, Message, Receive, Scope, Send
 from hub.core.client_address import address_of
 from hub.core.errors import RateLimited, Unavailable
 from hub.core.measures import OPEN_MCP, count_request
@@ -31,7 +32,7 @@ from mcp_bridge.calls import Door
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.counting import count_error
-from mcp_bridge.departures import AsgiApp, Message, Receive, Scope, Send, enduring, quieten_sdk
+from mcp_bridge.departures import enduring, quieten_sdk
 from mcp_bridge.errors import in_words
 from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key

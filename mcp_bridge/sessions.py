@@ -12,8 +12,8 @@ from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from hub.core.asgi import Message, Scope
 from hub.core.errors import RateLimited, Unavailable
-from mcp_bridge.departures import Message, Scope
 
 SESSION_ID = MCP_SESSION_ID_HEADER.encode()
 PROTOCOL_VERSION = MCP_PROTOCOL_VERSION_HEADER.encode()

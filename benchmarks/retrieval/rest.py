@@ -31,10 +31,10 @@ from django.contrib.auth.models import User
 from benchmarks.retrieval.question_sets import load_set, read_sets
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
+from hub.core.asgi import AsgiApp, Message, Receive, Send
+from hub.core.asgi import Scope as AsgiScope
 from hub.core.collecting import REQUESTS, collect_seldom
 from hub.core.servers import ensure_queue
-from hub.open_requests import AsgiApp, Message, Receive, Send
-from hub.open_requests import Scope as AsgiScope
 from knowledge.backends.active_embedder import get_embedder
 from knowledge.types.search import SearchMode
 

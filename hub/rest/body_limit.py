@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
 from io import BytesIO
-from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 
+from hub.core.asgi import AsgiApp, Message, Receive, Scope, Send
 from hub.core.errors import HubError
 from hub.rest.errors import BadRequest
 from hub.rest.heads import check_headers, check_target
 from hub.rest.middleware import refuse_early
 from hub.rest.uploads import temp_dir, too_large
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 FORM_OVERHEAD_BYTES = 1024 * 1024  # the other fields of a multipart request, and its boundaries
 

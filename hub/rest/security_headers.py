@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+
+from hub.core.asgi import Message, Send
 
 # What is no page can't load, run, send or be framed, should a browser ever show it.
 NO_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -18,14 +19,11 @@ PERMISSIONS = ", ".join(
     for feature in ("camera", "microphone", "geolocation", "payment", "usb", "serial", "bluetooth", "display-capture")
 )
 
-_Message = MutableMapping[str, Any]
-_Send = Callable[[_Message], Awaitable[None]]
 
-
-def with_security_headers(send: _Send, *, scheme: str) -> _Send:
+def with_security_headers(send: Send, *, scheme: str) -> Send:
     """Give a ``send`` that adds the headers of what is no page to an answer that didn't come from Django."""
 
-    async def send_with_headers(message: _Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = message.get("headers", ())
             present = {name.lower() for name, _value in given}
