@@ -16,7 +16,7 @@ from hub.core import bus
 from hub.core.embedded import EmbeddedServerError
 from hub.core.servers import ensure_queue
 from mcp_bridge import uris
-from mcp_bridge.following import Followers
+from mcp_bridge.subscription_filter import Followers
 from mcp_bridge.threads import in_thread
 
 logger = logging.getLogger(__name__)

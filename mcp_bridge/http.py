@@ -29,10 +29,10 @@ from mcp_bridge.body_entries import MOST_ENTRIES, TooManyEntries, with_few_entri
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import accepted_language
 from mcp_bridge.calls import Door
+from mcp_bridge.client_disconnects import enduring, quieten_sdk
 from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.counting import count_error
-from mcp_bridge.departures import enduring, quieten_sdk
 from mcp_bridge.errors import in_words
 from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key

@@ -21,7 +21,7 @@ from mcp.types import (
 
 from hub.access.principals import Principal
 from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
-from mcp_bridge.following import Kind
+from mcp_bridge.subscription_filter import Kind
 
 T = TypeVar("T")
 PAGE_SIZE = 50

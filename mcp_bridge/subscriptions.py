@@ -32,7 +32,7 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from hub.core.errors import Unauthenticated
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import current_caller
-from mcp_bridge.following import Follower, Gate, Kind
+from mcp_bridge.subscription_filter import Follower, Gate, Kind
 
 # Makes the follower of the client whose request is running.
 NewFollower = Callable[[], Follower]

@@ -25,8 +25,8 @@ from knowledge.models.documents import IN_WORK
 from knowledge.types.notices import Notice
 from review.engine import overall_verdict
 from review.judging.advising import advise
+from review.judging.model_session import Sitting
 from review.judging.sampling import SamplingProvider
-from review.judging.sitting import Sitting
 from review.models import CheckListEntry, Review, ReviewEdition, ReviewStatus
 from review.related import RelatedGoneError
 from review.sharing import lock_running

@@ -17,7 +17,7 @@ from knowledge.ontology.queries import topics_for
 from review.concealed import concealed_in
 from review.engine import CheckSpec, Judgement, judge
 from review.judging.excerpts import INJECTION_RULE
-from review.judging.sitting import PENDING, Sitting, is_for_model, with_opinion
+from review.judging.model_session import PENDING, Sitting, is_for_model, with_opinion
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Review, ReviewStatus
 from review.related import related_of
 from review.results import store_result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.http import HttpRequest

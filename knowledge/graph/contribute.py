@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 
 from hub.core.bounds import check_json
 from knowledge.facts import EdgeFact, Facts, NodeFact
+from knowledge.graph.merge_contributions import Said, edge_values, node_values, settle
 from knowledge.graph.resolve import MASTERS, Resolved, resolve
 from knowledge.graph.rows import insert_new
-from knowledge.graph.settle import Said, edge_values, node_values, settle
 from knowledge.models import (
     ContributionKind,
     Document,

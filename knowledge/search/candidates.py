@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet
-from knowledge.search.columnar import Columnar
-from knowledge.search.columns import BOOLEAN, FLOAT, INTEGER, read_columns
+from knowledge.search.column_store import Columnar
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
+from knowledge.search.sql_columns import BOOLEAN, FLOAT, INTEGER, read_columns
 
 # What a statement about candidates selects, of the tables c (chunks) and e (entries in the lexical index). A text
 # without a mark is like no other; that another text's mark is its number is as likely as that two texts share one.

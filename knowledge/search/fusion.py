@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.backends.stop_words import is_english
-from knowledge.search.columnar import Columnar
+from knowledge.search.column_store import Columnar
 from knowledge.types.search import SearchMode
 
 

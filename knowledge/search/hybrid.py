@@ -21,7 +21,7 @@ from knowledge.backends.rerankers import configured_reranker
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
 from knowledge.ports import Reranker
-from knowledge.search import beside, notices
+from knowledge.search import background, notices
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
 from knowledge.search.explain import explain
 from knowledge.search.fusion import weights_for
@@ -127,7 +127,7 @@ def _search(
 ) -> SearchResult:
     embed = partial(embed_question, query.text, embedding_set, watch)
     # The model takes as long as all that a search does before it needs the vector, and uses another core.
-    vector = embed if query.mode is SearchMode.LEXICAL else beside.begin(embed)
+    vector = embed if query.mode is SearchMode.LEXICAL else background.begin(embed)
     question = _read_question(query, expand)
     quoting = _look_for_phrases(principal, query, embedding_set, question, watch)
     within = (Q(pk__lte=query.after.newest) if query.after else Q()) & quoting.condition

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet
-from knowledge.search import beside
+from knowledge.search import background
 from knowledge.search.bm25 import Scores, ScoresWith, all_scores, best_scores, scores_of
 from knowledge.search.candidates import NO_CANDIDATES, Candidates, read_candidates
 from knowledge.search.postings import Piece, PieceKey, read_pieces
@@ -68,7 +68,7 @@ def sum_postings(
         of_permitted = scores_of(terms, pieces, permitted.numbers if terms else np.zeros(0, np.int64))
         return LexicalSums(terms=terms, pieces=pieces, scores=lambda _also: of_permitted, limit=limit)
     work = partial(best_scores, terms, pieces, limit)
-    wait = beside.begin(work) if is_beside else work
+    wait = background.begin(work) if is_beside else work
     return LexicalSums(terms=terms, pieces=pieces, scores=lambda also: wait()(also), limit=limit)
 
 

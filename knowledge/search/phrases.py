@@ -27,10 +27,10 @@ from hub.core.errors import InvalidInput, Unavailable
 from knowledge.backends.analysis import QueryTerms, terms_inside
 from knowledge.backends.embedders.text import normalise
 from knowledge.models import Chunk, EmbeddingSet
-from knowledge.search.divided import chunks_sharing
-from knowledge.search.holding import chunks_holding
 from knowledge.search.lexical import ranked_numbers
+from knowledge.search.phrase_across_chunks import chunks_sharing
 from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most
+from knowledge.search.phrase_sql import chunks_holding
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
 from knowledge.search.snapshot import going_back

@@ -14,7 +14,7 @@ from knowledge.backends.analysis import QueryTerms, fold
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidates
-from knowledge.search.columnar import Columnar
+from knowledge.search.column_store import Columnar
 from knowledge.search.fusion import WEIGHTS, Weights, fuse
 from knowledge.search.legs import Findings
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery

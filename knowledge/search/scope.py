@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.backends.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
-from knowledge.search.columns import INTEGER, read_columns
+from knowledge.search.sql_columns import INTEGER, read_columns
 from knowledge.search.visible import VisibleVersions, visible_versions
 from knowledge.text.numbering import heading_number
 from knowledge.text.numerals import DIGITS, MOST_WRITTEN, TENS, write_numeral

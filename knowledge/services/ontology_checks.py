@@ -23,7 +23,7 @@ from knowledge.ontology.queries import topics_for
 from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.reasoning import InferenceType, reason
 from knowledge.ontology.vocabulary import expand, prefixes_of
-from knowledge.search.within import nearest_within
+from knowledge.search.single_document import nearest_within
 from knowledge.services.documents import get_document
 from knowledge.services.ontologies import get_ontology
 from knowledge.services.reading import readable_version

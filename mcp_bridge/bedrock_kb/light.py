@@ -25,7 +25,7 @@ from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, KnowledgeBaseError, Mis
 from mcp_bridge.bedrock_kb import schemas
 from mcp_bridge.bedrock_kb.errors import failed_question, invalid_argument
 from mcp_bridge.icons import icon
-from mcp_bridge.slim import slim_input, slim_output
+from mcp_bridge.schema_compaction import slim_input, slim_output
 from mcp_bridge.stdio import serve
 
 VERSION = "0.1.0"

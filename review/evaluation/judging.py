@@ -19,7 +19,7 @@ from knowledge.ontology.queries import topics_for
 from review.engine import CheckSpec, judge
 from review.evaluation.matching import Defect, Said, answer
 from review.evaluation.model_answers import ModelAnswers
-from review.judging.sitting import is_for_model
+from review.judging.model_session import is_for_model
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, CheckResult, MasterStatus, ReviewStatus
 from review.related import related_document
 from review.rules import list_rules, run_rules

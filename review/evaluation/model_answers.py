@@ -25,9 +25,9 @@ from knowledge.types.notices import Notice
 from review.engine import NEEDS_LLM
 from review.judging.excerpts import find_material, planted_in
 from review.judging.judge import Judge
+from review.judging.model_session import purpose_of, task_of
 from review.judging.prompts import texts_of
 from review.judging.sampling import ReplayProvider
-from review.judging.sitting import purpose_of, task_of
 from review.judging.types import Opinion
 from review.models import CheckItemVersion, CheckResult
 from review.types import RuleInput, Verdict

@@ -31,8 +31,8 @@ from review.judging.advice import (
 )
 from review.judging.excerpts import INJECTION_RULE, harmless, speaks
 from review.judging.judge import Judge, model_judging
+from review.judging.model_session import Sitting, suggestions_of, task_of
 from review.judging.plan import holds_planted
-from review.judging.sitting import Sitting, suggestions_of, task_of
 from review.models import CheckItemVersion, Finding, ModelSuggestion, Review
 from review.types import JUDGED_BY_MODEL, Severity, Span
 

@@ -1,6 +1,6 @@
 """What may be done with check masters and reviews."""
 
-from review.services.carrying import CarryOffer, carry_offer, carry_triage
+from review.services.carry_over import CarryOffer, carry_offer, carry_triage
 from review.services.comparing import Comparison, compare_reviews, difference
 from review.services.estimates import ReviewEstimate, estimate_review
 from review.services.lint import MAX_CHARACTERS, TextFormat, lint_text

@@ -21,8 +21,8 @@ from review.judging.digest import plan_digest
 from review.judging.excerpts import find_material, plain_target, planted_in
 from review.judging.forecast import Forecaster, is_long
 from review.judging.long_documents import is_affordable, is_screened, unanswered
+from review.judging.model_session import task_of
 from review.judging.prompts import numbers_in_force, texts_of
-from review.judging.sitting import task_of
 from review.models import CheckItemVersion
 from review.rules.criteria import rules_of
 from review.services.reviews import ReviewOptions, Subject, find_subject

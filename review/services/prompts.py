@@ -22,8 +22,8 @@ from knowledge.models import VersionContent
 from knowledge.services.documents import get_document
 from review.judging.excerpts import find_material, plain_target, planted_in
 from review.judging.judge import Judge
+from review.judging.model_session import purpose_of, task_of
 from review.judging.prompts import numbers_in_force, texts_of
-from review.judging.sitting import purpose_of, task_of
 from review.judging.types import Opinion
 from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptKind
 from review.services.candidates import find_prompt, prompt_candidate

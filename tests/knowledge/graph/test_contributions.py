@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from hub.access.principals import Classification, local_operator
 from knowledge.graph.masters import sync_masters
+from knowledge.graph.merge_contributions import settle as settle_rows
 from knowledge.graph.rows import insert_new
-from knowledge.graph.settle import settle as settle_rows
 from knowledge.ingest import graph
 from knowledge.models import (
     Document,

@@ -11,7 +11,7 @@ from hub.evaluation.models import EvaluationRun
 from hub.evaluation.review_cases import review_case
 from knowledge.services.deletion import delete_document
 from review.evaluation import execution
-from review.judging.sitting import Sitting
+from review.judging.model_session import Sitting
 from review.services.evaluation import save_case
 from review.services.evaluation_runs import start_run
 from review.work import Work

@@ -7,7 +7,7 @@ from unicodedata import normalize
 import pytest
 
 from knowledge.models import Chunk
-from knowledge.search.holding import chunks_holding, letter_patterns
+from knowledge.search.phrase_sql import chunks_holding, letter_patterns
 from tests.knowledge.search.shelf import Library
 
 SPELT = {

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from starlette.requests import ClientDisconnect
 
-from mcp_bridge.departures import SDK_LOGGER, enduring, quieten_sdk
+from mcp_bridge.client_disconnects import SDK_LOGGER, enduring, quieten_sdk
 
 pytestmark = pytest.mark.anyio
 START = {"type": "http.response.start", "status": 200, "headers": []}

@@ -8,7 +8,7 @@ import pytest
 from django.db import Error, connection
 
 from knowledge.models import DocumentVersion
-from knowledge.search.within import nearest_within, rank_within
+from knowledge.search.single_document import nearest_within, rank_within
 from tests.knowledge.search.shelf import Library
 from tests.knowledge.search.test_degraded import break_table
 from tests.knowledge.search.test_failing_statements import MOST_STATEMENTS, cut_connection, failing

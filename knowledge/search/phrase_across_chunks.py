@@ -1,7 +1,7 @@
 """Phrases that begin in one passage and end in the next one.
 
-Postings tell which passages may have a half (`halves.py`). Their neighbours are asked of PostgreSQL, and texts are read
-only of those of which the postings of both allow it.
+Postings say which passages may have a half (`phrase_split.py`). Their neighbours are asked of PostgreSQL, and only the
+texts are read of which the postings of both allow it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from django.db import connection
 
-from knowledge.search.halves import LEAST_DIVIDED, Halves, find_halves
-from knowledge.search.holding import SQUEEZED, letter_patterns
 from knowledge.search.phrase_postings import rarest
+from knowledge.search.phrase_split import LEAST_DIVIDED, Halves, find_halves
+from knowledge.search.phrase_sql import SQUEEZED, letter_patterns
 from knowledge.search.postings import array_literal
 from knowledge.search.weighing import KnownTerm, visible_pieces
 

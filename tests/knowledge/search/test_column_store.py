@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from knowledge.search.candidates import NO_CANDIDATES, Candidates
-from knowledge.search.columnar import Columnar
+from knowledge.search.column_store import Columnar
 from knowledge.search.fusion import Evidence
 from knowledge.search.ranking import Ranking
 

@@ -9,8 +9,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field, TypeAdapter
 
+from mcp_bridge.schema_compaction import shortened, slim_input, slim_output
 from mcp_bridge.servers import SERVERS
-from mcp_bridge.slim import shortened, slim_input, slim_output
 from tests.mcp_bridge.test_servers import client_of
 
 pytestmark = pytest.mark.anyio

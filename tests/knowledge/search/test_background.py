@@ -10,7 +10,7 @@ import pytest
 
 from hub.access.principals import local_operator
 from knowledge.backends.active_embedder import get_embedder
-from knowledge.search import beside, lexical, scope
+from knowledge.search import background, lexical, scope
 from knowledge.search.bm25 import ScoresWith, best_scores
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchMode, SearchQuery
@@ -23,19 +23,19 @@ of_the_call: ContextVar[str] = ContextVar("of_the_call", default="")
 
 def test_work_beside_knows_the_callers_context_and_raises_where_it_is_waited_for() -> None:
     of_the_call.set("監査")
-    assert beside.begin(of_the_call.get)() == "監査"
-    failing = beside.begin(lambda: {}["無い"])
+    assert background.begin(of_the_call.get)() == "監査"
+    failing = background.begin(lambda: {}["無い"])
     with pytest.raises(KeyError, match="無い"):
         failing()
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # newer Pythons don't like what is tried here
 def test_a_forked_process_begins_work_of_its_own() -> None:
-    assert beside.begin(os.getpid)() == os.getpid()
+    assert background.begin(os.getpid)() == os.getpid()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, b"%d" % beside.begin(os.getpid)())
+        os.write(writing, b"%d" % background.begin(os.getpid)())
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(reading, 100) == b"%d" % child
