@@ -45,9 +45,10 @@ class LexicalHits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LexicalSums:
-    """What the postings of some terms say of the permitted chunks if they are few, or of all, whoever may see them.
+    """Scores of chunks for some terms: of the permitted ones where they are few, else of all.
 
-    Of all chunks at least the best ``limit`` are scored.
+    In the second case no permission filter is applied: the caller of ``scores`` must apply it. At least the best
+    ``limit`` of all chunks are scored then.
     """
 
     terms: Sequence[FieldTerm]
