@@ -4,6 +4,8 @@ import pytest
 from django.test import Client
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from hub.api import api
+
 
 @pytest.fixture
 def schema(db) -> dict:
@@ -46,3 +48,9 @@ def test_the_interactive_docs_are_a_page(db):
 
     assert response.status_code == 200
     assert b"/api/v1/openapi.json" in response.content
+
+
+def test_the_description_is_made_once_since_strangers_may_ask_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = api.get_openapi_schema(path_prefix="/api/v1/")
+    monkeypatch.setattr(type(api), "_describe", lambda *_given: pytest.fail("made again"))
+    assert api.get_openapi_schema(path_prefix="/api/v1/") is first
