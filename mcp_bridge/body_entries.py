@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
 
 from hub.core.asgi import Message, Receive
+from hub.core.bounds import levels
 
 MOST_ENTRIES = 3000
 # Below this no request has enough of them to matter.
@@ -46,18 +46,11 @@ async def with_few_entries(receive: Receive, *, most_bytes: int) -> Receive:
 
 def _check(body: bytes) -> None:
     try:
-        level = [json.loads(body)]
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return  # the server says what is wrong with it
     entries = 0
-    while level:
+    for level in levels(value):
         entries += len(level)
         if entries > MOST_ENTRIES:
             raise TooManyEntries
-        level = [inner for one in level for inner in _inside(one)]
-
-
-def _inside(value: object) -> list[object]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return value if isinstance(value, list) else []

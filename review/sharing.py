@@ -6,21 +6,14 @@ is decided by a look under the review's lock: each check has one result, whoever
 
 from __future__ import annotations
 
-import hashlib
-
-from django.db import connection
-
 from hub.core.lease import LeaseLost
+from hub.core.locks import try_lock
 from review.models import Review, ReviewStatus
 
 
 def claim_check(review_id: int, item_version_id: int) -> bool:
     """Take a check for this transaction, without waiting; False while another worker is at it."""
-    # The first 60 bits, as other locks that are named by a hash; two names that meet cost a moment's wait.
-    name = hashlib.sha256(f"review:{review_id}:{item_version_id}".encode()).hexdigest()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int(name[:15], 16)])
-        return bool(cursor.fetchone()[0])
+    return try_lock(f"review:{review_id}:{item_version_id}")
 
 
 def lock_running(review_id: int) -> None:

@@ -8,7 +8,6 @@ count for nothing, so a wait ends HUB_SIGN_IN_WAIT_MINUTES after the last that w
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -32,6 +31,7 @@ from hub.access.principals import Classification, Principal
 from hub.access.services import record_event
 from hub.core.context import current_call
 from hub.core.errors import Forbidden
+from hub.core.locks import try_lock
 
 KNOWN_FOR = timedelta(days=30)
 NO_ADDRESS = "::"  # what axes counts by must not be null
@@ -82,12 +82,9 @@ def only_sign_in_as(username: str) -> Iterator[None]:
 
     :raises ValidationError: another one is being checked; waiting for it would hold up a request's thread.
     """
-    name = hashlib.sha256(f"sign-in:{username}".encode(errors="replace")).hexdigest()
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int(name[:15], 16)])
-            if not cursor.fetchone()[0]:
-                raise ValidationError(_("Another password for this name is being checked. Try again."), code="busy")
+        if not try_lock(f"sign-in:{username}"):
+            raise ValidationError(_("Another password for this name is being checked. Try again."), code="busy")
         yield
 
 

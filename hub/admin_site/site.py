@@ -52,18 +52,10 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
         """Complete as Django does; a field that leads here from elsewhere has nothing to complete, and is refused."""
-        if request.method != "GET":  # refused by the view
-            response: HttpResponseBase = super().autocomplete_view(request)
-            return response
-        try:
-            model = apps.get_model(request.GET.get("app_label", ""), request.GET.get("model_name", ""))
-            is_own = model._meta.get_field(request.GET.get("field_name", "")).concrete
-        except (LookupError, ValueError, FieldDoesNotExist) as error:
-            raise PermissionDenied from error
-        if not is_own:
+        if request.method == "GET" and not _names_own_field(request):  # other methods are refused by the view
             raise PermissionDenied
-        answer: HttpResponseBase = super().autocomplete_view(request)
-        return answer
+        response: HttpResponseBase = super().autocomplete_view(request)
+        return response
 
     def get_urls(self) -> list[URLPattern]:
         """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""
@@ -71,3 +63,12 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         menu_search = path("menu-search/", self.admin_view(self.search), name="search")
         rest = [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "search"]
         return [*pages, menu_search, *rest]
+
+
+def _names_own_field(request: HttpRequest) -> bool:
+    """Whether the address names a column of a model, and not what leads to it from elsewhere."""
+    try:
+        model = apps.get_model(request.GET.get("app_label", ""), request.GET.get("model_name", ""))
+        return bool(model._meta.get_field(request.GET.get("field_name", "")).concrete)
+    except (LookupError, ValueError, FieldDoesNotExist):
+        return False

@@ -118,21 +118,25 @@ def unstorable(field: str) -> HubError:
 def check_json(value: object, field: str, limits: JsonLimits = GIVEN_JSON) -> None:
     """Refuse a JSON value that is too large, too deep, or has what JSON can't say. Raises InvalidInput."""
     entries = 0
-    level: list[object] = [value]
-    for _depth in range(limits.depth + 1):
+    for depth, level in enumerate(levels(value)):
+        if depth > limits.depth:
+            raise _too_much(field, _('"{field}" is nested more than {limit} levels deep.'), limits.depth)
         entries += len(level)
         if entries > limits.entries + 1:
             raise _too_much(field, _('"{field}" has more than {limit} keys and list items.'), limits.entries)
         for one in level:
             _check_number(one, field)
-        level = [inner for one in level for inner in _inside(one)]
-        if not level:
-            break
-    else:
-        raise _too_much(field, _('"{field}" is nested more than {limit} levels deep.'), limits.depth)
     check_strings(value, field)
     if len(json.dumps(value, ensure_ascii=False).encode()) > limits.size_bytes:
         raise _too_much(field, _('"{field}" is larger than {limit} bytes.'), limits.size_bytes)
+
+
+def levels(value: object) -> Iterator[Collection[object]]:
+    """Yield the JSON value itself, then what is in it, then what is in that, while there is any. No recursion."""
+    level: list[object] = [value]
+    while level:
+        yield level
+        level = [inner for one in level for inner in _inside(one)]
 
 
 def _inside(value: object) -> Collection[object]:
