@@ -61,7 +61,7 @@ class OneThreadHandler(ASGIHandler):
                 is_question = request.method in READING or request.path in QUESTIONS
                 return await (thread.ask if is_question else thread.run)(self.get_response, request)
         except (TooBusy, TooManyAtOnce) as error:
-            return _told_busy(request, error)
+            return _busy_response(request, error)
 
 
 def _probe_threads() -> Mapping[str, RequestThreads]:
@@ -73,7 +73,7 @@ def _probe_threads() -> Mapping[str, RequestThreads]:
     return {"/healthz": RequestThreads(most=1, wait_s=PROBE_WAIT_S), "/readyz": others, "/metrics": others}
 
 
-def _told_busy(request: HttpRequest, error: TooBusy | TooManyAtOnce) -> HttpResponseBase:
+def _busy_response(request: HttpRequest, error: TooBusy | TooManyAtOnce) -> HttpResponseBase:
     problem = refuse_early(request, error)
     if is_api_call(request):
         return problem

@@ -27,8 +27,8 @@ def caller_name(principal: Principal) -> str:
 class Turns:
     """Turns at one kind of costly work in one process: ``most`` at a time, each of another caller.
 
-    ``most_waiting`` calls more of a caller may wait for the one before, and whoever finds all turns taken waits, too:
-    for ``wait_s`` at most. Safe for several threads.
+    Up to ``most_waiting`` further calls of a caller wait for the one before, and a caller who finds all turns taken
+    waits as well: for ``wait_s`` at most. Safe for several threads.
     """
 
     def __init__(self, *, most: int, most_waiting: int, wait_s: float) -> None:

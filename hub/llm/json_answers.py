@@ -12,7 +12,6 @@ from jsonschema.exceptions import best_match
 
 from hub.core.bounds import check_strings
 from hub.core.errors import InvalidInput
-from hub.core.storable import storable
 from hub.llm.errors import LlmInvalidAnswer
 from hub.llm.types import AnswerSchema
 
@@ -42,7 +41,7 @@ def read_answer(text: str, schema: AnswerSchema) -> Any:  # noqa: ANN401 - any J
         raise LlmInvalidAnswer(
             _("The language model's answer has characters that can't be stored (NUL, half of a surrogate pair)."),
             code="llm_unstorable",
-            text=storable(text),
+            text=text,
         ) from error
     problem = best_match(Draft202012Validator(schema.schema).iter_errors(data))
     if problem is not None:

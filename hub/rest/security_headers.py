@@ -26,13 +26,17 @@ def with_security_headers(send: Send, *, scheme: str) -> Send:
             given = message.get("headers", ())
             present = {name.lower() for name, _value in given}
             if not _ON_ALL.keys() <= present:
-                has_tls = scheme == "https" or settings.CONFIG.public_url.startswith("https://")
-                wanted = {**_ON_ALL, **(_OVER_TLS if has_tls else {})}
+                wanted = {**_ON_ALL, **(_OVER_TLS if _comes_by_tls(scheme == "https") else {})}
                 added = [(name, value) for name, value in wanted.items() if name not in present]
                 message = {**message, "headers": [*given, *added]}
         await send(message)
 
     return send_with_headers
+
+
+def _comes_by_tls(is_secure: bool) -> bool:
+    """Whether clients come by TLS, also where it ends in a proxy before the hub."""
+    return is_secure or bool(settings.CONFIG.public_url.startswith("https://"))
 
 
 _ON_ALL = {
@@ -48,9 +52,9 @@ class SecurityHeadersMiddleware(CSPMiddleware):
     """CONTENT_SECURITY_POLICY on pages, a policy that allows nothing on all else; a view's own policy is kept."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Add the headers. HSTS goes wherever clients come by TLS, also where it ends in a proxy before the hub."""
+        """Add the headers, HSTS where clients come by TLS."""
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
-        if request.is_secure() or settings.CONFIG.public_url.startswith("https://"):
+        if _comes_by_tls(request.is_secure()):
             response.headers.setdefault("Strict-Transport-Security", HSTS)
         if response.headers.get("Content-Type", "").startswith("text/html"):
             return super().process_response(request, response)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +10,7 @@ from django.utils import timezone
 from rdflib import Graph
 
 from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.isolation import run_isolated
+from knowledge.backends.parsers.isolation import as_it_is, run_on_bytes
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.models import Ontology
 from knowledge.ontology.rdf_writing import graph_of
@@ -51,14 +49,8 @@ def _report(graph: Graph) -> dict[str, Any]:
 
     :raises ParseError: it took too much time or memory.
     """
-    with tempfile.NamedTemporaryFile(prefix="hub-shapes-") as file:
-        file.write(graph.serialize(format="nt", encoding="utf-8"))
-        file.flush()
-        return run_isolated(TASK, Path(file.name), _result, filename="shapes.nt", limits=LIMITS)
-
-
-def _result(report: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    return report
+    statements = graph.serialize(format="nt", encoding="utf-8")
+    return run_on_bytes(TASK, statements, as_it_is, filename="shapes.nt", limits=LIMITS)
 
 
 def lost_checks() -> list[int]:

@@ -115,7 +115,7 @@ _OF_ALL = f"""{_TERMS.format(more="")}
 SELECT field, NULL, NULL, sum(chunks)::bigint, ARRAY[sum(total_length)::bigint], NULL
 FROM knowledge_lexicalstatistics WHERE policy_id IS NULL OR policy_id = %s GROUP BY field
 """  # noqa: S608 - constants
-# The row without a text tells what there is to count in: all segments, and the versions, as they are sent in binary.
+# The row without a text is what words are counted in: all segments, and the versions, as they are sent in binary.
 _OF_VISIBLE = f"""{_TERMS.format(more=", NULL::bytea")}
 SELECT NULL, NULL, NULL, NULL, array_agg(id), array_agg(written_by), (
   SELECT string_agg(int8send(visible.id::bigint), '') FROM ({{visible}}) AS visible (id)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -12,7 +10,7 @@ from rdflib import Graph, URIRef
 from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
 from hub.core.languages import in_language
 from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.isolation import HostLost, run_isolated
+from knowledge.backends.parsers.isolation import HostLost, as_it_is, run_on_bytes
 from knowledge.backends.parsers.limits import ParseLimits
 from knowledge.models.ontology import LONGEST_REMAINDER
 from knowledge.ontology.rdf_files import from_ntriples
@@ -34,22 +32,13 @@ def read_graph(data: bytes, *, rdf_format: str, domain: str) -> Graph:
     if len(data) > MAX_BYTES:
         raise LimitExceeded(_("An ontology file may have {limit} bytes; this one has more."), limit=MAX_BYTES)
     arguments = {"rdf_format": rdf_format, "domain": domain, "max_triples": MAX_TRIPLES}
-    with tempfile.NamedTemporaryFile(prefix="hub-rdf-") as file:
-        file.write(data)
-        file.flush()
-        try:
-            result = run_isolated(
-                READ_TASK, Path(file.name), _result, filename="ontology.rdf", limits=LIMITS, arguments=arguments
-            )
-        except ParseError as error:
-            raise LimitExceeded("{reason}", reason=in_language(error.ja, error.en)) from error
-        except HostLost as error:
-            raise Unavailable(_("Reading the file was interrupted. Try again.")) from error
+    try:
+        result = run_on_bytes(READ_TASK, data, as_it_is, filename="ontology.rdf", limits=LIMITS, arguments=arguments)
+    except ParseError as error:
+        raise LimitExceeded("{reason}", reason=in_language(error.ja, error.en)) from error
+    except HostLost as error:
+        raise Unavailable(_("Reading the file was interrupted. Try again.")) from error
     return _graph(result, rdf_format)
-
-
-def _result(result: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    return result
 
 
 def _graph(result: dict[str, Any], rdf_format: str) -> Graph:

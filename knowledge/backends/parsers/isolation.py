@@ -50,6 +50,27 @@ def parse_isolated(
     )
 
 
+def as_it_is(result: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """Load a task's JSON object without making anything of it."""
+    return result
+
+
+def run_on_bytes(
+    task: str,
+    data: bytes,
+    load: Callable[[dict[str, Any], Path], Result],
+    *,
+    filename: str,
+    limits: ParseLimits,
+    arguments: Mapping[str, Any] | None = None,
+) -> Result:
+    """Run ``task`` on bytes as :func:`run_isolated` does on a file, with the same errors."""
+    with tempfile.NamedTemporaryFile(prefix="hub-data-") as file:
+        file.write(data)
+        file.flush()
+        return run_isolated(task, Path(file.name), load, filename=filename, limits=limits, arguments=arguments)
+
+
 def run_isolated(
     task: str,
     path: Path,

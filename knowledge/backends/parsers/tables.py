@@ -9,7 +9,6 @@ import csv
 import datetime
 import io
 import json
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Any
 from knowledge.backends.parsers.archive import check_archive
 from knowledge.backends.parsers.encoding import decode_text
 from knowledge.backends.parsers.errors import ParseError, corrupted, parse_error, readable_size
-from knowledge.backends.parsers.isolation import HostLost, Result, run_isolated
+from knowledge.backends.parsers.isolation import HostLost, Result, run_on_bytes
 from knowledge.backends.parsers.limits import ParseLimits
 
 _MB = 1024 * 1024
@@ -97,15 +96,10 @@ def _run(
 ) -> Result:
     if len(content) > limits.max_input_bytes:  # before it is written anywhere
         raise _too_large(len(content), limits)
-    with tempfile.NamedTemporaryFile(prefix="hub-table-") as file:
-        file.write(content)
-        file.flush()
-        try:
-            return run_isolated(
-                f"{_TASKS}:{task}", Path(file.name), load, filename=filename, limits=limits, arguments=arguments
-            )
-        except HostLost as error:
-            raise parse_error("reader_lost") from error
+    try:
+        return run_on_bytes(f"{_TASKS}:{task}", content, load, filename=filename, limits=limits, arguments=arguments)
+    except HostLost as error:
+        raise parse_error("reader_lost") from error
 
 
 def _sheets(result: dict[str, Any], _folder: Path) -> tuple[Sheet, ...]:
