@@ -41,6 +41,8 @@ READERS = (
     "knowledge.backends.chunkers",
     "review.rules",
 )
+# The graph's engine takes nearly all static memory of threads: who loads it here takes it from tests that come later.
+PROGRAMS = ("knowledge.graph.cypher.child",)
 MODULES = (
     "knowledge.backends.analysis",
     "knowledge.backends.codes",
@@ -186,7 +188,8 @@ def modules() -> Iterator[Any]:
         package = importlib.import_module(name)
         yield package
         for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            yield importlib.import_module(found.name)
+            if found.name not in PROGRAMS:
+                yield importlib.import_module(found.name)
     yield from map(importlib.import_module, MODULES)
 
 
