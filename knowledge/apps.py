@@ -1,6 +1,7 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
+
+from hub.core.shipped_content import load_after_migrations
 
 
 class KnowledgeConfig(AppConfig):
@@ -19,10 +20,10 @@ class KnowledgeConfig(AppConfig):
         count_rights_of(rights_by_grants)
         ask_for_ids("doc", Document.objects.any_hidden)
         watch(Collection, CollectionGrant)
-        post_migrate.connect(_load_shipped_content, sender=self)
+        load_after_migrations(self, _load_shipped_content)
 
 
-def _load_shipped_content(**_signal: object) -> None:
+def _load_shipped_content() -> None:
     from knowledge.shipped import load_shipped_content  # models are not loaded yet when this module is
 
     load_shipped_content()

@@ -1,6 +1,7 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
+
+from hub.core.shipped_content import load_after_migrations
 
 
 class McpBridgeConfig(AppConfig):
@@ -9,10 +10,10 @@ class McpBridgeConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        post_migrate.connect(_load_shipped_prompts, sender=self)
+        load_after_migrations(self, _load_shipped_prompts)
 
 
-def _load_shipped_prompts(**_signal: object) -> None:
+def _load_shipped_prompts() -> None:
     from mcp_bridge.prompts.shipped import load_shipped_prompts  # models are not loaded yet when this module is
 
     load_shipped_prompts()

@@ -1,6 +1,7 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
+
+from hub.core.shipped_content import load_after_migrations
 
 
 class ReviewConfig(AppConfig):
@@ -22,7 +23,7 @@ class ReviewConfig(AppConfig):
 
         ask_for_ids("rev", Review.objects.any_hidden)
         ask_for_ids("fnd", Finding.objects.any_hidden)
-        post_migrate.connect(_load_shipped_content, sender=self)
+        load_after_migrations(self, _load_shipped_content)
         erase_with(erase_reviews_of)
         find_check_items_with(mapped_items)
         tell_of_editions(mark_suspects)
@@ -30,7 +31,7 @@ class ReviewConfig(AppConfig):
         register_graph_master(CheckItems())
 
 
-def _load_shipped_content(**_signal: object) -> None:
+def _load_shipped_content() -> None:
     from knowledge.graph.masters import sync_masters  # models are not loaded yet when this module is
     from review.shipped import load_shipped_content
 

@@ -50,14 +50,14 @@ def test_no_way_of_writing_a_row_goes_past_the_bound():
         assert refused.value.data["field"] == "source"
 
 
-def test_the_table_refuses_what_comes_from_elsewhere_and_keeps_what_it_has():
-    guideline = Guideline.objects.first()
-    assert guideline is not None
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT convalidated FROM pg_constraint WHERE conname = 'knowledge_guideline_source_length'")
-        assert cursor.fetchone() == (False,)
-        with pytest.raises(IntegrityError, match="knowledge_guideline_source_length"), transaction.atomic():
-            cursor.execute("UPDATE knowledge_guideline SET source = repeat('x', %s)", [LONG_TEXT + 1])
+def test_the_table_refuses_what_comes_from_elsewhere():
+    assert Guideline.objects.exists()
+    with (
+        connection.cursor() as cursor,
+        pytest.raises(IntegrityError, match="knowledge_guideline_source_length"),
+        transaction.atomic(),
+    ):
+        cursor.execute("UPDATE knowledge_guideline SET source = repeat('x', %s)", [LONG_TEXT + 1])
 
 
 def sheet(*rows: tuple[object, ...]) -> bytes:

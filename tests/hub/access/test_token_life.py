@@ -9,13 +9,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from hub.access.bearer import find_token
 from hub.access.models import AccessToken
 from hub.access.principals import Scope, local_operator
 from hub.access.services import authenticate, create_token
@@ -149,26 +146,3 @@ def test_the_form_suggests_a_year_and_takes_no_longer_life():
     assert not AccessToken.objects.exists()
     client.post(page, {**asked, "expires_at_0": f"{last - timedelta(days=2):%Y-%m-%d}"})
     assert AccessToken.objects.get().expires_at < last
-
-
-@pytest.mark.django_db(transaction=True)
-def test_tokens_of_before_get_an_end_go_on_and_keep_it_when_the_migration_is_taken_back():
-    executor = MigrationExecutor(connection)
-    now = [("access", "0006_token_life")]
-    executor.migrate([("access", "0005_empty_kept_answers")])
-    old = executor.loader.project_state([("access", "0005_empty_kept_answers")]).apps
-    try:
-        user = old.get_model("auth", "User").objects.create(username="dave", password="md5$salt$4567")
-        rows = old.get_model("access", "AccessToken").objects
-        soon = timezone.now() + timedelta(days=3)
-        for digest, end in (("1", None), ("2", soon), ("3", timezone.now() + 9 * YEAR)):
-            rows.create(digest=digest * 64, hint="hub_", name=digest, user=user, scopes=["read"], expires_at=end)
-    finally:
-        MigrationExecutor(connection).migrate(now)
-    ends = dict(AccessToken.objects.values_list("name", "expires_at"))
-    assert ends["2"] == soon
-    assert ends["1"] == ends["3"] <= timezone.now() + YEAR
-    assert all(find_token(digest * 64).is_usable(timezone.now()) for digest in "123")
-    MigrationExecutor(connection).migrate([("access", "0005_empty_kept_answers")])
-    MigrationExecutor(connection).migrate(now)
-    assert dict(AccessToken.objects.values_list("name", "expires_at")) == ends

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -216,26 +215,3 @@ def test_merging_while_others_write_and_delete_loses_nothing() -> None:
     assert lost_entries() == []
     assert statistics() == counted()
     assert len({chunk_id for _field, _text, chunk_id, _tf, _length in rows()}) == 12
-
-
-def test_an_upgrade_keeps_what_was_indexed_before(chunks: list[Chunk]) -> None:
-    """The migration's own SQL turns one row for each term and passage into packed ones that say the same."""
-    migration = importlib.import_module("knowledge.migrations.0008_search")
-    before, counted_before = rows(), statistics()
-    keys = dict(LexicalEntry.objects.values_list("chunk__public_id", "chunk_id"))
-    terms = {(field, text): pk for pk, field, text in LexicalTerm.objects.values_list("pk", "field", "text")}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TABLE knowledge_lexicalposting_old (term_id bigint, chunk_id bigint, tf smallint, length integer)"
-        )
-        cursor.executemany(
-            "INSERT INTO knowledge_lexicalposting_old VALUES (%s, %s, %s, %s)",
-            [(terms[field, text], keys[chunk_id], tf, length) for field, text, chunk_id, tf, length in before],
-        )
-        for model in (LexicalEntry, LexicalSegment, LexicalStatistics):
-            model.objects.all().delete()
-        cursor.execute(migration.CONVERT)
-    assert rows() == before
-    assert statistics() == counted_before
-    assert lost_entries() == []
-    assert set(LexicalEntry.objects.values_list("analysis", flat=True)) == {1}

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from io import BytesIO
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.urls import reverse
 
 from hub.core.errors import HubError, NotFound
@@ -329,14 +326,3 @@ def test_starting_a_review_says_that_it_is_classified_as_its_related_document(de
     assert notice["code"] == "classified_as_related"
     assert "c3" in notice["en"]
     assert alone.json()["notices"] == []
-
-
-def test_what_was_stored_before_is_withheld_as_well(design, requirements, heidi, alice):
-    review = reviewed(alice, design, requirements)
-    Finding.objects.filter(result__review=review).update(rests_on=[])
-    migration = import_module("review.migrations.0012_what_findings_rest_on")
-    migration.note_sources(MigrationExecutor(connection).loader.project_state().apps, None)
-
-    assert hidden_finding(review).rests_on == [requirements.public_id]
-    assert open_finding(review).rests_on == []
-    assert names_nothing(heidi.get(f"/reviews/{review.public_id}").content.decode(), requirements)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import connection
 
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict, NotFound
@@ -152,15 +148,3 @@ def test_only_who_began_a_sampled_review_goes_on_with_it(document):
     Review.objects.filter(pk=review.pk).update(requested_by=User.objects.create(username="bob"))
     with pytest.raises(NotFound):
         sampling.take_up(local_operator(), review.public_id)
-
-
-def test_what_older_versions_recorded_of_callers_models_is_removed(db):
-    migration = importlib.import_module("hub.llm.migrations.0003_forget_callers_models")
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE llm_recordedanswer DROP CONSTRAINT no_recorded_answer_of_callers_models")
-    for provider in ("sampling", "openai"):
-        RecordedAnswer.objects.create(
-            key=provider, provider=provider, model="m", text="{}", finish_reason="stop", tokens_in=1, tokens_out=1
-        )
-    migration.forget(apps, None)
-    assert list(RecordedAnswer.objects.values_list("provider", flat=True)) == ["openai"]
