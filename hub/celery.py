@@ -35,7 +35,6 @@ warnings.filterwarnings("ignore", category=SecurityWarning)
 app = Celery("hub")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(related_name="scheduled")
 app.conf.beat_schedule = {
     "sweep-documents": {"task": "knowledge.sweep", "schedule": 5.0, "options": {"expires": 5}},
     "sweep-reviews": {"task": "review.sweep", "schedule": 5.0, "options": {"expires": 5}},

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from celery import Task, shared_task
+from celery import shared_task
+from django.utils import timezone
 
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
+from knowledge.backends.sources.private_copies import prune_private_folders
 from knowledge.backends.warm_up import warm_up
+from knowledge.graph.cypher.projection import prune_removals
 from knowledge.graph.masters import sync_masters
 from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal, shape_checks
 from knowledge.measuring import runs
+from knowledge.services import deletion, retention, scans
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
 def advance_version(*, version_id: int) -> None:
     """Do the next stage of a version and queue what follows."""
     if pipeline.advance(version_id):
-        enqueue(advance_version, version_id=version_id)
+        enqueue("knowledge.advance_version", version_id=version_id)
 
 
 # A message that waits longer is dropped: the sweep sends another one every few seconds while a set needs work.
@@ -28,14 +31,14 @@ def advance_version(*, version_id: int) -> None:
 def build_embedding_set(*, set_id: int) -> None:
     """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
     if set_builds.build_slice(set_id) or set_removal.clear_slice(set_id):
-        enqueue(build_embedding_set, set_id=set_id)
+        enqueue("knowledge.build_embedding_set", set_id=set_id)
 
 
 @shared_task(name="knowledge.keep_lexical_index", ignore_result=True, expires=30)
 def keep_lexical_index() -> None:
     """Merge what was indexed, index again what a new edition of the analysis cuts otherwise, and queue the rest."""
     if lexical_upkeep.keep_lexical_index():
-        enqueue(keep_lexical_index)
+        enqueue("knowledge.keep_lexical_index")
 
 
 # Slices leave the workers to documents in between; one that waits for a minute is not worth being done any more.
@@ -44,7 +47,7 @@ def warm_up_search(*, start: int = 0) -> None:
     """Read a part of the search index into memory, and queue the rest."""
     following = warm_up(start)
     if following is not None:
-        enqueue(warm_up_search, start=following)
+        enqueue("knowledge.warm_up_search", start=following)
 
 
 @shared_task(name="knowledge.update_graph", acks_late=True, expires=60)
@@ -80,11 +83,11 @@ def sweep() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LostWork:
-    """One kind of work that may have lost its worker: how to find it, and the task for each id."""
+    """One kind of work that may have lost its worker: how to find it, and the name of the task for each id."""
 
     name: str
     find: Callable[[], Sequence[int]]
-    task: Task[Any, Any]
+    task: str
     argument: str
 
     def queue(self) -> int:
@@ -97,12 +100,21 @@ class _LostWork:
 
 def _lost_work() -> tuple[_LostWork, ...]:
     return (
-        _LostWork(name="versions", find=pipeline.take_stuck, task=advance_version, argument="version_id"),
-        _LostWork(name="embedding sets", find=set_builds.take_waiting, task=build_embedding_set, argument="set_id"),
-        _LostWork(name="graphs of documents", find=graph.take_due, task=update_graph, argument="document_pk"),
-        _LostWork(name="shape checks", find=shape_checks.lost_checks, task=validate_shapes, argument="ontology_id"),
+        _LostWork(name="versions", find=pipeline.take_stuck, task="knowledge.advance_version", argument="version_id"),
         _LostWork(
-            name="pictures", find=figure_descriptions.take_due_figures, task=describe_figure, argument="figure_pk"
+            name="embedding sets", find=set_builds.take_waiting, task="knowledge.build_embedding_set", argument="set_id"
+        ),
+        _LostWork(
+            name="graphs of documents", find=graph.take_due, task="knowledge.update_graph", argument="document_pk"
+        ),
+        _LostWork(
+            name="shape checks", find=shape_checks.lost_checks, task="knowledge.validate_shapes", argument="ontology_id"
+        ),
+        _LostWork(
+            name="pictures",
+            find=figure_descriptions.take_due_figures,
+            task="knowledge.describe_figure",
+            argument="figure_pk",
         ),
     )
 
@@ -111,3 +123,43 @@ def _lost_work() -> tuple[_LostWork, ...]:
 def validate_shapes(*, ontology_id: int) -> None:
     """Check an ontology against the SHACL shapes that came with it, and store the report."""
     shape_checks.check_shapes(ontology_id)
+
+
+@shared_task(name="knowledge.scan_due_sources", expires=60)
+def scan_due_sources() -> int:
+    """Queue a scan of each source whose time has come; gives their number."""
+    ids = scans.due_sources()
+    for source_id in ids:
+        enqueue("knowledge.scan_source", source_id=source_id)
+    return len(ids)
+
+
+@shared_task(name="knowledge.scan_source", acks_late=True)
+def scan_source(*, source_id: int) -> None:
+    """Do a piece of a source's scan and queue the rest."""
+    if scans.scan(source_id):
+        enqueue("knowledge.scan_source", source_id=source_id)
+
+
+@shared_task(name="knowledge.enforce_retention", expires=3600)
+def enforce_retention() -> dict[str, int]:
+    """Delete a batch of expired documents and queue the rest; gives how many were ``deleted`` and ``failed``."""
+    enforced = retention.enforce_retention()
+    if enforced.deleted == retention.BATCH:
+        enqueue("knowledge.enforce_retention")
+    return {"deleted": enforced.deleted, "failed": len(enforced.failed)}
+
+
+@shared_task(name="knowledge.tidy", expires=3600)
+def tidy() -> dict[str, int]:
+    """Remove what is no longer needed: bytes of deleted documents, private copies, old removals.
+
+    Gives how many of the three ``failed``; none keeps the others from theirs.
+    """
+    parts: dict[str, Callable[[], object]] = {
+        "stray bytes": deletion.remove_stray_bytes,
+        "private copies": lambda: prune_private_folders(timezone.now()),
+        "removals of the graph": prune_removals,
+    }
+    outcome = for_each_row("knowledge.tidy", parts, lambda part: parts[part](), name=str)
+    return {"failed": len(outcome.failed)}

@@ -20,7 +20,6 @@ from knowledge.ingest.stages import unindex
 from knowledge.ingest.store_owner import unknown_names
 from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalEntry
 from knowledge.models.documents import IN_WORK
-from knowledge.tasks import advance_version
 
 SEARCHABLE = (DocumentStatus.READY, DocumentStatus.NEEDS_OCR)
 
@@ -62,7 +61,7 @@ def _missing_vectors(repair: bool) -> Inconsistency | None:
         for version_id in ids:
             with transaction.atomic():
                 pipeline.reset(version_id)
-                enqueue_on_commit(advance_version, version_id=version_id)
+                enqueue_on_commit("knowledge.advance_version", version_id=version_id)
     return _found("rows_without_vectors", ids, "documents whose passages are not all indexed", "they are indexed again")
 
 

@@ -21,7 +21,6 @@ from knowledge.ingest.set_builds import SetProgress, progress_of
 from knowledge.models import ChunkPolicy, EmbeddingSet, EmbeddingSetStatus
 from knowledge.services.policies import policy_row
 from knowledge.services.workers import POLL_S, worker_is_alive
-from knowledge.tasks import build_embedding_set
 from knowledge.types.chunks import ChunkOptions, SizeUnit
 
 
@@ -130,7 +129,7 @@ def start_build(*, principal: Principal, name: str) -> EmbeddingSet:
             rows = EmbeddingSet.objects.filter(pk=found.pk)
             rows.update(build_started_at=Coalesce("build_started_at", Now()), status_reason="")
             rows.filter(lease_token="").update(lease_expires_at=None)
-            enqueue_on_commit(build_embedding_set, set_id=found.pk)
+            enqueue_on_commit("knowledge.build_embedding_set", set_id=found.pk)
             record_step(principal, "BUILD", found)
         found.refresh_from_db()
     return found
@@ -174,7 +173,7 @@ def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
                 build_started_at=Coalesce("build_started_at", Now()),
             )
             record_step(principal, "DROP", row)
-        enqueue_on_commit(build_embedding_set, set_id=row.pk)
+        enqueue_on_commit("knowledge.build_embedding_set", set_id=row.pk)
     row.refresh_from_db()
     return row
 

@@ -18,7 +18,6 @@ from knowledge.ingest.figure_descriptions import MEDIA_TYPES, describes_figures
 from knowledge.models import Document, Figure
 from knowledge.services.documents import changeable_document, get_document
 from knowledge.services.reading import readable_version
-from knowledge.tasks import describe_figure
 
 EXTENSIONS = {
     "image/png": "png",
@@ -78,7 +77,7 @@ def describe_figure_again(*, principal: Principal, document_id: str, figure_id: 
             description_not_before=Now(),
         )
         record_event(principal=principal, action="FIGURE_DESCRIBE", resource=f"document:{document_id}")
-        enqueue_on_commit(describe_figure, figure_pk=figure.pk)
+        enqueue_on_commit("knowledge.describe_figure", figure_pk=figure.pk)
     figure.refresh_from_db()
     return figure
 

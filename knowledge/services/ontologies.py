@@ -31,7 +31,6 @@ from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.shapes import has_shapes
 from knowledge.ontology.titles import HEADING_CUE
 from knowledge.services.ontology_files import read_graph
-from knowledge.tasks import validate_shapes
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 
@@ -167,7 +166,7 @@ def _import_draft(principal: Principal, domain: str, data: bytes, *, rdf_format:
         draft.save(update_fields=["kept_only"])
         if has_shapes(graph_of(preview.facts)):
             ask_for_check(draft.pk)
-            enqueue_on_commit(validate_shapes, ontology_id=draft.pk)
+            enqueue_on_commit("knowledge.validate_shapes", ontology_id=draft.pk)
         _record(principal, "IMPORT", draft, format=rdf_format)
     return draft, preview
 

@@ -13,7 +13,6 @@ from knowledge.ingest import pipeline
 from knowledge.models import Blob, ChunkPolicy, Document, DocumentVersion
 from knowledge.services.documents import changeable_document
 from knowledge.services.policies import chunk_policy
-from knowledge.tasks import advance_version
 from knowledge.types.chunks import ChunkOptions
 
 
@@ -47,7 +46,7 @@ def work_again(document: Document) -> None:
     if document.latest_version_id is None:
         return
     pipeline.reset(document.latest_version_id)
-    enqueue_on_commit(advance_version, version_id=document.latest_version_id)
+    enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version_id)
 
 
 def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> Document | None:
@@ -82,4 +81,4 @@ def start_version(document: Document, blob: Blob, filename: str, *, policy_id: i
         has_own_policy=has_own_policy,
     )
     document.save(update_fields=["latest_version", "updated_at"])
-    enqueue_on_commit(advance_version, version_id=document.latest_version.pk)
+    enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)

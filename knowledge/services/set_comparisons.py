@@ -17,7 +17,6 @@ from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.services.embedding_sets import find_set
 from knowledge.services.retrieval_evaluation import get_dataset
 from knowledge.services.workers import wait_for_run
-from knowledge.tasks import measure_set
 from knowledge.types.search import SearchMode
 
 
@@ -48,7 +47,7 @@ def start_comparison(
             dataset=found.code,
             run=run.public_id,
         )
-        enqueue_on_commit(measure_set, run_id=run.pk)
+        enqueue_on_commit("knowledge.measure_set", run_id=run.pk)
     return run
 
 

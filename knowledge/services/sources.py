@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from celery import signature
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -21,7 +20,7 @@ from knowledge.services.policies import chunk_policy
 from knowledge.types.chunks import ChunkOptions
 
 if TYPE_CHECKING:
-    from celery import Task
+    pass
 
 LONGEST_NAME = 100
 LONGEST_LOCATION = 1000
@@ -83,7 +82,7 @@ def create_source(
         with transaction.atomic():
             row.save()
             _record(principal, "SOURCE_CREATE", row, location=row.location, collection=collection)
-            _queue_scan(row)
+            enqueue_on_commit("knowledge.scan_source", source_id=row.pk)
     except IntegrityError as error:
         raise Conflict(_('There is already a source "{name}".'), name=name) from error
     return row
@@ -117,7 +116,7 @@ def _scan_afresh(source: Source) -> None:
     """Make a scan due that begins at the first file; one that is under way with the old settings loses its lease."""
     source.scanned_at, source.lease_token, source.lease_expires_at = None, "", None
     source.report = {name: value for name, value in source.report.items() if name == "identity"}
-    _queue_scan(source)
+    enqueue_on_commit("knowledge.scan_source", source_id=source.pk)
 
 
 def delete_source(*, principal: Principal, name: str) -> None:
@@ -137,14 +136,8 @@ def request_scan(*, principal: Principal, name: str) -> Source:
     with transaction.atomic():
         Source.objects.filter(pk=source.pk).update(scanned_at=None)
         _record(principal, "SOURCE_SCAN", source)
-        _queue_scan(source)
+        enqueue_on_commit("knowledge.scan_source", source_id=source.pk)  # lost, the next tick of beat finds it
     return source
-
-
-def _queue_scan(source: Source) -> None:
-    """The task calls services, so they can't import it: by name. Should it get lost, the next tick of beat finds it."""
-    task = cast("Task[Any, Any]", signature("knowledge.scan_source"))
-    enqueue_on_commit(task, source_id=source.pk)
 
 
 def _clean_name(name: str) -> str:

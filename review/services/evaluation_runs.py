@@ -28,7 +28,6 @@ from review.services.candidates import Candidate, find_candidate
 from review.services.evaluation import require_reader
 from review.services.evaluation_pins import Pins, pins_of
 from review.services.evaluation_withholding import withhold_from_run
-from review.tasks import execute_evaluation
 
 ALIASES = {"f1": "f1_score", "fpr": "false_positive_rate", "fnr": "false_negative_rate"}
 KNOWN_METRICS = (*MEASURES, REPRODUCIBILITY, *RETRIEVAL_MEASURES)
@@ -147,7 +146,7 @@ def _queue(
             dataset=dataset.code,
             **({"candidate": measured.name} if measured.name else {}),
         )
-        enqueue_on_commit(execute_evaluation, run_id=run.pk)
+        enqueue_on_commit("review.evaluate", run_id=run.pk)
     return run
 
 

@@ -11,7 +11,6 @@ from hub.core.errors import Conflict
 from hub.core.queue import enqueue_on_commit
 from review.models import UNFINISHED, RelatedVersion, Review
 from review.services.reviews import get_review
-from review.tasks import execute_review
 
 
 def replay_review(*, principal: Principal, review_id: str) -> Review:
@@ -51,5 +50,5 @@ def replay_review(*, principal: Principal, review_id: str) -> Review:
             document_id=original.document_id_text,
             replay_of=original.public_id,
         )
-        enqueue_on_commit(execute_review, review_id=review.pk)
+        enqueue_on_commit("review.execute", review_id=review.pk)
     return review

@@ -38,7 +38,6 @@ from review.services.mappings import suspect_reasons
 from review.services.masters import get_checklist, version_in_force
 from review.services.related import pin_related, related_versions
 from review.services.withholding import load_parts, with_sources
-from review.tasks import execute_review
 
 FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
@@ -109,7 +108,7 @@ def start_review(
                 resource=f"document:{other.public_id}",
                 review=review.public_id,
             )
-        enqueue_on_commit(execute_review, review_id=review.pk)
+        enqueue_on_commit("review.execute", review_id=review.pk)
     return review
 
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
-from knowledge import scheduled
+from knowledge import tasks
 from knowledge.models import Collection, DeletionReceipt, Document
 from knowledge.services import retention
 from knowledge.services.collections import update_collection
@@ -106,6 +106,6 @@ def test_a_batch_is_bounded_and_takes_the_oldest_first(document, tmp_path):
 def test_the_task_deletes_what_is_due(document, queue):
     keep_for(30)
     age(document, days=31)
-    assert scheduled.enforce_retention() == {"deleted": 1, "failed": 0}
-    scheduled.tidy()
+    assert tasks.enforce_retention() == {"deleted": 1, "failed": 0}
+    tasks.tidy()
     assert not Document.objects.exists()

@@ -14,7 +14,7 @@ from hub import alerts
 from hub.access.principals import local_operator
 from hub.core import scheduled_rows
 from hub.core.errors import InvalidInput
-from knowledge import scheduled
+from knowledge import tasks
 from knowledge.models import Collection, Document
 from knowledge.services import deletion, retention
 from knowledge.services.collections import create_collection, update_collection
@@ -77,7 +77,7 @@ def test_the_retention_page_is_shown_whatever_period_is_stored(two_collections):
 
 def test_a_document_that_can_not_be_deleted_is_named_and_the_others_go(failing_eraser, caplog):
     broken, _whole = failing_eraser
-    assert scheduled.enforce_retention() == {"deleted": 1, "failed": 1}
+    assert tasks.enforce_retention() == {"deleted": 1, "failed": 1}
     assert [document.pk for document in Document.objects.all()] == [broken.pk]
     assert f"first/{broken.public_id}" in caplog.text
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.core.lease import claim
-from knowledge import scheduled
+from knowledge import tasks
 from knowledge.backends.sources.private_copies import prune_private_folders, temp_dir
 from knowledge.models import DocumentVersion, Source
 from knowledge.services import folders, scans, sources
@@ -102,10 +102,10 @@ def test_a_source_is_due_at_its_time_and_when_somebody_asks(source, django_captu
 
 
 def test_beat_queues_due_sources_and_the_task_scans_them(source, queue):
-    assert scheduled.scan_due_sources() == 1
-    scheduled.scan_source(source_id=source.pk)
+    assert tasks.scan_due_sources() == 1
+    tasks.scan_source(source_id=source.pk)
     assert len(live_paths()) == 3
-    assert scheduled.scan_due_sources() == 0
+    assert tasks.scan_due_sources() == 0
 
 
 def test_an_unforeseen_error_ends_in_the_report_and_is_raised(source, monkeypatch):

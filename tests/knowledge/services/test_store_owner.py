@@ -17,8 +17,8 @@ from knowledge.backends.storage import get_blob_store
 from knowledge.ingest.blobs import MANY_REMAINS, expect_bytes, remove_pending_bytes
 from knowledge.ingest.store_owner import claim_store, owns_store, this_database
 from knowledge.models import Blob, Document, PendingBytes
-from knowledge.scheduled import tidy
 from knowledge.services.deletion import delete_document
+from knowledge.tasks import tidy
 from tests.factories import upload_text
 
 pytestmark = pytest.mark.django_db
