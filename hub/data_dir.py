@@ -1,10 +1,12 @@
-"""HUB_DATA_DIR, the folder of the hub's own files, and the key that is kept there."""
+"""HUB_DATA_DIR, the folder of the hub's own files, and what is kept there before anything runs: key and catalogue."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from hub.config import Configuration
@@ -31,3 +33,23 @@ def secret_key(config: Configuration) -> str:
             os.link(draft, path)
         draft.unlink()
     return path.read_text().strip()
+
+
+def compiled_catalogue(source: Path, folder: Path) -> Path:
+    """Compile a language's ``.po`` file for gettext, unless it was; gives the folder that is a locale path of Django.
+
+    It lies below ``folder`` under the digest of its source, so that a newer or an older version has one of its own.
+    It appears complete or not at all: several processes may start at once.
+    """
+    text = source.read_bytes()
+    locale_path = folder / hashlib.sha256(text).hexdigest()[:16]
+    target = locale_path / source.relative_to(source.parents[2]).with_suffix(".mo")
+    if not target.exists():
+        import polib  # needed once, not at every start
+
+        compiled = polib.pofile(text.decode()).to_binary()
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix="draft-", delete=False) as draft:
+            draft.write(compiled)
+        Path(draft.name).replace(target)
+    return locale_path

@@ -16,7 +16,7 @@ from hub.config import BASE_DIR, load_configuration
 from hub.core.embedded.settings import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
 from hub.core.logging import in_one_line
-from hub.data_dir import make_data_dir, secret_key
+from hub.data_dir import compiled_catalogue, make_data_dir, secret_key
 from hub.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
 django_stubs_ext.monkeypatch()
@@ -138,7 +138,7 @@ CELERY_TASK_TIME_LIMIT = 1800
 
 LANGUAGE_CODE = "ja"
 LANGUAGES = [("ja", _("Japanese")), ("en", _("English"))]
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [compiled_catalogue(BASE_DIR / "locale/ja/LC_MESSAGES/django.po", HUB_DATA_DIR / "locale")]
 TIME_ZONE = CONFIG.time_zone
 CELERY_TIMEZONE = CONFIG.time_zone
 USE_I18N = True

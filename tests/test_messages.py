@@ -1,14 +1,18 @@
-"""Every text that people see is there in Japanese, and the compiled catalogue is the written one."""
+"""Every text that people see is there in Japanese, and the hub compiles the catalogue itself."""
 
 from __future__ import annotations
 
+import gettext
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import polib
 import pytest
 from django.utils import translation
 
+from hub.data_dir import compiled_catalogue
 from tools.messages import (
     CATALOGUE,
     Message,
@@ -51,11 +55,31 @@ def test_translations_keep_the_placeholders(catalogue: polib.POFile) -> None:
         assert Counter(PLACEHOLDER.findall(translation_of(entry))) == wanted, entry.msgid
 
 
-def test_the_compiled_catalogue_is_in_step(catalogue: polib.POFile) -> None:
-    compiled = polib.mofile(str(CATALOGUE.with_suffix(".mo")))
+def test_the_compiled_catalogue_says_what_the_written_one_does(catalogue: polib.POFile, tmp_path: Path) -> None:
+    compiled = polib.mofile(str(compiled_catalogue(CATALOGUE, tmp_path) / "ja/LC_MESSAGES/django.mo"))
     assert {message_of(entry): translation_of(entry) for entry in compiled} == {
         message_of(entry): translation_of(entry) for entry in catalogue if translation_of(entry)
-    }, RUN_THIS
+    }
+
+
+def test_processes_that_start_at_once_compile_one_catalogue(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        (folder,) = set(pool.map(lambda _number: compiled_catalogue(CATALOGUE, tmp_path), range(8)))
+    made = folder / "ja/LC_MESSAGES/django.mo"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [made]
+    before = made.stat()
+    assert compiled_catalogue(CATALOGUE, tmp_path) == folder
+    assert made.stat() == before
+
+
+def test_another_version_has_a_catalogue_of_its_own_whichever_is_newer(tmp_path: Path) -> None:
+    other = tmp_path / "locale/ja/LC_MESSAGES/django.po"
+    other.parent.mkdir(parents=True)
+    other.write_text('msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "a"\nmsgstr "あ"\n')
+    ours = compiled_catalogue(CATALOGUE, tmp_path / "data")
+    theirs = compiled_catalogue(other, tmp_path / "data")
+    assert gettext.translation("django", theirs, ["ja"]).gettext("a") == "あ"
+    assert gettext.translation("django", ours, ["ja"]).gettext("a") == "a"
 
 
 def test_django_uses_the_catalogue() -> None:

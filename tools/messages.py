@@ -1,8 +1,8 @@
 """Keep the Japanese catalogue in step with the code, without GNU gettext.
 
 ``python -m tools.messages`` reads every translatable text from Python and templates, adds what is new to
-``locale/ja/LC_MESSAGES/django.po`` with an empty translation, drops what nobody uses any more, and writes the
-``.mo`` beside it. It exits 1 and lists the texts that still need a translation.
+``locale/ja/LC_MESSAGES/django.po`` with an empty translation, and drops what nobody uses any more. It exits 1 and lists
+the texts that still need a translation. The hub compiles the catalogue itself when it starts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polib  # type: ignore[import-untyped]
+import polib
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,12 +170,11 @@ def updated_catalogue(messages: dict[Message, list[str]], old: polib.POFile) -> 
 
 
 def main() -> int:
-    """Update .po and .mo; 1 while translations are missing."""
+    """Update the catalogue; 1 while translations are missing."""
     old = polib.pofile(str(CATALOGUE)) if CATALOGUE.exists() else polib.POFile()
     catalogue = updated_catalogue(all_messages(), old)
     CATALOGUE.parent.mkdir(parents=True, exist_ok=True)
     catalogue.save(str(CATALOGUE))
-    catalogue.save_as_mofile(str(CATALOGUE.with_suffix(".mo")))
     missing = [entry.msgid for entry in catalogue if not translation_of(entry)]
     for msgid in missing:
         sys.stderr.write(f"needs a translation: {msgid!r}\n")
