@@ -11,16 +11,8 @@ from knowledge.types.notices import Notice
 from review.rules.base import RuleCrash
 from review.rules.criteria import rules_of
 from review.rules.registry import UnknownRuleError, run_rules
-from review.types import FindingDraft, RuleInput, Severity, Text, Verdict
+from review.types import STRATEGY_BY_TYPE, FindingDraft, RuleInput, Severity, Text, Verdict
 
-STRATEGY_BY_TYPE = {
-    "terminology": "vector_rag",
-    "style": "vector_rag",
-    "compliance": "graph_rag",
-    "traceability": "graph_rag",
-    "coverage": "ontology",
-    "composite": "hybrid",
-}
 BLOCKING = frozenset({Severity.CRITICAL, Severity.MAJOR})
 
 

@@ -15,6 +15,16 @@ from knowledge.types.documents import Block, Section
 from knowledge.types.notices import Notice
 from knowledge.types.requirements import Article, Topic
 
+# The strategy of a check item that names none, by its type.
+STRATEGY_BY_TYPE = {
+    "terminology": "vector_rag",
+    "style": "vector_rag",
+    "compliance": "graph_rag",
+    "traceability": "graph_rag",
+    "coverage": "ontology",
+    "composite": "hybrid",
+}
+
 
 class Severity(StrEnum):
     CRITICAL = "critical"

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, check_json
 from hub.core.errors import InvalidInput
 from hub.core.languages import in_language
-from review.engine import STRATEGY_BY_TYPE
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
 from review.masters.columns import CHOICES, COLUMNS, CRITERIA_COLUMNS, NEEDED, code_of, field_named, label_of, title_of
 from review.masters.content import LIST_CRITERIA, ItemContent
 from review.masters.lint import Weight, lint_item
 from review.models import Priority
+from review.types import STRATEGY_BY_TYPE
 
 MAX_ROWS = 2_000
 HEADER_WITHIN = 20
