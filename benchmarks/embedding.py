@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from knowledge.backends.embedders import Embedder, create_embedder
+from knowledge.embedders import Embedder, create_embedder
 
 SENTENCE = "申請者は、電子情報処理組織を使用して申請を行う場合には、{}番の様式に必要な事項を入力しなければならない。"
 PASSAGE_LENGTH = 400  # characters, a usual chunk: about 200 tokens

@@ -35,10 +35,10 @@ def hub(paths: Sequence[Path], scratch: Path, *, before: Sequence[Path] = ()) ->
     """Take documents in through the service and work the pipeline's stages here."""
     from hub.access.principals import local_operator
     from hub.core.collecting import collect_seldom
-    from knowledge.backends.active_embedder import get_embedder
+    from knowledge.documents.uploads import Upload, create_document, hash_file
+    from knowledge.index.active_embedder import get_embedder
     from knowledge.ingest import pipeline, stages
     from knowledge.models import DocumentStatus, DocumentVersion
-    from knowledge.services.uploads import Upload, create_document, hash_file
 
     clock = Clock()
     embedder = get_embedder()
@@ -87,7 +87,7 @@ def plain(paths: Sequence[Path], scratch: Path, *, precision: str, before: Seque
     """Read, split by characters, embed in arrival order; nothing is stored."""
     from markitdown import MarkItDown
 
-    from knowledge.backends.embedders.bundled.backend import BundledEmbedder
+    from knowledge.embedders.bundled.backend import BundledEmbedder
 
     clock = Clock()
     embedder = BundledEmbedder(cache_dir=scratch / "models", precision=precision)

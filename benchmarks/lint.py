@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.parsers.markdown import markdown_blocks
 from review.rules.style import ALIASES, read_markdown, style_rules
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -85,7 +85,7 @@ def _alias(row: dict[str, str]) -> str:
 def _seconds(characters: int) -> tuple[float, float]:
     """Return the wall and the CPU seconds that the service takes for a text of this size, with its default rules."""
     from hub.access.principals import local_operator
-    from review.services.lint import lint_text
+    from review.lint.texts import lint_text
 
     text = (_PARAGRAPH * (characters // len(_PARAGRAPH) + 1))[:characters]
     started, used = time.perf_counter(), time.process_time()

@@ -95,7 +95,7 @@ async def offered() -> list[Offered]:
 
 def by_embedding(tools: Sequence[Offered], cache_dir: Path) -> Chooser:
     """Order the tools by how near their texts are to the request."""
-    from knowledge.backends.embedders import create_embedder
+    from knowledge.embedders import create_embedder
 
     embedder = create_embedder("bundled", model=None, cache_dir=cache_dir)
     vectors = embedder.embed_passages([tool.text for tool in tools])

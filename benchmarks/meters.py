@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-HOST = b"knowledge.backends.parsers.host"
+HOST = b"knowledge.parsers.process.host"
 
 
 class Clock:

@@ -25,10 +25,10 @@ from django.utils.translation import gettext as _
 
 from hub.core.scheduled_rows import failing_tasks
 from hub.core.shared_measures import MCP_FAILURES, total
-from knowledge.ingest.blobs import pending_removals
+from knowledge.documents.workers import worker_is_alive
 from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus
-from knowledge.services.workers import worker_is_alive
+from knowledge.storage.blobs import pending_removals
 from mcp_bridge.threads import in_thread
 from review.models import Review
 from review.models.reviews import UNFINISHED

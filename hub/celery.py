@@ -64,8 +64,8 @@ def prune() -> dict[str, int]:
     from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
     from hub.rest.uploads import prune_temp_files
-    from knowledge.backends.postings import prune_terms
-    from knowledge.ingest.lexical_upkeep import clear_deleted_postings
+    from knowledge.index.lexical_upkeep import clear_deleted_postings
+    from knowledge.index.postings import prune_terms
 
     def prune_unused_terms() -> None:
         with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time
@@ -145,7 +145,7 @@ def _write_measures(**_signal: object) -> None:
 
 def _heartbeat() -> None:
     """Tell every few seconds that this worker lives, so that others do not do its work."""
-    from knowledge.services.workers import beat, forget
+    from knowledge.documents.workers import beat, forget
 
     name = f"{socket.gethostname()}:{os.getpid()}"
     while not _stopping.is_set():

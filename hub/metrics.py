@@ -22,9 +22,9 @@ from hub.core.client_address import address_of
 from hub.core.errors import Forbidden, HubError, Unauthenticated
 from hub.core.shared_measures import SharedMeasures
 from hub.rest.problems import problem_response
+from knowledge.documents.workers import ALIVE_WITHIN
 from knowledge.models import DocumentStatus, DocumentVersion, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
-from knowledge.services.workers import ALIVE_WITHIN
 from review.models import Review
 from review.models.reviews import UNFINISHED, ReviewStatus
 

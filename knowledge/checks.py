@@ -7,9 +7,9 @@ from collections.abc import Callable
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import Unavailable
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
-from knowledge.backends.embedders.base import EmbeddingError
-from knowledge.backends.storage import get_blob_store
+from knowledge.embedders.base import EmbeddingError
+from knowledge.index.active_embedder import active_embedding_set, get_embedder
+from knowledge.storage import get_blob_store
 
 
 class ModelUnavailable(Unavailable):

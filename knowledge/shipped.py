@@ -20,8 +20,8 @@ from knowledge.models import (
     Ontology,
 )
 from knowledge.ontology.facts import OntologyFacts
+from knowledge.ontology.ontologies import create_version
 from knowledge.ontology.shipped_files import shipped_ontologies
-from knowledge.services.ontologies import create_version
 
 GRAPH_TYPES = Path(__file__).resolve().parent / "data" / "graph_types.json"
 DOCUMENT_TYPES = (

@@ -10,13 +10,16 @@ from django.utils import timezone
 
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
-from knowledge.backends.sources.private_copies import prune_private_folders
-from knowledge.backends.warm_up import warm_up
+from knowledge.documents import deletion, retention, scans
+from knowledge.embedding_sets import builds, removal
+from knowledge.evaluation import runs
 from knowledge.graph.cypher.projection import prune_removals
 from knowledge.graph.masters import sync_masters
-from knowledge.ingest import figure_descriptions, graph, lexical_upkeep, pipeline, set_builds, set_removal, shape_checks
-from knowledge.measuring import runs
-from knowledge.services import deletion, retention, scans
+from knowledge.index import lexical_upkeep
+from knowledge.index.warm_up import warm_up
+from knowledge.ingest import figure_descriptions, graph, pipeline
+from knowledge.ontology import shape_checks
+from knowledge.sources.private_copies import prune_private_folders
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
@@ -30,7 +33,7 @@ def advance_version(*, version_id: int) -> None:
 @shared_task(name="knowledge.build_embedding_set", acks_late=True, expires=30)
 def build_embedding_set(*, set_id: int) -> None:
     """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
-    if set_builds.build_slice(set_id) or set_removal.clear_slice(set_id):
+    if builds.build_slice(set_id) or removal.clear_slice(set_id):
         enqueue("knowledge.build_embedding_set", set_id=set_id)
 
 
@@ -102,7 +105,7 @@ def _lost_work() -> tuple[_LostWork, ...]:
     return (
         _LostWork(name="versions", find=pipeline.take_stuck, task="knowledge.advance_version", argument="version_id"),
         _LostWork(
-            name="embedding sets", find=set_builds.take_waiting, task="knowledge.build_embedding_set", argument="set_id"
+            name="embedding sets", find=builds.take_waiting, task="knowledge.build_embedding_set", argument="set_id"
         ),
         _LostWork(
             name="graphs of documents", find=graph.take_due, task="knowledge.update_graph", argument="document_pk"

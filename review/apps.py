@@ -11,15 +11,15 @@ class ReviewConfig(AppConfig):
 
     def ready(self) -> None:
         from hub.access.rights import ask_for_ids  # models are not loaded yet when this module is
+        from knowledge.documents.deletion import erase_with
+        from knowledge.embedding_sets.switching import check_before_switch
+        from knowledge.guidelines.editions import find_check_items_with, tell_of_editions
         from knowledge.ports import register_graph_master
-        from knowledge.services.deletion import erase_with
-        from knowledge.services.guidelines import find_check_items_with, tell_of_editions
-        from knowledge.services.set_switching import check_before_switch
         from review.erasure import erase_reviews_of
+        from review.evaluation.gate import check_switch
         from review.graph_master import CheckItems
+        from review.mappings.mappings import mapped_items, mark_suspects
         from review.models import Finding, Review
-        from review.services.evaluation_gate import check_switch
-        from review.services.mappings import mapped_items, mark_suspects
 
         ask_for_ids("rev", Review.objects.any_hidden)
         ask_for_ids("fnd", Finding.objects.any_hidden)

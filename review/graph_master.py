@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hub.access.principals import system_principal
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.names import name_key
+from review.masters.listing import list_check_items
 from review.models import CheckItemVersion, CheckList, GuidelineMapping
-from review.services.masters import list_check_items
 
 
 @dataclass(frozen=True, slots=True)

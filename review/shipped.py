@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from hub.core.publication import PublicationStatus
 from knowledge.models import GuidelineArticle
+from review.curation.shipped_editions import edition_of, offer_edition
 from review.judging.prompts import load_shipped_prompts
 from review.masters.content import ItemContent
 from review.models import (
@@ -26,7 +27,6 @@ from review.models import (
     Scenario,
     ScenarioStep,
 )
-from review.shipped_editions import edition_of, offer_edition
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
 from hub.evaluation.models import EvaluationDataset
 from hub.evaluation.working import take_stuck
-from review import runs
 from review.evaluation import execution
-from review.services import reopen_expired_waivers
-from review.services.evaluation_runs import start_run
+from review.evaluation.runs import start_run
+from review.runs import execution as runs
+from review.triage.decisions import reopen_expired_waivers
 
 HELPERS = 3
 """Workers asked to help with a review."""

@@ -16,7 +16,7 @@ from hub.core.embedded import shared_postgres
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.embedded.roles import ROLE
 from hub.core.servers import ensure_queue
-from knowledge.ingest.store_owner import claim_store
+from knowledge.storage.store_owner import claim_store
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"

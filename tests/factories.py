@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from hub.access.models import HubRoleGrant
 from hub.access.principals import HubRole, Principal, Role
 from hub.access.services import principal_for_user
+from knowledge.documents.uploads import Upload, UploadOutcome, create_document, hash_file
 from knowledge.ingest import pipeline
 from knowledge.models import Collection, CollectionGrant, Document
-from knowledge.services.uploads import Upload, UploadOutcome, create_document, hash_file
 
 
 class UserFactory(factory.django.DjangoModelFactory):

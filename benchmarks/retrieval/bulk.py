@@ -16,9 +16,9 @@ from psycopg import Cursor
 
 from benchmarks.retrieval.question_sets import QuestionSet
 from benchmarks.retrieval.synthetic import KEPT, RENAMED, SOURCE_PASSAGES
-from knowledge.backends.analysis import ANALYSIS_EDITION, PassageTerms, analyse_passage
-from knowledge.backends.postings import recount_statistics
-from knowledge.backends.segments import FAN_IN, MAX_LENGTH, MAX_TF, POSTING, TermPostings, write_segment
+from knowledge.index.analysis import ANALYSIS_EDITION, PassageTerms, analyse_passage
+from knowledge.index.postings import recount_statistics
+from knowledge.index.segments import FAN_IN, MAX_LENGTH, MAX_TF, POSTING, TermPostings, write_segment
 from knowledge.models import EmbeddingSet, LexicalField
 
 # About as many segments as merging leaves of a million passages: 7 of 128,000, 6 of 16,000 and some small ones.

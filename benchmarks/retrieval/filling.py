@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from benchmarks.retrieval.bulk import write_segments
 from benchmarks.retrieval.question_sets import QuestionSet
 from benchmarks.retrieval.synthetic import Clusters, TermSource, copy_vectors, make_chunks, write_terms
-from knowledge.backends.segments import maintain_segments
-from knowledge.backends.vectors import create_index, drop_index
+from knowledge.index.segments import maintain_segments
+from knowledge.index.vectors import create_index, drop_index
 from knowledge.models import Chunk, EmbeddingSet
 
 # Above this, indexing as ingestion does takes too long, and segments are written as merging would leave them.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set, read_sets
 from hub.access.principals import local_operator
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
-from knowledge.backends.analysis import analyse_query
+from knowledge.index.active_embedder import active_embedding_set, get_embedder
+from knowledge.index.analysis import analyse_query
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
 from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set, read_sets
 from hub.access.principals import local_operator
 from hub.evaluation.metrics import evaluate, ndcg_at
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
-from knowledge.backends.analysis import analyse_passage
-from knowledge.backends.vectors import vector_literal
+from knowledge.index.active_embedder import active_embedding_set, get_embedder
+from knowledge.index.analysis import analyse_passage
+from knowledge.index.vectors import vector_literal
 from knowledge.models import ChunkVector
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search

@@ -13,9 +13,9 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
-from knowledge.backends.postings import write_postings
-from knowledge.backends.vectors import write_vectors
+from knowledge.index.active_embedder import active_embedding_set, get_embedder
+from knowledge.index.postings import write_postings
+from knowledge.index.vectors import write_vectors
 from knowledge.models import Blob, Chunk, Collection, Document, DocumentType, DocumentVersion
 
 

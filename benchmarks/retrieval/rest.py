@@ -35,7 +35,7 @@ from hub.core.asgi import AsgiApp, Message, Receive, Send
 from hub.core.asgi import Scope as AsgiScope
 from hub.core.collecting import REQUESTS, collect_seldom
 from hub.core.servers import ensure_queue
-from knowledge.backends.active_embedder import get_embedder
+from knowledge.index.active_embedder import get_embedder
 from knowledge.types.search import SearchMode
 
 ROUNDS = 2

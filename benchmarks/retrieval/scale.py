@@ -20,9 +20,9 @@ from benchmarks.retrieval.question_sets import read_sets
 from benchmarks.retrieval.synthetic import SHARES
 from hub.access.principals import local_operator
 from hub.core.collecting import REQUESTS, collect_seldom
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.vectors import vector_literal
-from knowledge.backends.warm_up import warm_up, way_to_warm
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.index.vectors import vector_literal
+from knowledge.index.warm_up import warm_up, way_to_warm
 from knowledge.models import ChunkVector, EmbeddingSet
 from knowledge.search import legs, scope
 from knowledge.search.hybrid import search

@@ -13,8 +13,8 @@ from pgvector.psycopg import register_vector
 from psycopg import Cursor
 
 from benchmarks.retrieval.question_sets import QuestionSet
-from knowledge.backends.analysis import PassageTerms, analyse_passage
-from knowledge.backends.postings import AnalysedChunk, store_analysed
+from knowledge.index.analysis import PassageTerms, analyse_passage
+from knowledge.index.postings import AnalysedChunk, store_analysed
 from knowledge.models import Blob, Collection, Document, DocumentType, DocumentVersion, EmbeddingSet
 
 CHUNKS_PER_DOCUMENT = 50

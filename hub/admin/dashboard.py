@@ -17,11 +17,11 @@ from hub.admin_site.callers import principal_of
 from hub.admin_site.counts import count_rows
 from hub.config import BASE_DIR
 from hub.rest.readiness import BASE_CHECKS, run_checks
+from knowledge.documents.reading import list_documents
+from knowledge.documents.workers import worker_is_alive
 from knowledge.models import Blob, Chunk, Document, DocumentStatus, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
-from knowledge.services.reading import list_documents
-from knowledge.services.workers import worker_is_alive
-from review.services import list_reviews
+from review.runs.reviews import list_reviews
 
 FAILURES_SHOWN = 8
 REVIEWS_SHOWN = 8

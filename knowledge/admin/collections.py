@@ -18,8 +18,8 @@ from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin, HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
+from knowledge.collections.collections import create_collection, delete_collection, update_collection
 from knowledge.models import Collection, CollectionGrant, DocumentType
-from knowledge.services.collections import create_collection, delete_collection, update_collection
 
 
 class GrantInline(HubTabularInline):

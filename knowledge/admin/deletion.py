@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Document
-from knowledge.services.deletion import delete_document
 
 
 def confirm_and_delete(request: HttpRequest, documents: Sequence[Document]) -> HttpResponseBase:

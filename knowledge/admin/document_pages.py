@@ -15,12 +15,12 @@ from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from knowledge.admin.document_text import outline_of, read_text
+from knowledge.documents.editing import LONGEST_REASON, set_legal_hold
+from knowledge.documents.reading import list_documents, list_versions, open_original
+from knowledge.documents.reindexing import reindex_document
+from knowledge.documents.schemas import document_out
 from knowledge.models import Collection, Document, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from knowledge.schemas import document_out
-from knowledge.services.editing import LONGEST_REASON, set_legal_hold
-from knowledge.services.reading import list_documents, list_versions, open_original
-from knowledge.services.reindexing import reindex_document
 
 MOST_POLLED = 100
 

@@ -11,9 +11,9 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict
 from knowledge.admin.passages import is_own_markdown, rendered_blocks
+from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Document, DocumentVersion, VersionContent
-from knowledge.services.reading import readable_version
 from knowledge.types.documents import Section
 
 WINDOW_CHARS = 40_000

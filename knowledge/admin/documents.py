@@ -23,10 +23,10 @@ from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.admin import document_pages, figure_pages, upload_page
 from knowledge.admin.deletion import confirm_and_delete
 from knowledge.admin.filters import CollectionFilter, StateFilter, TypeFilter
+from knowledge.documents.reading import list_documents
+from knowledge.documents.retries import retry_documents
 from knowledge.models import Collection, Document, DocumentStatus
 from knowledge.models.documents import IN_WORK
-from knowledge.services.reading import list_documents
-from knowledge.services.retries import retry_documents
 
 REASON_CHARS = 80
 

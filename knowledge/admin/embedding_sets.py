@@ -23,11 +23,11 @@ from hub.admin_site.pages import render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
 from knowledge.admin.chunking_form import ChunkingForm
-from knowledge.backends.embedders.registry import KNOWN_BACKENDS
+from knowledge.embedders.registry import KNOWN_BACKENDS
+from knowledge.embedding_sets import comparisons, sets, switching
+from knowledge.embedding_sets.schemas import comparison_out
+from knowledge.embedding_sets.sets import SetDraft, SetState
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
-from knowledge.schemas.embedding_sets import comparison_out
-from knowledge.services import embedding_sets, set_comparisons, set_switching
-from knowledge.services.embedding_sets import SetDraft, SetState
 
 RUNS_SHOWN = 10
 
@@ -112,7 +112,7 @@ def _onlooker(request: HttpRequest) -> Principal:
 
 def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
     principal = _onlooker(request)
-    states = embedding_sets.list_sets(principal)
+    states = sets.list_sets(principal)
     return render_page(
         request,
         "admin/knowledge/embeddingset/sets.html",
@@ -122,7 +122,7 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
         ready=EmbeddingSetStatus.READY,
         dropped=EmbeddingSetStatus.DROPPED,
         datasets=EvaluationDataset.objects.visible_to(principal).filter(cases__kind=RETRIEVAL).distinct(),
-        runs=set_comparisons.list_comparisons(principal)[:RUNS_SHOWN],
+        runs=comparisons.list_comparisons(principal)[:RUNS_SHOWN],
         unfinished=UNFINISHED_RUNS,
         may_act=principal.is_superuser,
         form=form,
@@ -134,9 +134,9 @@ def _page(request: HttpRequest, form: SetForm) -> HttpResponseBase:
 def progress(request: HttpRequest) -> JsonResponse:
     """Answer {id: {status, label, progress, reason, done}} for the sets (by number) and comparisons in ``of``."""
     principal, asked = _onlooker(request), request.GET.get("of", "").split(",")
-    states = embedding_sets.list_sets(principal, with_dropped=False)
+    states = sets.list_sets(principal, with_dropped=False)
     facts = {str(state.embedding_set.pk): _facts(state) for state in states}
-    runs = set_comparisons.list_comparisons(principal).filter(public_id__in=asked)
+    runs = comparisons.list_comparisons(principal).filter(public_id__in=asked)
     facts |= {run.public_id: _run_facts(run) for run in runs}
     return JsonResponse({name: facts[name] for name in asked if name in facts})
 
@@ -169,7 +169,7 @@ def create(request: HttpRequest) -> HttpResponseBase:
     form = SetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with errors_as_messages(request):
-            made = embedding_sets.create_set(principal=principal_of(request), draft=form.draft())
+            made = sets.create_set(principal=principal_of(request), draft=form.draft())
             messages.success(request, _('The embedding set "{name}" was made. Build it next.').format(name=made.name))
             return _back()
     return _page(request, form)
@@ -186,7 +186,7 @@ def _name_of(pk: int) -> str:
 @require_POST
 def _build(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        row = embedding_sets.start_build(principal=principal_of(request), name=_name_of(pk))
+        row = sets.start_build(principal=principal_of(request), name=_name_of(pk))
         messages.success(request, _('"{name}" is being built.').format(name=row.name))
     return _back()
 
@@ -194,7 +194,7 @@ def _build(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def _switch(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        row = set_switching.switch_to(principal=principal_of(request), name=_name_of(pk))
+        row = switching.switch_to(principal=principal_of(request), name=_name_of(pk))
         messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
     return _back()
 
@@ -202,7 +202,7 @@ def _switch(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def _roll_back(request: HttpRequest) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        row = set_switching.roll_back(principal=principal_of(request))
+        row = switching.roll_back(principal=principal_of(request))
         messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
     return _back()
 
@@ -210,7 +210,7 @@ def _roll_back(request: HttpRequest) -> HttpResponseRedirect:
 @require_POST
 def _drop(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        row = embedding_sets.drop_set(principal=principal_of(request), name=_name_of(pk))
+        row = sets.drop_set(principal=principal_of(request), name=_name_of(pk))
         messages.success(request, _('"{name}" was dropped; its vectors are being cleared away.').format(name=row.name))
     return _back()
 
@@ -218,7 +218,7 @@ def _drop(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_POST
 def _compare(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     with errors_as_messages(request):
-        run = set_comparisons.start_comparison(
+        run = comparisons.start_comparison(
             principal=principal_of(request), dataset=request.POST.get("dataset", ""), candidate=_name_of(pk)
         )
         messages.success(request, _("The comparison {run} is under way.").format(run=run.public_id))

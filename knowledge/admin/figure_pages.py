@@ -16,9 +16,9 @@ from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import Conflict, NotFound
 from knowledge.admin.document_pages import find_document
+from knowledge.documents.figures import describe_figure_again, figure_filename, list_figures, open_figure
 from knowledge.ingest.figure_descriptions import MEDIA_TYPES, describes_figures
 from knowledge.models import Collection
-from knowledge.services.figures import describe_figure_again, figure_filename, list_figures, open_figure
 
 PER_PAGE = 24
 # What browsers draw and can't be a program; anything else is a file to save.

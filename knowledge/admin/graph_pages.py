@@ -18,8 +18,8 @@ from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import HubError
 from hub.core.languages import in_language
 from knowledge.graph.search import FoundNode, GraphQuery, GraphResult, graph_search
+from knowledge.graph.traceability import Matrix, matrix_workbook, traceability_matrix
 from knowledge.models import Collection, Document, DocumentType, EdgeType, GraphContribution, NodeType
-from knowledge.services.traceability import Matrix, matrix_workbook, traceability_matrix
 
 EXPANSION = 60
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -18,9 +18,7 @@ from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.admin.lines import LinesField
-from knowledge.graph.names import name_key
-from knowledge.models import Collection, ContributionKind, DocumentVersion, GraphContribution, GraphEdge, GraphNode
-from knowledge.services.graph_curation import (
+from knowledge.graph.curation import (
     NodeDraft,
     curates_graph,
     delete_edge,
@@ -29,6 +27,8 @@ from knowledge.services.graph_curation import (
     write_edge,
     write_node,
 )
+from knowledge.graph.names import name_key
+from knowledge.models import Collection, ContributionKind, DocumentVersion, GraphContribution, GraphEdge, GraphNode
 
 SAID_SHOWN = 50
 

@@ -20,8 +20,8 @@ from hub.admin_site.callers import is_staff, principal_of
 from hub.core.errors import Conflict
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
+from knowledge.graph.curation import save_pattern
 from knowledge.models import EdgeEnds, EdgeType, IdentifierPattern, NodeType
-from knowledge.services.graph_curation import save_pattern
 
 
 class GraphTypeAdmin(CuratedAdmin):

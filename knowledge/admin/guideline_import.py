@@ -20,7 +20,7 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from hub.rest.uploads import received_file
 from knowledge.guidelines.drafts import ImportPreview
-from knowledge.services.guideline_imports import GuidelineImport, import_edition, preview_import
+from knowledge.guidelines.imports import GuidelineImport, import_edition, preview_import
 
 SALT = "knowledge.guideline_import"
 # What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.

@@ -23,8 +23,8 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.admin.guideline_import import CHANGES, import_page
+from knowledge.guidelines import editions as guidelines
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
-from knowledge.services import guidelines
 
 
 @admin.register(Guideline)

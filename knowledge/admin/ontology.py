@@ -24,9 +24,8 @@ from hub.rest.responses import attachment
 from knowledge.admin.ontology_import import difference_context, import_page
 from knowledge.admin.ontology_tree import class_tree
 from knowledge.models import Ontology
-from knowledge.ontology import store
+from knowledge.ontology import ontologies, store
 from knowledge.ontology.difference import statements
-from knowledge.services import ontologies
 
 FILES = {
     "rdfxml": ("rdf", "application/rdf+xml"),

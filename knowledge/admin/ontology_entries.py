@@ -17,7 +17,7 @@ from hub.core.publication import PublicationStatus
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
-from knowledge.services import ontology_editing
+from knowledge.ontology import editing
 
 SYNONYMS_SHOWN = 6
 Entry = OntologyClass | OntologyProperty
@@ -70,7 +70,7 @@ class EntryAdmin(CuratedAdmin):
 
     def save_model(self, request: HttpRequest, obj: Entry, form: forms.ModelForm[Entry], change: bool) -> None:
         """Let the service save, and write down which fields changed."""
-        ontology_editing.save_entry(principal=principal_of(request), row=obj, changed=form.changed_data)
+        editing.save_entry(principal=principal_of(request), row=obj, changed=form.changed_data)
 
     def response_post_save_add(self, request: HttpRequest, obj: Entry) -> HttpResponseRedirect:
         """Lead back to the draft, where the next step is: more entries, or to publish it."""
@@ -80,12 +80,12 @@ class EntryAdmin(CuratedAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Entry) -> None:
         """Let the service delete."""
-        ontology_editing.delete_entry(principal=principal_of(request), row=obj)
+        editing.delete_entry(principal=principal_of(request), row=obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Delete one after the other: each is written down."""
         for row in queryset:
-            ontology_editing.delete_entry(principal=principal_of(request), row=row)
+            editing.delete_entry(principal=principal_of(request), row=row)
 
 
 class OntologyClassForm(forms.ModelForm[OntologyClass]):
@@ -163,7 +163,7 @@ class OntologyClassAdmin(EntryAdmin):
         change: bool,
     ) -> None:
         """Let the service put the class below its parents: it refuses circles."""
-        ontology_editing.set_parents(
+        editing.set_parents(
             principal=principal_of(request), row=form.instance, parents=list(form.cleaned_data.get("parents", ()))
         )
 

@@ -22,10 +22,10 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from knowledge.models import Ontology
+from knowledge.ontology import ontologies
 from knowledge.ontology.difference import OntologyDifference
+from knowledge.ontology.files import MAX_BYTES
 from knowledge.ontology.rdf_files import FORMATS, format_of
-from knowledge.services import ontologies
-from knowledge.services.ontology_files import MAX_BYTES
 
 
 class ImportForm(forms.Form):

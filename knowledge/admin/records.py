@@ -15,8 +15,8 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
+from knowledge.collections.collections import curates_some_collection
 from knowledge.models import Collection, DeletionReceipt
-from knowledge.services.collections import curates_some_collection
 
 FACTS = ("receipt", "document", "collection")
 # What a receipt counts, as people call it; a name that is not here is shown as it stands.

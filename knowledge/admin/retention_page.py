@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from hub.access.principals import Scope
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import admin_page, render_page
+from knowledge.documents.retention import due_documents, preview_retention, retention_days
 from knowledge.models import Collection, Document
-from knowledge.services.retention import due_documents, preview_retention, retention_days
 
 SHOWN = 200
 

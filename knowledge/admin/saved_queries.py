@@ -19,8 +19,8 @@ from hub.core.strict_json import read_json
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.search_form import COMPARE, asked_again
 from knowledge.admin.search_page import CHOSEN_DATASET
-from knowledge.services import saved_queries
-from knowledge.services.saved_queries import AskedQuestion
+from knowledge.evaluation import saved_queries
+from knowledge.evaluation.saved_queries import AskedQuestion
 
 PER_PAGE = 50
 

@@ -16,9 +16,8 @@ from hub.access.principals import Principal, Scope
 from hub.admin_site.badges import badge, two_lines
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import errors_as_messages, principal_of
-from knowledge.models import Collection, Source
-from knowledge.schemas.sources import ScanReportOut, scan_report_out
-from knowledge.services.sources import (
+from knowledge.documents.source_schemas import ScanReportOut, scan_report_out
+from knowledge.documents.sources import (
     SourceChanges,
     create_source,
     delete_source,
@@ -26,6 +25,7 @@ from knowledge.services.sources import (
     update_source,
     visible_sources,
 )
+from knowledge.models import Collection, Source
 
 STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed")}
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")

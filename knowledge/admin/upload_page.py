@@ -18,8 +18,8 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from hub.rest.uploads import received_file
 from knowledge.admin.chunking_form import ChunkingForm
+from knowledge.documents.uploads import Upload, create_document
 from knowledge.models import Collection, Document, DocumentType
-from knowledge.services.uploads import Upload, create_document
 
 OUTCOMES = {
     "created": _("taken in"),

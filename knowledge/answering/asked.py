@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from knowledge.answering.sentences import PlacedSentence, cells_of
 from knowledge.answering.support import Terms, numbers_of, terms_of
-from knowledge.backends.analysis import fold
-from knowledge.backends.dates import find_dates
+from knowledge.index.analysis import fold
+from knowledge.text.dates import find_dates
 from knowledge.text.outline import bare_title
 
 _NUMBER = re.compile(

@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from sudachipy import SplitMode
 
 from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_passage
-from knowledge.backends.analysis import analyse_passage, fold
-from knowledge.backends.dates import find_dates
+from knowledge.index.analysis import analyse_passage, fold
+from knowledge.text.dates import find_dates
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.text.numerals import DIGITS, read_numeral
 from knowledge.types.search import Hit

@@ -13,11 +13,11 @@ from hub.rest.idempotency import reads
 from hub.rest.responses import server_sent_events
 from hub.rest.schemas import ShortText
 from knowledge.answering import Answer, AnswerSentence, Question
+from knowledge.answering.questions import answer_question as answer
+from knowledge.answering.questions import follow_question
 from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
-from knowledge.schemas.asked import FilterIn, search_filter
+from knowledge.search.asked import FilterIn, search_filter
 from knowledge.search.query import MAX_QUERY_CHARS
-from knowledge.services.questions import answer_question as answer
-from knowledge.services.questions import follow_question
 
 router = Router()
 

@@ -13,10 +13,10 @@ from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import created
 from hub.rest.schemas import Page, PageQuery
-from knowledge import schemas
+from knowledge.collections import collections as collection_services
+from knowledge.documents.schemas import CollectionOut, collection_out
 from knowledge.models import Collection
 from knowledge.models.collections import RETENTION_DAYS
-from knowledge.services import collections as collection_services
 
 router = Router()
 
@@ -36,17 +36,15 @@ class CollectionPatch(Schema):
     retention_days: int | None = Field(None, ge=RETENTION_DAYS.least, le=RETENTION_DAYS.most)
 
 
-@router.get("/collections", response=Page[schemas.CollectionOut])
-def list_collections(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[schemas.CollectionOut]:
+@router.get("/collections", response=Page[CollectionOut])
+def list_collections(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[CollectionOut]:
     """The collections the caller may read, by slug."""
     visible = Collection.objects.visible_to(request.principal)
     scope = cursor_scope("collections")
-    return paginate_keyset(visible, limit=page.limit, cursor=page.cursor, scope=scope, order="slug").map(
-        schemas.collection_out
-    )
+    return paginate_keyset(visible, limit=page.limit, cursor=page.cursor, scope=scope, order="slug").map(collection_out)
 
 
-@router.post("/collections", response={201: schemas.CollectionOut})
+@router.post("/collections", response={201: CollectionOut})
 def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse:
     """Create a collection; its maker administers it."""
     collection = collection_services.create_collection(
@@ -57,24 +55,24 @@ def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse
         classification=collection_services.read_classification(fields.classification) or Classification.C2,
         retention_days=fields.retention_days,
     )
-    body = schemas.collection_out(collection)
+    body = collection_out(collection)
     return created(request, location=f"/api/v1/collections/{collection.slug}", body=body)
 
 
-@router.get("/collections/{slug}", response=schemas.CollectionOut)
-def get_collection(request: HubRequest, slug: str) -> schemas.CollectionOut:
+@router.get("/collections/{slug}", response=CollectionOut)
+def get_collection(request: HubRequest, slug: str) -> CollectionOut:
     """One collection."""
-    return schemas.collection_out(collection_services.get_collection(request.principal, slug))
+    return collection_out(collection_services.get_collection(request.principal, slug))
 
 
-@router.patch("/collections/{slug}", response=schemas.CollectionOut)
-def update_collection(request: HubRequest, slug: str, fields: CollectionPatch) -> schemas.CollectionOut:
+@router.patch("/collections/{slug}", response=CollectionOut)
+def update_collection(request: HubRequest, slug: str, fields: CollectionPatch) -> CollectionOut:
     """Change what is named; the rest stays."""
     changes = fields.model_dump(exclude_unset=True)
     if "classification" in changes:
         changes["classification"] = collection_services.read_classification(changes["classification"] or "c2")
     collection = collection_services.update_collection(principal=request.principal, slug=slug, **changes)
-    return schemas.collection_out(collection)
+    return collection_out(collection)
 
 
 @router.delete("/collections/{slug}", response={204: None})

@@ -19,11 +19,23 @@ from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
 from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
 from hub.rest.uploads import received_file
-from knowledge import schemas
-from knowledge.services import collections as collection_services
-from knowledge.services import deletion, editing, reading, reindexing, uploads
-from knowledge.services import documents as document_services
-from knowledge.services.figures import describe_figure_again, figure_filename, open_figure
+from knowledge.collections import collections as collection_services
+from knowledge.documents import deletion, editing, reading, reindexing, uploads
+from knowledge.documents import documents as document_services
+from knowledge.documents.figures import describe_figure_again, figure_filename, open_figure
+from knowledge.documents.schemas import (
+    ChunkOut,
+    DeletionReceiptOut,
+    DocumentOut,
+    UploadOut,
+    VersionOut,
+    chunk_out,
+    document_out,
+    receipt_out,
+    upload_out,
+    version_out,
+)
+from knowledge.documents.structure_schemas import StructureOut
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router()
@@ -73,10 +85,10 @@ class DocumentQuery(Schema):
     q: str = Field("", max_length=uploads.MAX_PATH, description="part of the title or path")
 
 
-@router.post("/documents", response={201: schemas.UploadOut, 202: schemas.UploadOut, 200: schemas.UploadOut})
+@router.post("/documents", response={201: UploadOut, 202: UploadOut, 200: UploadOut})
 def upload_document(
     request: HubRequest, file: Annotated[UploadedFile, File()], fields: Annotated[UploadIn, Form()]
-) -> HttpResponse | Status[schemas.UploadOut]:
+) -> HttpResponse | Status[UploadOut]:
     """Take a file in. 202: work on it goes on, poll Location; 200: these bytes are already there, nothing changed."""
     with received_file(file) as received:
         done = uploads.create_document(
@@ -97,7 +109,7 @@ def upload_document(
             ),
         )
     document = document_services.get_document(request.principal, done.document.public_id)
-    body = schemas.upload_out(document, outcome=done.outcome, same_content_as=done.same_content_as)
+    body = upload_out(document, outcome=done.outcome, same_content_as=done.same_content_as)
     location = f"/api/v1/documents/{document.public_id}"
     if done.outcome == "unchanged":
         return Status(200, body)
@@ -145,10 +157,10 @@ def _chunk_options(fields: UploadIn | ReindexIn) -> ChunkOptions | None:
     return ChunkOptions(strategy=strategy, size=size, overlap=overlap, unit=unit)
 
 
-@router.get("/documents", response=Page[schemas.DocumentOut])
+@router.get("/documents", response=Page[DocumentOut])
 def list_documents(
     request: HubRequest, filters: Annotated[DocumentQuery, Query()], page: Annotated[PageQuery, Query()]
-) -> KeysetPage[schemas.DocumentOut]:
+) -> KeysetPage[DocumentOut]:
     """List documents, newest first."""
     documents = reading.list_documents(
         request.principal,
@@ -159,17 +171,17 @@ def list_documents(
         query=filters.q,
     )
     scope = cursor_scope("documents", filters)
-    return paginate_keyset(documents, limit=page.limit, cursor=page.cursor, scope=scope).map(schemas.document_out)
+    return paginate_keyset(documents, limit=page.limit, cursor=page.cursor, scope=scope).map(document_out)
 
 
-@router.get("/documents/{document_id}", response=schemas.DocumentOut)
-def get_document(request: HubRequest, document_id: str) -> schemas.DocumentOut:
+@router.get("/documents/{document_id}", response=DocumentOut)
+def get_document(request: HubRequest, document_id: str) -> DocumentOut:
     """One document and how far the work on it has come."""
-    return schemas.document_out(document_services.get_document(request.principal, document_id))
+    return document_out(document_services.get_document(request.principal, document_id))
 
 
-@router.patch("/documents/{document_id}", response=schemas.DocumentOut)
-def update_document(request: HubRequest, document_id: str, fields: DocumentPatch) -> schemas.DocumentOut:
+@router.patch("/documents/{document_id}", response=DocumentOut)
+def update_document(request: HubRequest, document_id: str, fields: DocumentPatch) -> DocumentOut:
     """Change title, type, metadata or classification, or set or lift a legal hold."""
     changes = fields.model_dump(exclude_none=True)
     if "classification" in changes:
@@ -177,30 +189,28 @@ def update_document(request: HubRequest, document_id: str, fields: DocumentPatch
     document = editing.update_document(
         principal=request.principal, document_id=document_id, **cast(editing.DocumentChanges, changes)
     )
-    return schemas.document_out(document)
+    return document_out(document)
 
 
-@router.get("/documents/{document_id}/versions", response=list[schemas.VersionOut])
-def list_document_versions(request: HubRequest, document_id: str) -> list[schemas.VersionOut]:
+@router.get("/documents/{document_id}/versions", response=list[VersionOut])
+def list_document_versions(request: HubRequest, document_id: str) -> list[VersionOut]:
     """The versions of a document, newest first."""
     document, versions = reading.list_versions(request.principal, document_id)
-    return [schemas.version_out(version, document) for version in versions]
+    return [version_out(version, document) for version in versions]
 
 
-@router.get("/documents/{document_id}/chunks", response=Page[schemas.ChunkOut])
+@router.get("/documents/{document_id}/chunks", response=Page[ChunkOut])
 def list_document_chunks(
     request: HubRequest, document_id: str, page: Annotated[PageQuery, Query()]
-) -> KeysetPage[schemas.ChunkOut]:
+) -> KeysetPage[ChunkOut]:
     """The passages of a document, in its order."""
     chunks = reading.list_chunks(request.principal, document_id)
     scope = cursor_scope("chunks", document=document_id)
-    return paginate_keyset(chunks, limit=page.limit, cursor=page.cursor, scope=scope, order="index").map(
-        schemas.chunk_out
-    )
+    return paginate_keyset(chunks, limit=page.limit, cursor=page.cursor, scope=scope, order="index").map(chunk_out)
 
 
-@router.get("/documents/{document_id}/structure", response=schemas.StructureOut)
-def get_document_structure(request: HubRequest, document_id: str) -> schemas.StructureOut:
+@router.get("/documents/{document_id}/structure", response=StructureOut)
+def get_document_structure(request: HubRequest, document_id: str) -> StructureOut:
     """Sections as a tree, the table of contents, figures and tables."""
     return reading.get_structure(request.principal, document_id)
 
@@ -232,7 +242,7 @@ def get_document_figure(request: HubRequest, document_id: str, figure_id: str) -
     return attachment(request, _blocks(file), filename=figure_filename(figure), content_type=figure.media_type)
 
 
-@router.post("/documents/{document_id}/figures/{figure_id}/describe", response={202: schemas.StructureOut})
+@router.post("/documents/{document_id}/figures/{figure_id}/describe", response={202: StructureOut})
 def describe_document_figure(request: HubRequest, document_id: str, figure_id: str) -> HttpResponse:
     """Have a language model describe one picture, again where it was or could not be; needs HUB_DESCRIBE_FIGURES."""
     describe_figure_again(principal=request.principal, document_id=document_id, figure_id=figure_id)
@@ -240,7 +250,7 @@ def describe_document_figure(request: HubRequest, document_id: str, figure_id: s
     return accepted(request, location=f"/api/v1/documents/{document_id}/structure", body=structure)
 
 
-@router.post("/documents/{document_id}/reindex", response={202: schemas.DocumentOut})
+@router.post("/documents/{document_id}/reindex", response={202: DocumentOut})
 def reindex_document(request: HubRequest, document_id: str, options: ReindexIn | None = None) -> HttpResponse:
     """Parse, chunk and embed the latest version again; search answers from what it has until that is done."""
     reindexing.reindex_document(
@@ -249,11 +259,11 @@ def reindex_document(request: HubRequest, document_id: str, options: ReindexIn |
         chunk_options=_chunk_options(options) if options else None,
     )
     document = document_services.get_document(request.principal, document_id)
-    return accepted(request, location=f"/api/v1/documents/{document_id}", body=schemas.document_out(document))
+    return accepted(request, location=f"/api/v1/documents/{document_id}", body=document_out(document))
 
 
-@router.delete("/documents/{document_id}", response=schemas.DeletionReceiptOut)
-def delete_document(request: HubRequest, document_id: str) -> schemas.DeletionReceiptOut:
+@router.delete("/documents/{document_id}", response=DeletionReceiptOut)
+def delete_document(request: HubRequest, document_id: str) -> DeletionReceiptOut:
     """Delete a document with all its versions; answers with the deletion receipt."""
     receipt = deletion.delete_document(principal=request.principal, document_id=document_id)
-    return schemas.receipt_out(receipt)
+    return receipt_out(receipt)

@@ -11,16 +11,16 @@ from hub.rest.auth import HubRequest
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import ShortText
 from knowledge.api.sources import ChunkingIn
-from knowledge.models import EmbeddingSet
-from knowledge.schemas.embedding_sets import (
+from knowledge.embedding_sets import comparisons, sets, switching
+from knowledge.embedding_sets.schemas import (
     ComparisonOut,
     EmbeddingSetOut,
     EmbeddingSetsOut,
     comparison_out,
     embedding_set_out,
 )
-from knowledge.services import embedding_sets, set_comparisons, set_switching
-from knowledge.services.embedding_sets import SetDraft
+from knowledge.embedding_sets.sets import SetDraft
+from knowledge.models import EmbeddingSet
 from knowledge.types.search import SearchMode
 
 router = Router(tags=["embedding sets"])
@@ -45,7 +45,7 @@ class ComparisonIn(Schema):
 @router.get("/embedding-sets", response=EmbeddingSetsOut)
 def list_embedding_sets(request: HubRequest) -> EmbeddingSetsOut:
     """Every set with its state and progress, the newest first (curators)."""
-    states = embedding_sets.list_sets(request.principal)
+    states = sets.list_sets(request.principal)
     return EmbeddingSetsOut(embedding_sets=[embedding_set_out(one.embedding_set, one.progress) for one in states])
 
 
@@ -59,7 +59,7 @@ def create_embedding_set(request: HubRequest, fields: EmbeddingSetIn) -> HttpRes
         base_url=fields.base_url,
         chunk_options=fields.chunking.options() if fields.chunking else None,
     )
-    made = embedding_sets.create_set(principal=request.principal, draft=draft)
+    made = sets.create_set(principal=request.principal, draft=draft)
     return created(request, location=_address(made), body=_state(request, made.name))
 
 
@@ -67,14 +67,14 @@ def create_embedding_set(request: HubRequest, fields: EmbeddingSetIn) -> HttpRes
 @router.post("/embedding-sets/compare", response={202: ComparisonOut})
 def compare_embedding_sets(request: HubRequest, asked: ComparisonIn) -> HttpResponse:
     """Ask a dataset's questions of two sets (curators); poll Location while status is queued or running."""
-    run = set_comparisons.start_comparison(
+    run = comparisons.start_comparison(
         principal=request.principal,
         dataset=asked.dataset,
         candidate=asked.candidate,
         baseline=asked.baseline,
         mode=asked.mode,
     )
-    run = set_comparisons.wait_for_comparison(request.principal, run, timeout_s=asked.wait_seconds)
+    run = comparisons.wait_for_comparison(request.principal, run, timeout_s=asked.wait_seconds)
     location = f"/api/v1/embedding-sets/comparisons/{run.public_id}"
     return accepted(request, location=location, body=comparison_out(run))
 
@@ -82,13 +82,13 @@ def compare_embedding_sets(request: HubRequest, asked: ComparisonIn) -> HttpResp
 @router.get("/embedding-sets/comparisons/{run_id}", response=ComparisonOut)
 def get_embedding_set_comparison(request: HubRequest, run_id: str) -> ComparisonOut:
     """How far a comparison is, and what it found; its runs are evaluation runs, too (curators)."""
-    return comparison_out(set_comparisons.get_comparison(request.principal, run_id))
+    return comparison_out(comparisons.get_comparison(request.principal, run_id))
 
 
 @router.post("/embedding-sets/rollback", response=EmbeddingSetOut)
 def roll_back_embedding_set(request: HubRequest) -> EmbeddingSetOut:
     """Have search use the set again that it used before (administrators)."""
-    return _state(request, set_switching.roll_back(principal=request.principal).name)
+    return _state(request, switching.roll_back(principal=request.principal).name)
 
 
 @router.get("/embedding-sets/{name}", response=EmbeddingSetOut)
@@ -100,19 +100,19 @@ def get_embedding_set(request: HubRequest, name: str) -> EmbeddingSetOut:
 @router.post("/embedding-sets/{name}/build", response={202: EmbeddingSetOut})
 def build_embedding_set(request: HubRequest, name: str) -> HttpResponse:
     """Build a set, or resume at once after a failure (administrators); poll Location for its progress."""
-    return _working(request, embedding_sets.start_build(principal=request.principal, name=name))
+    return _working(request, sets.start_build(principal=request.principal, name=name))
 
 
 @router.post("/embedding-sets/{name}/switch", response=EmbeddingSetOut)
 def switch_embedding_set(request: HubRequest, name: str) -> EmbeddingSetOut:
     """Have search use a set from its next query on (administrators); one that lacks a passage is a 409."""
-    return _state(request, set_switching.switch_to(principal=request.principal, name=name).name)
+    return _state(request, switching.switch_to(principal=request.principal, name=name).name)
 
 
 @router.delete("/embedding-sets/{name}", response={202: EmbeddingSetOut})
 def drop_embedding_set(request: HubRequest, name: str) -> HttpResponse:
     """Give a set up (administrators); its vectors are cleared away in the background. The active one is a 409."""
-    return _working(request, embedding_sets.drop_set(principal=request.principal, name=name))
+    return _working(request, sets.drop_set(principal=request.principal, name=name))
 
 
 def _working(request: HubRequest, row: EmbeddingSet) -> HttpResponse:
@@ -120,7 +120,7 @@ def _working(request: HubRequest, row: EmbeddingSet) -> HttpResponse:
 
 
 def _state(request: HubRequest, name: str) -> EmbeddingSetOut:
-    state = embedding_sets.get_set(request.principal, name)
+    state = sets.get_set(request.principal, name)
     return embedding_set_out(state.embedding_set, state.progress)
 
 

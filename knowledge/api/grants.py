@@ -7,9 +7,9 @@ from typing import Annotated
 from ninja import Field, Query, Router, Schema, Status
 
 from hub.rest.auth import HubRequest
+from knowledge.collections import grants
+from knowledge.collections.grants import Grantee
 from knowledge.models import CollectionGrant
-from knowledge.services import grants
-from knowledge.services.grants import Grantee
 
 router = Router()
 

@@ -13,8 +13,8 @@ from hub.rest.idempotency import reads
 from hub.rest.responses import created
 from hub.rest.schemas import LongText, ShortText, VersionNumber
 from hub.rest.uploads import received_file
-from knowledge.schemas import guidelines as shapes
-from knowledge.services import guideline_imports, guidelines
+from knowledge.guidelines import editions, imports
+from knowledge.guidelines import schemas as shapes
 
 router = Router()
 
@@ -49,7 +49,7 @@ class ImportIn(Schema):
 @router.get("/guidelines", response=list[shapes.GuidelineOut])
 def list_guidelines(request: HubRequest, filters: Annotated[GuidelineQuery, Query()]) -> list[shapes.GuidelineOut]:
     """The guidelines with their editions, by code."""
-    found = guidelines.list_guidelines(request.principal, document_type=filters.document_type)
+    found = editions.list_guidelines(request.principal, document_type=filters.document_type)
     return [shapes.guideline_out(row) for row in found]
 
 
@@ -59,7 +59,7 @@ def import_guideline(
 ) -> HttpResponse:
     """Store a Markdown or Excel file as a draft edition; 422 names the wrong rows, and then nothing is stored."""
     asked = _asked(file, fields)
-    edition = guideline_imports.import_edition(principal=request.principal, asked=asked)
+    edition = imports.import_edition(principal=request.principal, asked=asked)
     body = _diff(request, edition.guideline.code, edition.number, None)
     location = f"/api/v1/guidelines/{edition.guideline.code}/articles?edition={edition.number}"
     return created(request, location=location, body=body)
@@ -71,21 +71,21 @@ def preview_guideline(
     request: HubRequest, file: Annotated[UploadedFile, File()], fields: Annotated[ImportIn, Form()]
 ) -> shapes.ImportPreviewOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
-    preview = guideline_imports.preview_import(principal=request.principal, asked=_asked(file, fields))
+    preview = imports.preview_import(principal=request.principal, asked=_asked(file, fields))
     return shapes.preview_out(preview)
 
 
-def _asked(file: UploadedFile, fields: ImportIn) -> guideline_imports.GuidelineImport:
+def _asked(file: UploadedFile, fields: ImportIn) -> imports.GuidelineImport:
     with received_file(file) as received:
         content = received.path.read_bytes()
-        return guideline_imports.GuidelineImport(filename=received.filename, content=content, **fields.model_dump())
+        return imports.GuidelineImport(filename=received.filename, content=content, **fields.model_dump())
 
 
 @router.get("/guidelines/{article}", response=shapes.ArticleOut)
 def get_article(request: HubRequest, article: str) -> shapes.ArticleOut:
     """An article in force by its code, such as PG-1.3, with the check items that rest on it."""
-    found = guidelines.get_article(request.principal, article)
-    related = guidelines.check_items_of([found.code]).get(found.code, [])
+    found = editions.get_article(request.principal, article)
+    related = editions.check_items_of([found.code]).get(found.code, [])
     return shapes.article_out(found, related_check_items=related)
 
 
@@ -94,7 +94,7 @@ def list_articles(
     request: HubRequest, guideline: str, filters: Annotated[ArticleQuery, Query()]
 ) -> list[shapes.ArticleRowOut]:
     """An edition's articles in order."""
-    found = guidelines.list_articles(
+    found = editions.list_articles(
         request.principal, guideline, edition=filters.edition, document_type=filters.document_type
     )
     return [shapes.article_row_out(row) for row in found]
@@ -111,19 +111,19 @@ def diff_edition(
 @router.post("/guidelines/{guideline}/editions/{number}/publish", response=shapes.EditionOut)
 def publish_edition(request: HubRequest, guideline: str, number: int) -> shapes.EditionOut:
     """Put a draft into force; check items that rest on what changed become suspect."""
-    done = guidelines.publish_edition(principal=request.principal, code=guideline, number=number)
+    done = editions.publish_edition(principal=request.principal, code=guideline, number=number)
     return shapes.edition_out(done)
 
 
 @router.post("/guidelines/{guideline}/editions/{number}/retire", response=shapes.EditionOut)
 def retire_edition(request: HubRequest, guideline: str, number: int) -> shapes.EditionOut:
     """Take an edition out of force."""
-    done = guidelines.retire_edition(principal=request.principal, code=guideline, number=number)
+    done = editions.retire_edition(principal=request.principal, code=guideline, number=number)
     return shapes.edition_out(done)
 
 
 def _diff(request: HubRequest, guideline: str, number: int, base: int | None) -> shapes.EditionDiffOut:
-    before, edition, changes = guidelines.compare_editions(request.principal, guideline, base=base, number=number)
+    before, edition, changes = editions.compare_editions(request.principal, guideline, base=base, number=number)
     return shapes.EditionDiffOut(
         guideline=guideline,
         base=before.number if before else None,

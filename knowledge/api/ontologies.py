@@ -13,11 +13,12 @@ from hub.rest.errors import NotAcceptable, UnsupportedMediaType
 from hub.rest.idempotency import reads
 from hub.rest.schemas import ShortText
 from hub.rest.uploads import received_body
+from knowledge import document_checks
+from knowledge.ontology import ontologies
+from knowledge.ontology import schemas as shapes
+from knowledge.ontology.coverage_schemas import CoverageIn, CoverageOut, coverage_out
+from knowledge.ontology.files import MAX_BYTES
 from knowledge.ontology.rdf_files import FORMATS, MEDIA_TYPES, format_of
-from knowledge.schemas import ontologies as shapes
-from knowledge.schemas.coverage import CoverageIn, CoverageOut, coverage_out
-from knowledge.services import ontologies, ontology_checks
-from knowledge.services.ontology_files import MAX_BYTES
 
 router = Router()
 CONTENT_TYPES = {"rdfxml": "application/rdf+xml", "turtle": "text/turtle", "jsonld": "application/ld+json"}
@@ -105,7 +106,7 @@ def compare_versions(
 def reason(request: HubRequest, domain: str, asked: shapes.ReasonIn) -> shapes.ReasonOut:
     """What follows from the published version, each fact with the chain of facts and rules that explains it."""
     return shapes.reason_out(
-        ontology_checks.reason_ontology(
+        document_checks.reason_ontology(
             request.principal, domain, asked.inference_type, target_class=asked.target_class, depth=asked.depth
         )
     )
@@ -115,4 +116,4 @@ def reason(request: HubRequest, domain: str, asked: shapes.ReasonIn) -> shapes.R
 @reads
 def coverage(request: HubRequest, domain: str, asked: CoverageIn) -> CoverageOut:
     """Which of the topics that such a document must treat a document treats, and where; or how its headings nest."""
-    return coverage_out(ontology_checks.check_coverage(request.principal, asked.document_id, domain, asked.check_type))
+    return coverage_out(document_checks.check_coverage(request.principal, asked.document_id, domain, asked.check_type))

@@ -10,7 +10,7 @@ from hub.core.errors import InvalidInput
 from hub.rest.auth import HubRequest
 from hub.rest.responses import accepted
 from hub.rest.schemas import ShortText
-from knowledge.services.retries import MOST_AT_ONCE, retry_documents, retry_failed
+from knowledge.documents.retries import MOST_AT_ONCE, retry_documents, retry_failed
 
 router = Router()
 

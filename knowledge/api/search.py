@@ -9,11 +9,11 @@ from ninja import Field, Query, Router, Schema
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
-from knowledge import schemas
-from knowledge.schemas.asked import FilterIn, search_filter
+from knowledge.search.asked import FilterIn, search_filter
 from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.query import MAX_QUERY_CHARS
-from knowledge.services.search_sources import search_sources
+from knowledge.search.schemas import HitOut, SearchOut, hit_out, page_mark, page_position, search_out
+from knowledge.search.sources import search_sources
 from knowledge.types.search import PageMark, SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 
 router = Router()
@@ -44,18 +44,18 @@ class SearchIn(Schema):
     cursor: str | None = Field(None, max_length=4000)
 
 
-@router.post("/search", response=schemas.SearchOut)
+@router.post("/search", response=SearchOut)
 @reads
-def search(request: HubRequest, asked: SearchIn) -> schemas.SearchOut:
+def search(request: HubRequest, asked: SearchIn) -> SearchOut:
     """Find passages with citations. `next_cursor` continues where the limit or the output budget cut, whatever was
     added meanwhile. What stands in 「」, 『』 or quotes must occur; a code such as FR-001 is found exactly. Passages of
     Amazon Bedrock (`source`) are told by `source`; their scores are their own, and nothing is ranked by both.
     """
     scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
-    after = schemas.page_mark(decode_cursor(asked.cursor, scope=scope)) if asked.cursor else None
+    after = page_mark(decode_cursor(asked.cursor, scope=scope)) if asked.cursor else None
     result = search_sources(request.principal, _search_query(asked, after), source=asked.source)
-    following = encode_cursor(schemas.page_position(result.next_page), scope=scope) if result.next_page else None
-    return schemas.search_out(result, next_cursor=following)
+    following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
+    return search_out(result, next_cursor=following)
 
 
 def _search_query(asked: SearchIn, after: PageMark | None) -> SearchQuery:
@@ -75,18 +75,18 @@ def _search_query(asked: SearchIn, after: PageMark | None) -> SearchQuery:
     )
 
 
-@router.get("/chunks/{chunk_id}", response=schemas.HitOut)
-def get_chunk_by_id(request: HubRequest, chunk_id: str) -> schemas.HitOut:
+@router.get("/chunks/{chunk_id}", response=HitOut)
+def get_chunk_by_id(request: HubRequest, chunk_id: str) -> HitOut:
     """One passage with its citation."""
-    return schemas.hit_out(get_chunk(request.principal, chunk_id))
+    return hit_out(get_chunk(request.principal, chunk_id))
 
 
-@router.get("/chunks/{chunk_id}/neighbors", response=list[schemas.HitOut])
+@router.get("/chunks/{chunk_id}/neighbors", response=list[HitOut])
 def get_chunk_neighbors(
     request: HubRequest,
     chunk_id: str,
     before: Annotated[int, Query(ge=0, le=20)] = 1,
     after: Annotated[int, Query(ge=0, le=20)] = 1,
-) -> list[schemas.HitOut]:
+) -> list[HitOut]:
     """The passages around one, in the document's order."""
-    return [schemas.hit_out(hit) for hit in neighbours(request.principal, chunk_id, before=before, after=after)]
+    return [hit_out(hit) for hit in neighbours(request.principal, chunk_id, before=before, after=after)]

@@ -12,10 +12,10 @@ from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
+from knowledge.collections.collections import DEFAULT_COLLECTION
+from knowledge.documents import jobs, sources
+from knowledge.documents.source_schemas import JobOut, SourceOut, document_job, source_job, source_out
 from knowledge.models import Source
-from knowledge.schemas.sources import JobOut, SourceOut, document_job, source_job, source_out
-from knowledge.services import jobs, sources
-from knowledge.services.collections import DEFAULT_COLLECTION
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router(tags=["sources"])

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from django.utils.translation import gettext as _
 
 from hub.core.languages import in_language
-from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.tables import Sheet, read_workbook
 from knowledge.guidelines.drafts import ImportProblem, ParsedGuideline
 from knowledge.guidelines.fields import NAMES, article_from, field_named
+from knowledge.parsers.errors import ParseError
+from knowledge.parsers.tables import Sheet, read_workbook
 
 MAX_ROWS = 5_000
 MAX_COLUMNS = 50

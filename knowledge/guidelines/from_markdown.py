@@ -9,9 +9,9 @@ from itertools import islice
 
 from django.utils.translation import gettext as _
 
-from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.guidelines.drafts import ArticleDraft, ImportProblem, ParsedGuideline
 from knowledge.guidelines.fields import article_from, field_named
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections, is_table_of_contents
 from knowledge.types.documents import Section
 

@@ -24,8 +24,8 @@ from hub.llm.models import RecordedAnswer
 from hub.llm.preparation import Purpose, price_of
 from hub.llm.providers.registry import is_configured
 from hub.llm.types import AnswerSchema, Image, LlmAnswer, LlmRequest, Message, Role, Strength
-from knowledge.backends.storage import get_blob_store
 from knowledge.models import Document, Figure
+from knowledge.storage import get_blob_store
 
 logger = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hub.rest.uploads import temp_dir
-from knowledge.backends.blob_locks import lock_bytes
-from knowledge.backends.storage import get_blob_store
-from knowledge.ingest.blobs import expect_bytes, received_bytes, remove_unused_blobs
 from knowledge.models import Blob, DocumentVersion, Figure
+from knowledge.storage import get_blob_store
+from knowledge.storage.blob_locks import lock_bytes
+from knowledge.storage.blobs import expect_bytes, received_bytes, remove_unused_blobs
 from knowledge.types.documents import ParsedFigure
 
 

@@ -20,11 +20,11 @@ from hub.core import bus
 from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from hub.core.shared_measures import STAGE_SECONDS, timed
-from knowledge.backends.parsers.errors import ParseError
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
 from knowledge.models import DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
+from knowledge.parsers.errors import ParseError
 
 logger = logging.getLogger(__name__)
 

@@ -15,23 +15,15 @@ from django.utils import timezone
 from hub.core import bus
 from hub.core.lease import Lease
 from hub.rest.uploads import temp_dir
-from knowledge.backends.active_embedder import (
-    active_embedding_set,
-    embedder_of,
-    lock_publications,
-    policy_id_of,
-)
-from knowledge.backends.chunkers.registry import chunk_document
-from knowledge.backends.embedders.base import Embedder, Vectors
-from knowledge.backends.parsers.isolation import parse_isolated
-from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.postings import delete_postings
-from knowledge.backends.storage import get_blob_store
-from knowledge.backends.vectors import delete_vectors
+from knowledge.chunkers.registry import chunk_document
+from knowledge.embedders.base import Embedder, Vectors
 from knowledge.graph.rows import insert_new
-from knowledge.ingest import embedding
+from knowledge.index import embedding
+from knowledge.index.active_embedder import active_embedding_set, embedder_of, lock_publications, policy_id_of
+from knowledge.index.embedding import EMBED_BATCH, write_embedded
+from knowledge.index.postings import delete_postings
+from knowledge.index.vectors import delete_vectors
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
-from knowledge.ingest.embedding import EMBED_BATCH, write_embedded
 from knowledge.ingest.figures import expect_figures, store_figures
 from knowledge.models import (
     Chunk,
@@ -44,6 +36,9 @@ from knowledge.models import (
     EmbeddingSetStatus,
     VersionContent,
 )
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.process.isolation import parse_isolated
+from knowledge.storage import get_blob_store
 from knowledge.text.structure import figures_without_picture
 from knowledge.types.chunks import ChunkSpan
 from knowledge.types.documents import BlockKind, ParsedDocument
@@ -203,7 +198,7 @@ def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
 
     A passage's vector and postings are written together, so whatever was written before a crash is whole. When the
     active embedding set changed meanwhile to one that cuts otherwise, the version is cut again. Sets that are built
-    or kept beside the active one get this version's passages later (knowledge.ingest.set_builds).
+    or kept beside the active one get this version's passages later (knowledge.embedding_sets.builds).
     """
     embedding_set = active_embedding_set()
     if policy_id_of(version, embedding_set) != version.policy_id:

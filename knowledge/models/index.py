@@ -121,7 +121,7 @@ class EmbeddingSet(models.Model):
 
 
 class ChunkVector(models.Model):
-    """A chunk's vector in one embedding set; each set has its own partial HNSW index (knowledge.backends.vectors)."""
+    """A chunk's vector in one embedding set; each set has its own partial HNSW index (knowledge.index.vectors)."""
 
     pk = models.CompositePrimaryKey("embedding_set_id", "chunk_id")
     embedding_set = models.ForeignKey(EmbeddingSet, on_delete=models.CASCADE, related_name="+")
@@ -183,7 +183,7 @@ class LexicalSegment(models.Model):
 
 
 class LexicalPosting(models.Model):
-    """Which chunks of a segment contain a term, and how often: ``packed`` by knowledge.backends.segments."""
+    """Which chunks of a segment contain a term, and how often: ``packed`` by knowledge.index.segments."""
 
     pk = models.CompositePrimaryKey("term_id", "segment_id")
     term = models.ForeignKey(LexicalTerm, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from knowledge.backends.analysis import OtherName, QueryTerms
+from knowledge.index.analysis import OtherName, QueryTerms
 from knowledge.models import EmbeddingSet
 from knowledge.search.legs import Findings
 from knowledge.search.scope import SMALL, PermittedChunks

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.backends.stop_words import is_english
+from knowledge.index.stop_words import is_english
 from knowledge.search.column_store import Columnar
 from knowledge.types.search import SearchMode
 

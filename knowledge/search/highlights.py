@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from sudachipy import SplitMode
 
-from knowledge.backends.analysis import QueryTerms, fold, join_codes, surfaces
-from knowledge.backends.dates import DateMention, find_dates
-from knowledge.backends.morphemes import ENGLISH
-from knowledge.backends.stemming import stem
-from knowledge.backends.stop_words import ENGLISH_STOP_WORDS, JAPANESE
-from knowledge.backends.variants import one_variant
+from knowledge.index.analysis import QueryTerms, fold, join_codes, surfaces
+from knowledge.index.morphemes import ENGLISH
+from knowledge.index.stemming import stem
+from knowledge.index.stop_words import ENGLISH_STOP_WORDS, JAPANESE
+from knowledge.text.dates import DateMention, find_dates
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.variants import one_variant
 
 MAX_WORDS = 80
 MAX_SPANS = 200

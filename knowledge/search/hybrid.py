@@ -15,9 +15,8 @@ from hub.access.principals import Principal, Scope
 from hub.core.database import in_one_line, told_as_unavailable
 from hub.core.errors import Unavailable
 from hub.core.shared_measures import SEARCH_FAILURES, SEARCH_SECONDS, Point, count
-from knowledge.backends.active_embedder import find_active_set
-from knowledge.backends.analysis import NO_SYNONYMS, QueryTerms, analyse_query
-from knowledge.backends.rerankers import configured_reranker
+from knowledge.index.active_embedder import find_active_set
+from knowledge.index.analysis import NO_SYNONYMS, QueryTerms, analyse_query
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
 from knowledge.ports import Reranker
@@ -32,6 +31,7 @@ from knowledge.search.phrases import WithPhrases, chunks_with_phrases, find_phra
 from knowledge.search.query import check_query
 from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
 from knowledge.search.rerank import rerank
+from knowledge.search.rerankers import configured_reranker
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.search.snapshot import SAVEPOINT, going_back, one_snapshot, set_savepoint
 from knowledge.text.structure import names_contents

@@ -19,10 +19,10 @@ from psycopg.errors import QueryCanceled
 from hub.core.database import in_one_line
 from hub.core.errors import Unavailable
 from hub.core.stopping import raise_if_stopped
-from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of
-from knowledge.backends.analysis import QueryTerms
-from knowledge.backends.embedders.base import EmbeddingError
-from knowledge.backends.vectors import vector_literal
+from knowledge.embedders.base import EmbeddingError
+from knowledge.index.active_embedder import EmbedderMismatch, embedder_of
+from knowledge.index.analysis import QueryTerms
+from knowledge.index.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.candidates import NO_CANDIDATES, Candidates

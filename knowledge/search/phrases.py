@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from hub.access.principals import Principal
 from hub.core.database import in_one_line
 from hub.core.errors import InvalidInput, Unavailable
-from knowledge.backends.analysis import QueryTerms, terms_inside
-from knowledge.backends.embedders.text import normalise
+from knowledge.embedders.text import normalise
+from knowledge.index.analysis import QueryTerms, terms_inside
 from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.lexical import ranked_numbers
 from knowledge.search.phrase_across_chunks import chunks_sharing

@@ -19,7 +19,7 @@ from django.db import connection
 from numpy.typing import NDArray
 from psycopg import Cursor
 
-from knowledge.backends.segments import unpack
+from knowledge.index.segments import unpack
 
 _READ = """
 SELECT p.term_id, p.segment_id, p.xmin::text::bigint, p.packed

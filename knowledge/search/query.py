@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification
 from hub.core.errors import InvalidInput
-from knowledge.backends.embedders.text import LONE_SURROGATE
+from knowledge.embedders.text import LONE_SURROGATE
 from knowledge.search.scope import first_after, moment_of
 from knowledge.types.search import SearchFilter, SearchQuery
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.backends.analysis import QueryTerms, fold
+from knowledge.index.analysis import QueryTerms, fold
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidates

@@ -20,7 +20,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from hub.access.principals import Classification, Principal, Scope
-from knowledge.backends.active_embedder import chunks_of
+from knowledge.index.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
 from knowledge.search.sql_columns import INTEGER, read_columns
 from knowledge.search.visible import VisibleVersions, visible_versions

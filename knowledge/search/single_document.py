@@ -10,10 +10,10 @@ from django.db import Error, transaction
 
 from hub.core.database import in_one_line, is_connection_lost
 from hub.core.errors import HubError
-from knowledge.backends.active_embedder import EmbedderMismatch, embedder_of, find_active_set, policy_id_of
-from knowledge.backends.analysis import analyse_query
-from knowledge.backends.embedders.base import EmbeddingError
-from knowledge.backends.vectors import vector_literal
+from knowledge.embedders.base import EmbeddingError
+from knowledge.index.active_embedder import EmbedderMismatch, embedder_of, find_active_set, policy_id_of
+from knowledge.index.analysis import analyse_query
+from knowledge.index.vectors import vector_literal
 from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
 from knowledge.search.lexical import lexical_hits, sum_postings

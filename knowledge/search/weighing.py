@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
-from knowledge.backends.analysis import OtherName, QueryTerms
+from knowledge.index.analysis import OtherName, QueryTerms
 from knowledge.models import EmbeddingSet, LexicalField
 from knowledge.search.postings import Piece, PieceKey, read_pieces
 from knowledge.search.visible import Seen, SegmentKey, VisibleVersions, store

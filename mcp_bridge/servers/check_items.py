@@ -11,17 +11,15 @@ from hub.access.principals import Principal
 from hub.core.errors import InvalidInput
 from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
 from mcp_bridge.servers.schemas import CheckItemResult
-from review import services
-from review.schemas import check_item_out
+from review.masters.listing import list_check_items
+from review.masters.schemas import check_item_out
 
 
 def find_items(
     principal: Principal, *, checklist: str = "", document_type: str = "", check_type: str = "", priority: str = ""
 ) -> list[CheckItemResult]:
     """Give all items in force that pass the filters, in the order of their check lists."""
-    found = services.list_check_items(
-        principal, checklist=checklist, document_type=document_type, check_type=check_type
-    )
+    found = list_check_items(principal, checklist=checklist, document_type=document_type, check_type=check_type)
     return [
         CheckItemResult(
             **dict(item),

@@ -8,20 +8,21 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from hub.access.principals import Principal
+from knowledge.documents import reading
+from knowledge.guidelines.editions import article_codes
 from knowledge.models import DocumentType
 from knowledge.ontology.answers import CheckType
+from knowledge.ontology.ontologies import published_domains
 from knowledge.ontology.reasoning import InferenceType
-from knowledge.services import reading
-from knowledge.services.guidelines import article_codes
-from knowledge.services.ontologies import published_domains
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.prompts.templates import LANGUAGES
 from mcp_bridge.servers.ontology_prompts import BOOLEANS, DEPTHS
 from mcp_bridge.servers.prompts import SEVERITIES
 from mcp_bridge.threads import in_thread
-from review import services
-from review.services.scenarios import published_scenarios
+from review.masters.listing import list_check_items
+from review.runs.reviews import list_reviews
+from review.scenarios.scenarios import published_scenarios
 
 MAX_VALUES = 100  # the protocol's limit
 Values = Callable[[Principal, str], Iterable[str]]
@@ -32,11 +33,11 @@ def _document_types(_principal: Principal, _typed: str) -> Iterable[str]:
 
 
 def _check_items(principal: Principal, _typed: str) -> Iterable[str]:
-    return [item.item.code for _checklist, item in services.list_check_items(principal)]
+    return [item.item.code for _checklist, item in list_check_items(principal)]
 
 
 def _categories(principal: Principal, _typed: str) -> Iterable[str]:
-    return dict.fromkeys(item.item.category for _checklist, item in services.list_check_items(principal))
+    return dict.fromkeys(item.item.category for _checklist, item in list_check_items(principal))
 
 
 def _document_ids(principal: Principal, typed: str) -> Iterable[str]:
@@ -45,7 +46,7 @@ def _document_ids(principal: Principal, typed: str) -> Iterable[str]:
 
 
 def _review_ids(principal: Principal, typed: str) -> Iterable[str]:
-    found = services.list_reviews(principal).filter(public_id__startswith=typed)
+    found = list_reviews(principal).filter(public_id__startswith=typed)
     return found.values_list("public_id", flat=True)[: MAX_VALUES + 1]
 
 

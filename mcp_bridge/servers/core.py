@@ -30,8 +30,9 @@ from mcp_bridge.servers.schemas import (
 )
 from mcp_bridge.servers.waiting import wait_or_leave_running, wait_reporting
 from mcp_bridge.threads import in_thread
-from review import services
 from review.report import RENDERERS, ReportOptions, build_report
+from review.runs import reviews as runs_reviews
+from review.runs.reviews import wait_for_review
 
 DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
 DEFAULT_REPORT_OPTIONS = ReportOptionsIn()
@@ -73,7 +74,7 @@ async def review_document(
     await wait_or_leave_running(
         ctx,
         name=f"review-{review.public_id}",
-        wait=lambda seconds: services.wait_for_review(review, timeout_s=seconds),
+        wait=lambda seconds: wait_for_review(review, timeout_s=seconds),
         progress=lambda: reviews.progress(review),
         limit_s=options.wait_seconds,
     )
@@ -96,7 +97,7 @@ def cancel_review(review_id: ReviewId) -> ReviewResult:
     Use it when the person no longer wants it. The results that it has stay; a finished one is left as it is.
     """
     have_queue()
-    return reviews.result_of(services.cancel_review(principal=current_caller().principal, review_id=review_id))
+    return reviews.result_of(runs_reviews.cancel_review(principal=current_caller().principal, review_id=review_id))
 
 
 async def upload_document(

@@ -9,7 +9,7 @@ from mcp.server.mcpserver import Context
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Scope
-from knowledge.services.document_vectors import DocumentEmbedding, DocumentVectors, VectorStatus, vectors_of
+from knowledge.documents.document_vectors import DocumentEmbedding, DocumentVectors, VectorStatus, vectors_of
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import hub_tool

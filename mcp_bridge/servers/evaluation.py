@@ -14,8 +14,8 @@ from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers.waiting import wait_or_leave_running
 from mcp_bridge.threads import in_thread
-from review.schemas.evaluation import EvaluationOut, evaluation_out
-from review.services import evaluation_runs
+from review.evaluation import runs
+from review.evaluation.schemas import EvaluationOut, evaluation_out
 
 DEFAULT_METRICS = ("precision", "recall", "f1")
 
@@ -44,7 +44,7 @@ async def run_evaluation(
     and document, and with compare_baseline which cases flipped. When it is not done in time, status is queued or
     running: call it again later with its evaluation_id, so that no second run is started.
     """
-    chosen = await in_thread(evaluation_runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
+    chosen = await in_thread(runs.chosen_metrics, (*DEFAULT_METRICS, *metrics))
     if evaluation_id:
         run = await in_thread(_take_up, evaluation_id)
     else:
@@ -52,23 +52,23 @@ async def run_evaluation(
     await wait_or_leave_running(
         ctx,
         name=f"evaluation-{run.public_id}",
-        wait=lambda seconds: evaluation_runs.wait_for_run(run, timeout_s=seconds),
+        wait=lambda seconds: runs.wait_for_run(run, timeout_s=seconds),
         progress=lambda: EvaluationRun.objects.values_list("progress", "status").get(pk=run.pk),
         limit_s=wait_seconds,
     )
     principal = await principal_now()
-    return await in_thread(lambda: evaluation_out(evaluation_runs.get_run(principal, run.public_id), chosen))
+    return await in_thread(lambda: evaluation_out(runs.get_run(principal, run.public_id), chosen))
 
 
 def _take_up(evaluation_id: str) -> EvaluationRun:
     have_queue()
-    return evaluation_runs.get_run(current_caller().principal, evaluation_id)
+    return runs.get_run(current_caller().principal, evaluation_id)
 
 
 def _start(dataset: str, compare_baseline: bool) -> EvaluationRun:
     have_queue()
     principal = current_caller().principal
-    return evaluation_runs.start_run(principal=principal, dataset=dataset, compare_baseline=compare_baseline)
+    return runs.start_run(principal=principal, dataset=dataset, compare_baseline=compare_baseline)
 
 
 TOOL: HubTool = hub_tool(

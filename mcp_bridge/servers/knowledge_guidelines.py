@@ -8,14 +8,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Scope
-from knowledge.schemas.guidelines import article_out
-from knowledge.services import guidelines
+from knowledge.guidelines import editions
+from knowledge.guidelines.schemas import article_out
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubServer, HubTool, hub_tool
 from mcp_bridge.servers.resources import add_resource
-from review.schemas.mappings import MappingOut, mapping_out
-from review.services import mappings
+from review.mappings import mappings
+from review.mappings.schemas import MappingOut, mapping_out
 
 
 class MappingResult(BaseModel):
@@ -45,8 +45,8 @@ def get_guideline_mapping(
 
 def read_guideline(id: str) -> dict[str, Any]:
     """A guideline article (ガイドライン条項): text, required elements, source, check items that rest on it."""
-    article = guidelines.get_article(current_caller().principal, id)
-    related = guidelines.check_items_of([article.code]).get(article.code, [])
+    article = editions.get_article(current_caller().principal, id)
+    related = editions.check_items_of([article.code]).get(article.code, [])
     return article_out(article, related_check_items=related).model_dump(mode="json")
 
 

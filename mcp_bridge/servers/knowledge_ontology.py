@@ -8,11 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from hub.access.principals import Scope
+from knowledge import document_checks
+from knowledge.ontology import ontologies
 from knowledge.ontology.answers import CheckType
+from knowledge.ontology.coverage_schemas import CoverageOut, coverage_out
 from knowledge.ontology.reasoning import InferenceType
-from knowledge.schemas.coverage import CoverageOut, coverage_out
-from knowledge.schemas.ontologies import ReasonOut, reason_out
-from knowledge.services import ontologies, ontology_checks
+from knowledge.ontology.schemas import ReasonOut, reason_out
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.icons import icon
@@ -54,7 +55,7 @@ def check_ontology_coverage(
     the whole text, the same each time.
     """
     principal = current_caller().principal
-    return coverage_out(ontology_checks.check_coverage(principal, document_id, domain, check_type))
+    return coverage_out(document_checks.check_coverage(principal, document_id, domain, check_type))
 
 
 def check_ontology(
@@ -95,7 +96,7 @@ def reason_ontology(
     names the rule (OWL 2 RL) and premises of each step.
     """
     return reason_out(
-        ontology_checks.reason_ontology(
+        document_checks.reason_ontology(
             current_caller().principal, ontology_domain, inference_type, target_class=target_class, depth=depth
         )
     )

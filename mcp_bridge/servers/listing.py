@@ -12,9 +12,9 @@ from pydantic import Field
 
 from hub.access.principals import Principal, Scope
 from hub.rest.pagination import cursor_scope, paginate_keyset
+from knowledge.documents import reading
+from knowledge.documents.schemas import document_out
 from knowledge.models import Document
-from knowledge.schemas import document_out
-from knowledge.services import reading
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers.schemas import (
@@ -25,7 +25,7 @@ from mcp_bridge.servers.schemas import (
     ListedDocument,
     ListedReview,
 )
-from review import services
+from review.runs.reviews import list_reviews
 
 REVIEWS_SHOWN = 3
 
@@ -67,7 +67,7 @@ def _newest_reviews(principal: Principal, documents: Sequence[Document]) -> dict
     """The newest reviews of each document by its primary key, newest first. One query."""
     rank = Window(RowNumber(), partition_by=F("version__document_id"), order_by=F("pk").desc())
     newest = (
-        services.list_reviews(principal)
+        list_reviews(principal)
         .filter(version__document_id__in=[document.pk for document in documents])
         .annotate(document_pk=F("version__document_id"), rank=rank)
         .filter(rank__lte=REVIEWS_SHOWN)

@@ -11,13 +11,14 @@ from django.conf import settings
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Conflict, Forbidden, NotFound
+from knowledge.documents import reading
+from knowledge.documents.documents import get_document
+from knowledge.documents.schemas import chunk_out, document_out
+from knowledge.guidelines.editions import get_article
 from knowledge.models import Chunk, Collection, DocumentType
-from knowledge.schemas import chunk_out, document_out, hit_out
+from knowledge.ontology.ontologies import get_ontology
 from knowledge.search.context import neighbours
-from knowledge.services import reading
-from knowledge.services.documents import get_document
-from knowledge.services.guidelines import get_article
-from knowledge.services.ontologies import get_ontology
+from knowledge.search.schemas import hit_out
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.icons import icon
@@ -26,8 +27,9 @@ from mcp_bridge.servers import reviews, stored
 from mcp_bridge.servers.check_items import find_items
 from mcp_bridge.servers.embeddings import read_embeddings
 from mcp_bridge.threads import in_thread
-from review import services
-from review.services import scenarios
+from review.masters.listing import list_checklists
+from review.runs.reviews import get_review
+from review.scenarios import scenarios
 
 JSON = "application/json"
 
@@ -53,7 +55,7 @@ def read_result(id: str) -> dict[str, Any]:
 def read_check_items() -> dict[str, Any]:
     """The check items (チェック項目マスタ) in force, and their categories."""
     items = [item.model_dump(mode="json") for item in find_items(current_caller().principal)]
-    lists = services.list_checklists(current_caller().principal)
+    lists = list_checklists(current_caller().principal)
     approved = [version.approved_at for entry in lists for version in entry.versions.all() if version.approved_at]
     return {
         "items": items,
@@ -76,7 +78,7 @@ def read_config() -> dict[str, Any]:
         "caller": {"name": principal.name, "scopes": sorted(principal.scopes)},
         "collections": list(Collection.objects.visible_to(principal).order_by("slug").values_list("slug", flat=True)),
         "document_types": {item.code: {"ja": item.name_ja, "en": item.name_en} for item in types},
-        "checklists": [item.code for item in services.list_checklists(principal)],
+        "checklists": [item.code for item in list_checklists(principal)],
         "embedding_backend": settings.CONFIG.embedding_backend,
         "llm_provider": settings.CONFIG.llm_provider,
         "limits": {
@@ -194,7 +196,7 @@ def _find_chunks(principal: Principal, public_id: str) -> object:
 
 FINDERS: dict[str, Callable[[Principal, str], object]] = {
     uris.DOCUMENTS: get_document,
-    uris.RESULTS: services.get_review,
+    uris.RESULTS: get_review,
     uris.SCENARIOS: scenarios.get_scenario,
     uris.CHUNKS: _find_chunks,
     uris.EMBEDDINGS: get_document,

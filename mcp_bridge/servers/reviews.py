@@ -6,8 +6,9 @@ from hub.access.principals import Principal, Scope
 from mcp_bridge import uris
 from mcp_bridge.bus import have_queue
 from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
-from review import runs, services
 from review.models import Review
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, get_review, show_review, start_review
 
 
 def start(
@@ -24,12 +25,12 @@ def start(
     Raises what ``services.start_review`` does.
     """
     have_queue()
-    return services.start_review(
+    return start_review(
         waits_for_caller=for_caller,
         principal=principal,
         document_id=document_id,
         checklist=checklist,
-        options=services.ReviewOptions(
+        options=ReviewOptions(
             check_items=tuple(check_items),
             related_documents=tuple(options.related_documents),
             include_evidence=options.include_evidence,
@@ -55,17 +56,17 @@ def progress_of(review: Review) -> tuple[float, float, str]:
 
 def finish_without_caller(review: Review) -> None:
     """End a review whose caller's model did not answer: what it was to judge is skipped, with the reason."""
-    runs.execute(review.pk)
+    execution.execute(review.pk)
 
 
 def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
     """Read a review that the caller may see with ``scope``. Raises NotFound."""
-    return result_of(services.get_review(principal, review_id, scope=scope))
+    return result_of(get_review(principal, review_id, scope=scope))
 
 
 def result_of(review: Review) -> ReviewResult:
     """The shape that callers get. Expects what ``services.get_review`` selects."""
-    facts = services.show_review(review)
+    facts = show_review(review)
     return ReviewResult(
         **dict(facts),
         execution_time_ms=facts.summary.execution_time_ms,

@@ -39,7 +39,7 @@ from mcp_bridge.servers.uploads import work_on
 from mcp_bridge.servers.waiting import wait_reporting
 from mcp_bridge.threads import in_thread
 from review.models import Review
-from review.services import sampling as service
+from review.runs import sampling as service
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from knowledge.schemas import DocumentOut, ExplanationOut, HitOut, UploadOut, asked
+from knowledge.documents.schemas import DocumentOut, UploadOut
+from knowledge.search import asked
+from knowledge.search.schemas import ExplanationOut, HitOut
 from knowledge.types.search import SearchMode
-from review.schemas import CheckItemOut, ReviewOut, SummaryOut
-from review.services.related import MAX_RELATED
+from review.masters.schemas import CheckItemOut
+from review.runs.related_documents import MAX_RELATED
+from review.runs.schemas import ReviewOut, SummaryOut
 
 MAX_WAIT_S = 300
 

@@ -11,14 +11,14 @@ from mcp.types import Resource
 
 from hub.access.principals import Principal, Scope
 from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
+from knowledge.documents import reading
 from knowledge.models import Document
-from knowledge.services import reading
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.lists import PAGE_SIZE
 from mcp_bridge.threads import in_thread
-from review import services
 from review.models import Review
+from review.runs.reviews import list_reviews
 
 M = TypeVar("M", bound=Model)
 JSON = "application/json"
@@ -76,7 +76,7 @@ def _page_of(items: list[Resource], position: Mapping[str, Any] | None) -> Keyse
 
 
 def _reviews(principal: Principal) -> QuerySet[Review]:
-    return services.list_reviews(principal).select_related("version__document")
+    return list_reviews(principal).select_related("version__document")
 
 
 def _document_resource(document: Document) -> Resource:
@@ -109,5 +109,5 @@ async def state_of_stored(principal: Principal) -> object:
 
 def _state(principal: Principal) -> tuple[object, ...]:
     documents = reading.list_documents(principal).aggregate(count=Count("pk"), newest=Max("pk"))
-    newest = services.list_reviews(principal).values_list("pk", flat=True).first()
+    newest = list_reviews(principal).values_list("pk", flat=True).first()
     return documents["count"], documents["newest"], newest

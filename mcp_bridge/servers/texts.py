@@ -10,15 +10,15 @@ from pydantic import Field
 from hub.access.principals import Scope
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from review import services
-from review.schemas.lint import LintOut, lint_out
+from review.lint.schemas import LintOut, lint_out
+from review.lint.texts import MAX_CHARACTERS, lint_text
 
 
 def check_text(
     text: Annotated[
         str,
         Field(
-            max_length=services.MAX_CHARACTERS,
+            max_length=MAX_CHARACTERS,
             description="the text itself, in Japanese or English",
             examples=["利用者が画面から履歴を見れるように、適切に対応すること。"],
         ),
@@ -41,7 +41,7 @@ def check_text(
     and on what you wrote yourself. Nothing is stored. For checks that need a whole document (numbering, traceability,
     coverage) use review_document.
     """
-    result = services.lint_text(principal=current_caller().principal, text=text, rules=rules, text_format=format)
+    result = lint_text(principal=current_caller().principal, text=text, rules=rules, text_format=format)
     return _within_budget(lint_out(result))
 
 

@@ -16,12 +16,12 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.rest.uploads import temp_dir
+from knowledge.collections.collections import read_classification
+from knowledge.documents.documents import get_document
+from knowledge.documents.schemas import upload_out
+from knowledge.documents.uploads import Upload, UploadOutcome, create_document, hash_file
+from knowledge.documents.workers import work_through, worker_is_alive
 from knowledge.models import DocumentStatus
-from knowledge.schemas import upload_out
-from knowledge.services.collections import read_classification
-from knowledge.services.documents import get_document
-from knowledge.services.uploads import Upload, UploadOutcome, create_document, hash_file
-from knowledge.services.workers import work_through, worker_is_alive
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 from mcp_bridge import uris
 from mcp_bridge.bus import have_queue

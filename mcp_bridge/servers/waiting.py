@@ -14,7 +14,7 @@ from django.db import connections
 from mcp.server.mcpserver import Context
 
 from hub.core.context import CallContext, call_context, current_call
-from knowledge.services.workers import POLL_S, worker_is_alive
+from knowledge.documents.workers import POLL_S, worker_is_alive
 from mcp_bridge.caller import current_caller
 from mcp_bridge.threads import in_thread
 

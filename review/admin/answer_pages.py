@@ -17,12 +17,14 @@ from unfold.widgets import UnfoldAdminFileFieldWidget
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
-from review import services
 from review.admin.triage_pages import find_review
 from review.models import SEVERITIES, Review
 from review.report.answers import AnswerImport, apply_answers, preview_answers
 from review.report.facts import label, place_of
-from review.schemas import DiffOut, FindingOut
+from review.runs.finding_schemas import FindingOut
+from review.runs.reviews import list_reviews
+from review.triage.comparing import compare_reviews, difference
+from review.triage.diff_schemas import DiffOut
 
 MAX_FILE_BYTES = 2_500_000
 """The file goes through the preview page once more, as text, and must fit into DATA_UPLOAD_MAX_MEMORY_SIZE."""
@@ -100,14 +102,14 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show what became of the findings of an earlier review of the document."""
     review = find_review(request, pk)
     principal = principal_of(request)
-    others = services.list_reviews(principal, document_id=review.document_id_text, status="completed")
+    others = list_reviews(principal, document_id=review.document_id_text, status="completed")
     bases = list(others.exclude(pk=review.pk).order_by("-id")[:MAX_BASES])
     earlier = [one.public_id for one in bases if one.pk < review.pk]
     base = request.GET.get("base", "") or (earlier[0] if earlier else "")
     shown, error = None, ""
     if base:
         try:
-            shown = services.difference(services.compare_reviews(principal, review.public_id, base_id=base))
+            shown = difference(compare_reviews(principal, review.public_id, base_id=base))
         except HubError as refused:
             error = str(refused)
     return render_page(

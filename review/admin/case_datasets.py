@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
-from review.services.evaluation_cases import OWN_DATASET
+from review.evaluation.cases import OWN_DATASET
 
 CHOSEN_DATASET = "hub_case_dataset"
 

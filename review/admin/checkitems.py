@@ -20,9 +20,9 @@ from hub.admin_site.callers import principal_of
 from hub.llm.providers.registry import is_configured
 from review.admin.item_form import ItemVersionForm, criteria_cells
 from review.admin.masters import MasterAdmin, VersionAdmin, VersionInline
+from review.curation.item_lint import lint_item_version
 from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
 from review.models import CheckItem, CheckItemVersion
-from review.services.item_lint import lint_item_version
 
 
 class ItemVersionInline(VersionInline):

@@ -20,8 +20,8 @@ from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
 from review.admin import master_pages
 from review.admin.masters import MasterAdmin, VersionAdmin, VersionInline
+from review.curation.item_lint import lint_checklist
 from review.models import CheckList, CheckListEntry, CheckListVersion, MasterStatus
-from review.services.item_lint import lint_checklist
 
 
 class CheckListForm(forms.ModelForm[CheckList]):

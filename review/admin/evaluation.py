@@ -21,9 +21,10 @@ from hub.evaluation.models import EvaluationDataset, RunStatus
 from hub.rest.uploads import received_file
 from review.admin import gate_page
 from review.admin.evaluation_trend import LABELS, trend_page
-from review.schemas.evaluation import CaseImportOut, EvaluationOut, evaluation_out, import_out
-from review.services import evaluation, evaluation_imports, evaluation_runs
-from review.services.candidates import open_candidates
+from review.evaluation import datasets, imports
+from review.evaluation import runs as evaluation_runs
+from review.evaluation.candidates import open_candidates
+from review.evaluation.schemas import CaseImportOut, EvaluationOut, evaluation_out, import_out
 
 RUNS_SHOWN = 30
 CASES_SHOWN = 100
@@ -65,7 +66,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
             request,
             "admin/evaluation/datasets.html",
             title=_("Evaluation datasets"),
-            datasets=evaluation.list_datasets(principal),
+            datasets=datasets.list_datasets(principal),
             may_change=principal.curates_hub(),
         )
 
@@ -82,7 +83,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
 
 def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None = None) -> HttpResponseBase:
     principal = principal_of(request)
-    dataset = evaluation.read_dataset(principal, code)
+    dataset = datasets.read_dataset(principal, code)
     runs = list(evaluation_runs.list_runs(principal, dataset=code)[:RUNS_SHOWN])
     return render_page(
         request,
@@ -90,7 +91,7 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         title=dataset.name,
         dataset=dataset,
         readers=", ".join(user.get_username() for user in dataset.readers.all()),
-        cases=evaluation.list_cases(principal, code)[:CASES_SHOWN],
+        cases=datasets.list_cases(principal, code)[:CASES_SHOWN],
         runs=runs,
         measured=any(run.status == RunStatus.COMPLETED for run in runs),
         candidates=open_candidates(principal) if principal.curates_hub() else (),
@@ -132,7 +133,7 @@ def _delta(facts: EvaluationOut, name: str) -> float | None:
 def _create(request: HttpRequest) -> HttpResponseBase:
     code, name = request.POST.get("code", "").strip(), request.POST.get("name", "")
     with errors_as_messages(request):
-        evaluation.create_dataset(principal=principal_of(request), code=code, name=name)
+        datasets.create_dataset(principal=principal_of(request), code=code, name=name)
     return _back(request, code)
 
 
@@ -147,11 +148,11 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
             messages.error(request, _("Choose a file first."))
             return _back(request, code)
         with received_file(file) as received:
-            rows = evaluation_imports.rows_in_file(received.path, received.filename)
-        preview = evaluation_imports.preview_cases(principal=principal, dataset=code, rows=rows)
+            rows = imports.rows_in_file(received.path, received.filename)
+        preview = imports.preview_cases(principal=principal, dataset=code, rows=rows)
         if "preview" in request.POST or preview.bad:
             return _dataset_page(request, code, import_out(preview))
-        done = evaluation_imports.import_cases(principal=principal, dataset=code, rows=rows)
+        done = imports.import_cases(principal=principal, dataset=code, rows=rows)
         messages.success(
             request,
             _("Imported: {created} new, {replaced} replaced.").format(created=done.created, replaced=done.replaced),
@@ -181,13 +182,13 @@ def _number(text: str) -> int | None:
 @require_POST
 def _change(request: HttpRequest, code: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        change = evaluation.DatasetChange(
+        change = datasets.DatasetChange(
             name=request.POST.get("name", ""),
             is_nightly="is_nightly" in request.POST,
             guards=_names(request.POST.get("guards", "")),
             readers=_names(request.POST.get("readers", "")),
         )
-        evaluation.change_dataset(principal=principal_of(request), code=code, change=change)
+        datasets.change_dataset(principal=principal_of(request), code=code, change=change)
         messages.success(request, _("Saved."))
     return _back(request, code)
 

@@ -23,8 +23,9 @@ from hub.core.errors import HubError
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import EvaluationRun, RunStatus
 from hub.evaluation.review_cases import REVIEW
-from review.schemas.gate_report import is_worse
-from review.services import evaluation, evaluation_runs
+from review.evaluation import datasets
+from review.evaluation import runs as evaluation_runs
+from review.evaluation.gate_report import is_worse
 
 RUNS_SHOWN = 60
 LABELS: dict[str, str | Promise] = {
@@ -66,7 +67,7 @@ def trend_page(request: HttpRequest, code: str) -> HttpResponseBase:
     """Show a dataset's measures over its completed runs, the newest 60 of one kind."""
     principal = principal_of(request)
     try:
-        dataset = evaluation.read_dataset(principal, code)
+        dataset = datasets.read_dataset(principal, code)
     except HubError as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))

@@ -18,10 +18,11 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from hub.evaluation.models import UNFINISHED_RUNS
 from review.admin.evaluation_trend import LABELS
-from review.schemas.gate import MEASURED
-from review.schemas.gate_report import Comparison, GateReport, Standing
-from review.services import evaluation_gate, evaluation_runs
-from review.services.publishing import publish_candidate
+from review.curation.publishing import publish_candidate
+from review.evaluation import gate
+from review.evaluation import runs as evaluation_runs
+from review.evaluation.gate_report import Comparison, GateReport, Standing
+from review.evaluation.gate_schemas import MEASURED
 
 WORDS = {
     Standing.NOT_MEASURED: _("not measured yet"),
@@ -47,7 +48,7 @@ NO_WAIT_S = 0.0
 def show(request: HttpRequest) -> HttpResponseBase:
     """Show a candidate on each dataset that guards it: measures, intervals, flipped cases."""
     try:
-        report = evaluation_gate.look_at(principal_of(request), request.GET.get("candidate", ""))
+        report = gate.look_at(principal_of(request), request.GET.get("candidate", ""))
     except HubError as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:index"))
@@ -96,7 +97,7 @@ def compare(request: HttpRequest) -> HttpResponseRedirect:
     """Start what has to be measured, and come back to the page."""
     candidate = request.POST.get("candidate", "")
     with errors_as_messages(request):
-        evaluation_gate.compare(principal=principal_of(request), name=candidate, wait_s=NO_WAIT_S)
+        gate.compare(principal=principal_of(request), name=candidate, wait_s=NO_WAIT_S)
     return _back(candidate)
 
 

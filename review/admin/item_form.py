@@ -14,8 +14,8 @@ from hub.core.languages import in_language
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
 from review.masters.content import CRITERIA_FIELDS, LIST_CRITERIA
 from review.masters.lint import Weight, lint_item
+from review.masters.listing import content_of
 from review.models import CheckItemVersion
-from review.services.masters import content_of
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise as StrPromise

@@ -23,14 +23,14 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from hub.core.languages import in_language
 from hub.rest.uploads import received_file
+from review.curation import item_lint, master_files, master_versions
 from review.masters.cells import to_cell
 from review.masters.columns import CHOICES, label_of, title_of
 from review.masters.content import ItemChange
 from review.masters.imports import MasterImport
 from review.masters.lint import MODEL
+from review.masters.listing import get_checklist_version
 from review.models import CheckItemVersion, CheckList, CheckListVersion
-from review.services import item_lint, master_files, master_versions
-from review.services.masters import get_checklist_version
 
 SALT = "review.master_import"
 # What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.

@@ -15,8 +15,8 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
+from review.curation.master_versions import save_draft
 from review.models import CheckItemVersion, CheckListVersion, MasterStatus
-from review.services.master_versions import save_draft
 
 
 class MasterAdmin(CuratedAdmin):

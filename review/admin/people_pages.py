@@ -13,11 +13,13 @@ from django.views.decorators.http import require_POST
 from hub.access.principals import Principal
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.core.errors import HubError, InvalidInput
-from review import services
 from review.admin.case_datasets import CHOSEN_DATASET
 from review.admin.triage_pages import body_of, find_review, ids_of
+from review.evaluation import cases
 from review.models import Review
-from review.services import evaluation_cases
+from review.triage.carry_over import carry_triage
+from review.triage.signing import sign_off
+from review.triage.verdicts import decide_result
 
 
 @require_POST
@@ -25,7 +27,7 @@ def carry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Carry over what people decided in an earlier review, and tell what that was."""
     review = find_review(request, pk)
     with errors_as_messages(request):
-        done = services.carry_triage(
+        done = carry_triage(
             principal=principal_of(request), review_id=review.public_id, base_id=request.POST.get("base", "")
         )
         told = _("Carried over: {carried}, of these moved: {moved}, with other evidence: {changed}. Closed: {closed}.")
@@ -43,7 +45,7 @@ def keep(request: HttpRequest, pk: int) -> JsonResponse:
         code = str(asked.get("dataset") or "")
         if not code:
             raise InvalidInput(_("dataset: choose where the case goes."), field="dataset")
-        dataset = evaluation_cases.ensure_dataset(principal, code)
+        dataset = cases.ensure_dataset(principal, code)
         kept = _kept(principal, review, asked, code)
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
@@ -56,12 +58,12 @@ def keep(request: HttpRequest, pk: int) -> JsonResponse:
 def _kept(principal: Principal, review: Review, asked: dict[str, Any], dataset: str) -> list[bool]:
     """Keep each; for each tells whether the case is new."""
     if item := asked.get("check_item_id"):
-        _case, is_new = evaluation_cases.case_from_result(
+        _case, is_new = cases.case_from_result(
             principal=principal, review_id=review.public_id, check_item_id=str(item), dataset=dataset
         )
         return [is_new]
     return [
-        evaluation_cases.case_from_finding(principal=principal, finding_id=finding_id, dataset=dataset)[1]
+        cases.case_from_finding(principal=principal, finding_id=finding_id, dataset=dataset)[1]
         for finding_id in ids_of(review, asked)
     ]
 
@@ -71,7 +73,7 @@ def decide(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponseRed
     """Record the person's verdict on a check."""
     review = find_review(request, pk)
     with errors_as_messages(request):
-        services.decide_result(
+        decide_result(
             principal=principal_of(request),
             review_id=review.public_id,
             check_item_id=check_item_id,
@@ -92,7 +94,7 @@ def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Sign the review off, or tell what is in the way."""
     review = find_review(request, pk)
     with errors_as_messages(request):
-        state = services.sign_off(
+        state = sign_off(
             principal=principal_of(request), review_id=review.public_id, comment=request.POST.get("comment", "")
         )
         done = _("The review is signed off.") if state.is_signed else _("You have signed. One more person must sign.")

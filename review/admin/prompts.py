@@ -19,9 +19,9 @@ from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from knowledge.admin.versions import CuratedVersionAdmin
+from review.curation.prompts import publish_prompt, save_prompt_draft, try_prompt
+from review.evaluation.candidates import prompt_candidate
 from review.models import JudgePrompt
-from review.services import publish_prompt, save_prompt_draft, try_prompt
-from review.services.candidates import prompt_candidate
 
 
 @admin.register(JudgePrompt)

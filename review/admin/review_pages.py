@@ -23,8 +23,9 @@ from knowledge.models import VersionContent
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Finding, Review
 from review.report import RENDERERS, build_report
 from review.report.facts import doubts_of
-from review.schemas import FindingOut, ReviewOut, SuggestionOut, review_out
-from review.services import cancel_review, get_review, list_reviews, ordered_findings
+from review.runs.finding_schemas import FindingOut, SuggestionOut
+from review.runs.reviews import cancel_review, get_review, list_reviews, ordered_findings
+from review.runs.schemas import ReviewOut, review_out
 
 MOST_POLLED = 100
 MAX_QUOTES = 5

@@ -20,7 +20,7 @@ from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection
 from review.admin import answer_pages, people_pages, review_pages, start_page, triage_pages
 from review.models import UNFINISHED, Review
-from review.services import list_reviews
+from review.runs.reviews import list_reviews
 
 
 @admin.register(Review)

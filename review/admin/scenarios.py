@@ -20,11 +20,12 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.admin.versions import CuratedVersionAdmin
+from knowledge.documents.reading import list_documents
 from knowledge.models import Document
-from knowledge.services.reading import list_documents
 from review.admin.scenario_links import link_of
 from review.models import Review, Scenario, ScenarioRole, ScenarioStep
-from review.services import list_reviews, scenarios
+from review.runs.reviews import list_reviews
+from review.scenarios import scenarios
 
 DOCUMENTS_OFFERED = 100
 

@@ -16,7 +16,9 @@ from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
-from review.services import ReviewEstimate, ReviewOptions, estimate_review, list_checklists, start_review
+from review.masters.listing import list_checklists
+from review.runs.estimates import ReviewEstimate, estimate_review
+from review.runs.reviews import ReviewOptions, start_review
 
 
 class StartForm(forms.Form):

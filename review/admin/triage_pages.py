@@ -26,12 +26,16 @@ from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
-from review import services
 from review.admin.case_datasets import datasets_for, may_keep_cases
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
-from review.passages import render_passage, shown_around
 from review.report.facts import label, place_of
-from review.schemas import FindingOut, ReviewOut
+from review.runs.finding_schemas import FindingOut
+from review.runs.reviews import get_review, list_reviews, show_findings, show_review
+from review.runs.schemas import ReviewOut
+from review.triage.carry_over import carry_offer
+from review.triage.decisions import TriageChange, finding_history, triage_findings
+from review.triage.passages import render_passage, shown_around
+from review.triage.signing import show_sign_off, sign_off_state
 
 MAX_ASSIGNEES = 200
 FILTERS = ("severity", "triage", "item", "assignee", "q")
@@ -50,10 +54,10 @@ class Row:
 def find_review(request: HttpRequest, pk: int) -> Review:
     """Find a review that the person may read, with all that is shown of it; else 404."""
     principal = principal_of(request)
-    found = services.list_reviews(principal).filter(pk=pk).first()
+    found = list_reviews(principal).filter(pk=pk).first()
     if found is None:
         raise Http404
-    return services.get_review(principal, found.public_id)
+    return get_review(principal, found.public_id)
 
 
 @require_GET
@@ -62,10 +66,10 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show the findings that the filters leave, a place for the passage, the checks, and how to sign off."""
     principal = principal_of(request)
     review = find_review(request, pk)
-    facts = services.show_review(review, everything=True)
+    facts = show_review(review, everything=True)
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     may_act = _may_act(request, review)
-    state = services.sign_off_state(principal, review.public_id)
+    state = sign_off_state(principal, review.public_id)
     rows = [_row(one) for one in facts.findings if _is_wanted(one, asked)]
     return render_page(
         request,
@@ -76,14 +80,14 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         rows=rows,
         asked=asked,
         checks=_checks(facts),
-        sign_off=services.show_sign_off(state),
+        sign_off=show_sign_off(state),
         has_signed=any(one.signer_id == principal.user_id for one in state.signatures),
         severities=SEVERITIES,
         states=Triage.choices,
         verdicts=dict(VERDICTS),
         items=sorted({one.check_item_id for one in facts.findings}),
         people=_people(review),
-        offer=services.carry_offer(principal, review) if may_act else None,
+        offer=carry_offer(principal, review) if may_act else None,
         marks=dict(CarryMark.choices),
         datasets=datasets_for(request) if may_act else [],
         left=sum(one.triage == Triage.OPEN for one in facts.findings),
@@ -143,7 +147,7 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
     """Show one finding with its passage and history, as a part of the page."""
     principal = principal_of(request)
     review = find_review(request, pk)
-    facts = services.show_review(review, everything=True)
+    facts = show_review(review, everything=True)
     found = next((one for one in facts.findings if one.id == finding_id), None)
     if found is None:
         raise Http404
@@ -154,7 +158,7 @@ def finding(request: HttpRequest, pk: int, finding_id: str) -> HttpResponse:
         "passages": _passages(review, found),
         "history": [
             (event, _event_text(event.kind, event.before), _event_text(event.kind, event.after))
-            for event in services.finding_history(principal, finding_id)
+            for event in finding_history(principal, finding_id)
         ],
         "states": Triage.choices,
         "people": _people(review),
@@ -200,11 +204,11 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
     review = find_review(request, pk)
     try:
         asked = body_of(request)
-        changed = services.triage_findings(
+        changed = triage_findings(
             principal=principal_of(request), finding_ids=ids_of(review, asked), change=_change(asked)
         )
-        shown = services.show_findings(principal_of(request), changed)
-        sign_off = services.show_sign_off(services.sign_off_state(principal_of(request), review.public_id))
+        shown = show_findings(principal_of(request), changed)
+        sign_off = show_sign_off(sign_off_state(principal_of(request), review.public_id))
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
     rows = [
@@ -241,9 +245,9 @@ def ids_of(review: Review, asked: Mapping[str, Any]) -> list[str]:
     return [str(one) for one in ids]
 
 
-def _change(asked: Mapping[str, Any]) -> services.TriageChange:
+def _change(asked: Mapping[str, Any]) -> TriageChange:
     revision = asked.get("revision")
-    return services.TriageChange(
+    return TriageChange(
         triage=str(asked["triage"]) if asked.get("triage") else None,
         reason=str(asked.get("reason") or ""),
         comment=str(asked.get("comment") or ""),

@@ -18,8 +18,10 @@ from hub.rest.parsing import parse_json
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import LongText, Page, PageQuery, ShortText, ShortTexts
 from hub.rest.uploads import received_file
-from review.schemas import evaluation as shapes
-from review.services import evaluation, evaluation_cases, evaluation_imports, evaluation_runs
+from review.evaluation import cases as evaluation_cases
+from review.evaluation import datasets, imports
+from review.evaluation import runs as evaluation_runs
+from review.evaluation import schemas as shapes
 
 router = Router(tags=["evaluation"])
 
@@ -105,33 +107,33 @@ class MetricsQuery(Schema):
 @router.post("/evaluation/datasets", response={201: shapes.DatasetOut})
 def create_dataset(request: HubRequest, fields: DatasetIn) -> HttpResponse:
     """Make a dataset; only its maker reads it until more readers are named."""
-    made = evaluation.create_dataset(principal=request.principal, **fields.model_dump())
+    made = datasets.create_dataset(principal=request.principal, **fields.model_dump())
     return created(request, location=f"/api/v1/evaluation/datasets/{made.code}", body=shapes.dataset_out(made))
 
 
 @router.get("/evaluation/datasets", response=list[shapes.DatasetOut])
 def list_datasets(request: HubRequest) -> list[shapes.DatasetOut]:
     """The datasets that name you among their readers."""
-    return [shapes.dataset_out(row) for row in evaluation.list_datasets(request.principal)]
+    return [shapes.dataset_out(row) for row in datasets.list_datasets(request.principal)]
 
 
 @router.get("/evaluation/datasets/{code}", response=shapes.DatasetOut)
 def get_dataset(request: HubRequest, code: str) -> shapes.DatasetOut:
     """One dataset."""
-    return shapes.dataset_out(evaluation.read_dataset(request.principal, code))
+    return shapes.dataset_out(datasets.read_dataset(request.principal, code))
 
 
 @router.patch("/evaluation/datasets/{code}", response=shapes.DatasetOut)
 def change_dataset(request: HubRequest, code: str, fields: DatasetPatch) -> shapes.DatasetOut:
     """Change a dataset's name, readers, what it guards, and whether it runs every night."""
-    change = evaluation.DatasetChange(**fields.model_dump())
-    return shapes.dataset_out(evaluation.change_dataset(principal=request.principal, code=code, change=change))
+    change = datasets.DatasetChange(**fields.model_dump())
+    return shapes.dataset_out(datasets.change_dataset(principal=request.principal, code=code, change=change))
 
 
 @router.delete("/evaluation/datasets/{code}", response={204: None})
 def delete_dataset(request: HubRequest, code: str) -> Status[None]:
     """Delete a dataset with its cases and runs."""
-    evaluation.delete_dataset(principal=request.principal, code=code)
+    datasets.delete_dataset(principal=request.principal, code=code)
     return Status(204, None)
 
 
@@ -140,7 +142,7 @@ def list_cases(
     request: HubRequest, code: str, filters: Annotated[CaseQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[shapes.CaseOut]:
     """A dataset's cases, newest first."""
-    cases = evaluation.list_cases(request.principal, code, kind=filters.kind)
+    cases = datasets.list_cases(request.principal, code, kind=filters.kind)
     scope = cursor_scope("evaluation.cases", filters, code=code)
     return paginate_keyset(cases, limit=page.limit, cursor=page.cursor, scope=scope).map(shapes.case_out)
 
@@ -149,7 +151,7 @@ def list_cases(
 def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Import cases from a file (JSON Lines, JSON, Excel) or {cases: []}; 422 names the wrong rows, none is stored."""
     request.principal.require_hub_curator()
-    done = evaluation_imports.import_cases(
+    done = imports.import_cases(
         principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
     )
     return shapes.import_out(done)
@@ -162,7 +164,7 @@ def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery,
 def preview_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
     request.principal.require_hub_curator()
-    preview = evaluation_imports.preview_cases(
+    preview = imports.preview_cases(
         principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
     )
     return shapes.import_out(preview)
@@ -175,14 +177,14 @@ def _rows(request: HttpRequest) -> list[Row]:
         if file is None:
             raise InvalidInput(_("file: expected a file of cases (.jsonl or .xlsx)."))
         with received_file(file) as received:
-            return evaluation_imports.rows_in_file(received.path, received.filename)
+            return imports.rows_in_file(received.path, received.filename)
     if request.content_type in ("", "application/json"):
         body = parse_json(request.body)
         cases = body.get("cases") if isinstance(body, dict) else body
         if not isinstance(cases, list):
             raise InvalidInput(_("cases: expected a list of cases."))
-        return evaluation_imports.rows_of(cases)
-    return evaluation_imports.rows_in(request.body, "body")
+        return imports.rows_of(cases)
+    return imports.rows_in(request.body, "body")
 
 
 @router.post("/evaluation/datasets/{code}/cases/from-finding", response={201: shapes.CaseOut})
@@ -202,7 +204,7 @@ def case_from_result(request: HubRequest, code: str, fields: FromResultIn) -> St
 @router.delete("/evaluation/datasets/{code}/cases/{case_id}", response={204: None})
 def delete_case(request: HubRequest, code: str, case_id: int) -> Status[None]:
     """Take a case out of a dataset."""
-    evaluation.delete_case(principal=request.principal, code=code, case_id=case_id)
+    datasets.delete_case(principal=request.principal, code=code, case_id=case_id)
     return Status(204, None)
 
 

@@ -9,9 +9,9 @@ from ninja import Field, Router, Schema
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.schemas import ShortText
-from review import services
-from review.schemas.lint import LintOut, RulesOut, lint_out, rules_out
-from review.services.lint import MAX_CHARACTERS, MAX_RULES
+from review.lint.schemas import LintOut, RulesOut, lint_out, rules_out
+from review.lint.text_rules import describe_rules
+from review.lint.texts import MAX_CHARACTERS, MAX_RULES, lint_text
 
 router = Router()
 
@@ -31,13 +31,11 @@ class LintIn(Schema):
 @reads
 def lint(request: HubRequest, asked: LintIn) -> LintOut:
     """Judge a text by the text rules. Nothing is stored."""
-    result = services.lint_text(
-        principal=request.principal, text=asked.text, rules=asked.rules, text_format=asked.format
-    )
+    result = lint_text(principal=request.principal, text=asked.text, rules=asked.rules, text_format=asked.format)
     return lint_out(result)
 
 
 @router.get("/rules", response=RulesOut)
 def list_rules(request: HubRequest) -> RulesOut:
     """All rules: id, title, what each looks at, defaults, aliases, and whether it judges texts or whole documents."""
-    return rules_out(services.describe_rules(request.principal))
+    return rules_out(describe_rules(request.principal))

@@ -8,8 +8,8 @@ from ninja import Field, Query, Router, Schema, Status
 
 from hub.rest.auth import HubRequest
 from hub.rest.schemas import LongText, ShortText
-from review.schemas import mappings as shapes
-from review.services import mappings
+from review.mappings import mappings
+from review.mappings import schemas as shapes
 
 router = Router(tags=["knowledge"])
 

@@ -13,10 +13,18 @@ from hub.rest.idempotency import reads
 from hub.rest.responses import created
 from hub.rest.schemas import LongText, ShortText, ShortTexts, VersionNumber
 from hub.rest.uploads import received_file
-from review import schemas, services
-from review.schemas import masters as shapes
-from review.services import item_lint, master_files, master_versions
-from review.services.masters import get_checklist_version
+from review.curation import item_lint, master_files, master_versions
+from review.masters import listing
+from review.masters import schemas as shapes
+from review.masters.listing import get_checklist_version
+from review.masters.schemas import (
+    CheckItemOut,
+    ChecklistOut,
+    ChecklistVersionOut,
+    check_item_out,
+    checklist_out,
+    checklist_version_out,
+)
 
 router = Router()
 
@@ -27,24 +35,24 @@ class CheckItemQuery(Schema):
     check_type: ShortText = ""
 
 
-@router.get("/check-items", response=list[schemas.CheckItemOut])
-def list_check_items(request: HubRequest, filters: Annotated[CheckItemQuery, Query()]) -> list[schemas.CheckItemOut]:
+@router.get("/check-items", response=list[CheckItemOut])
+def list_check_items(request: HubRequest, filters: Annotated[CheckItemQuery, Query()]) -> list[CheckItemOut]:
     """The check items in force."""
-    found = services.list_check_items(request.principal, **filters.model_dump())
-    return [schemas.check_item_out(checklist, item) for checklist, item in found]
+    found = listing.list_check_items(request.principal, **filters.model_dump())
+    return [check_item_out(checklist, item) for checklist, item in found]
 
 
-@router.get("/checklists", response=list[schemas.ChecklistOut])
-def list_checklists(request: HubRequest) -> list[schemas.ChecklistOut]:
+@router.get("/checklists", response=list[ChecklistOut])
+def list_checklists(request: HubRequest) -> list[ChecklistOut]:
     """All check lists."""
-    return [schemas.checklist_out(checklist) for checklist in services.list_checklists(request.principal)]
+    return [checklist_out(checklist) for checklist in listing.list_checklists(request.principal)]
 
 
-@router.get("/checklists/{code}/versions", response=list[schemas.ChecklistVersionOut])
-def list_checklist_versions(request: HubRequest, code: str) -> list[schemas.ChecklistVersionOut]:
+@router.get("/checklists/{code}/versions", response=list[ChecklistVersionOut])
+def list_checklist_versions(request: HubRequest, code: str) -> list[ChecklistVersionOut]:
     """The versions of a check list, newest first."""
-    versions = services.list_checklist_versions(request.principal, code)
-    return [schemas.checklist_version_out(version, code=code) for version in versions]
+    versions = listing.list_checklist_versions(request.principal, code)
+    return [checklist_version_out(version, code=code) for version in versions]
 
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -83,12 +91,12 @@ class ApproveIn(Schema):
     effective_to: date | None = None
 
 
-@router.post("/checklists", response={201: schemas.ChecklistOut})
+@router.post("/checklists", response={201: ChecklistOut})
 def create_checklist(request: HubRequest, body: ChecklistIn) -> HttpResponse:
     """Make a check list without versions; import its items next."""
     made = master_versions.create_checklist(principal=request.principal, **body.dict())
     location = f"/api/v1/checklists/{made.code}/versions"
-    return created(request, location=location, body=schemas.checklist_out(made))
+    return created(request, location=location, body=checklist_out(made))
 
 
 @router.get("/checklists/{code}/export.xlsx", response={200: bytes})
@@ -105,7 +113,7 @@ def export_checklist_csv(request: HubRequest, code: str, filters: Annotated[Vers
     return _file(content, f"{code}.csv", "text/csv; charset=utf-8")
 
 
-@router.post("/checklists/{code}/import", response={201: schemas.ChecklistVersionOut})
+@router.post("/checklists/{code}/import", response={201: ChecklistVersionOut})
 def import_checklist(
     request: HubRequest,
     code: str,
@@ -124,7 +132,7 @@ def import_checklist(
             reason=fields.reason,
         )
     location = f"/api/v1/checklists/{code}/versions/{made.number}/diff"
-    return created(request, location=location, body=schemas.checklist_version_out(made, code=code))
+    return created(request, location=location, body=checklist_version_out(made, code=code))
 
 
 @router.post("/checklists/{code}/import/preview", response=shapes.MasterImportOut)
@@ -158,20 +166,20 @@ def diff_checklist(
     return shapes.MasterDiffOut(code=code, base=base, version=number, changes=shapes.changes_out(diff.changes))
 
 
-@router.post("/checklists/{code}/versions/{number}/approve", response=schemas.ChecklistVersionOut)
-def approve_checklist(request: HubRequest, code: str, number: int, body: ApproveIn) -> schemas.ChecklistVersionOut:
+@router.post("/checklists/{code}/versions/{number}/approve", response=ChecklistVersionOut)
+def approve_checklist(request: HubRequest, code: str, number: int, body: ApproveIn) -> ChecklistVersionOut:
     """Approve a draft with the draft items that it holds, for some days or for good."""
     version = get_checklist_version(request.principal, code, number)
     master_versions.approve_checklist_version(principal=request.principal, version=version, **body.dict())
-    return schemas.checklist_version_out(version, code=code)
+    return checklist_version_out(version, code=code)
 
 
-@router.post("/checklists/{code}/versions/{number}/retire", response=schemas.ChecklistVersionOut)
-def retire_checklist(request: HubRequest, code: str, number: int) -> schemas.ChecklistVersionOut:
+@router.post("/checklists/{code}/versions/{number}/retire", response=ChecklistVersionOut)
+def retire_checklist(request: HubRequest, code: str, number: int) -> ChecklistVersionOut:
     """Take an approved version out of use."""
     version = get_checklist_version(request.principal, code, number)
     master_versions.retire_version(principal=request.principal, version=version)
-    return schemas.checklist_version_out(version, code=code)
+    return checklist_version_out(version, code=code)
 
 
 def _file(content: bytes, filename: str, content_type: str) -> HttpResponse:

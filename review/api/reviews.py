@@ -18,10 +18,14 @@ from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment
 from hub.rest.schemas import Page, PageQuery, ShortText, ShortTexts
-from review import schemas, services
 from review.masters.table import MAX_ROWS as MOST_ITEMS
 from review.models import UNFINISHED, Review
 from review.report import ReportOptions, build_report
+from review.runs import estimates, replays
+from review.runs import reviews as runs_reviews
+from review.runs.estimates import ReviewEstimate
+from review.runs.reviews import ReviewOptions, show_review, wait_for_review
+from review.runs.schemas import ReviewOut, ReviewRowOut, review_row_out
 
 router = Router()
 
@@ -53,22 +57,22 @@ class ReviewQuery(Schema):
     status: ShortText = ""
 
 
-@router.post("/reviews", response={202: schemas.ReviewOut})
+@router.post("/reviews", response={202: ReviewOut})
 def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     """Start a review; poll Location, or follow /reviews/{id}/events."""
     options = asked.options.model_dump(exclude={"wait_seconds"})
-    review = services.start_review(
+    review = runs_reviews.start_review(
         principal=request.principal,
         document_id=asked.document_id,
         checklist=asked.checklist,
-        options=services.ReviewOptions(
+        options=ReviewOptions(
             **{**options, "related_documents": tuple(options["related_documents"])},
             check_items=tuple(asked.check_items),
         ),
     )
     if asked.options.wait_seconds:
-        services.wait_for_review(review, timeout_s=asked.options.wait_seconds)
-    body = services.show_review(services.get_review(request.principal, review.public_id))
+        wait_for_review(review, timeout_s=asked.options.wait_seconds)
+    body = show_review(runs_reviews.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
@@ -90,13 +94,13 @@ class EstimateOut(Schema):
 
 @router.post("/reviews/estimate", response=EstimateOut)
 @reads
-def estimate_review(request: HubRequest, asked: ReviewIn) -> services.ReviewEstimate:
+def estimate_review(request: HubRequest, asked: ReviewIn) -> ReviewEstimate:
     """What a review would take of the language model; nothing is started."""
-    return services.estimate_review(
+    return estimates.estimate_review(
         principal=request.principal,
         document_id=asked.document_id,
         checklist=asked.checklist,
-        options=services.ReviewOptions(
+        options=ReviewOptions(
             judge=asked.options.judge,
             suggestion_level=asked.options.suggestion_level,
             check_items=tuple(asked.check_items),
@@ -104,34 +108,34 @@ def estimate_review(request: HubRequest, asked: ReviewIn) -> services.ReviewEsti
     )
 
 
-@router.post("/reviews/{review_id}/replay", response={202: schemas.ReviewOut})
+@router.post("/reviews/{review_id}/replay", response={202: ReviewOut})
 def replay_review(request: HubRequest, review_id: str) -> HttpResponse:
     """Do a review again as a new one, the language model's part from the recorded answers: no model is asked."""
-    review = services.replay_review(principal=request.principal, review_id=review_id)
-    body = services.show_review(services.get_review(request.principal, review.public_id))
+    review = replays.replay_review(principal=request.principal, review_id=review_id)
+    body = show_review(runs_reviews.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
-@router.get("/reviews", response=Page[schemas.ReviewRowOut])
+@router.get("/reviews", response=Page[ReviewRowOut])
 def list_reviews(
     request: HubRequest, filters: Annotated[ReviewQuery, Query()], page: Annotated[PageQuery, Query()]
-) -> KeysetPage[schemas.ReviewRowOut]:
+) -> KeysetPage[ReviewRowOut]:
     """List reviews, newest first."""
-    reviews = services.list_reviews(request.principal, document_id=filters.document_id, status=filters.status)
+    reviews = runs_reviews.list_reviews(request.principal, document_id=filters.document_id, status=filters.status)
     scope = cursor_scope("reviews", filters)
-    return paginate_keyset(reviews, limit=page.limit, cursor=page.cursor, scope=scope).map(schemas.review_row_out)
+    return paginate_keyset(reviews, limit=page.limit, cursor=page.cursor, scope=scope).map(review_row_out)
 
 
-@router.get("/reviews/{review_id}", response=schemas.ReviewOut)
-def get_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
+@router.get("/reviews/{review_id}", response=ReviewOut)
+def get_review(request: HubRequest, review_id: str) -> ReviewOut:
     """A review with its results, findings and suggestions so far."""
-    return services.show_review(services.get_review(request.principal, review_id))
+    return show_review(runs_reviews.get_review(request.principal, review_id))
 
 
-@router.post("/reviews/{review_id}/cancel", response=schemas.ReviewOut)
-def cancel_review(request: HubRequest, review_id: str) -> schemas.ReviewOut:
+@router.post("/reviews/{review_id}/cancel", response=ReviewOut)
+def cancel_review(request: HubRequest, review_id: str) -> ReviewOut:
     """Stop a review; what it has found so far stays."""
-    return services.show_review(services.cancel_review(principal=request.principal, review_id=review_id))
+    return show_review(runs_reviews.cancel_review(principal=request.principal, review_id=review_id))
 
 
 class ReportQuery(Schema):
@@ -166,7 +170,7 @@ async def follow_review(request: HubRequest, review_id: str) -> StreamingHttpRes
 
     The stream ends, too, when the caller's token does, or when they may not see the review any more.
     """
-    await sync_to_async(services.get_review)(request.principal, review_id)
+    await sync_to_async(runs_reviews.get_review)(request.principal, review_id)
     response = StreamingHttpResponse(_events(request, review_id), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"

@@ -12,10 +12,17 @@ from pydantic import BeforeValidator
 from hub.core.moments import Moment
 from hub.rest.auth import HubRequest
 from hub.rest.schemas import Integer, LongText, ShortText
-from review import schemas, services
 from review.report.answer_file import MAX_BYTES
 from review.report.answers import apply_answers, preview_answers
-from review.services.triage import MAX_BULK
+from review.runs.finding_schemas import FindingOut
+from review.runs.reviews import get_review, show_findings, show_review
+from review.runs.schemas import ResultOut
+from review.triage import carry_over, decisions, signing, verdicts
+from review.triage.comparing import compare_reviews, difference
+from review.triage.decisions import MAX_BULK, Answer, TriageChange, finding_history
+from review.triage.diff_schemas import DiffOut
+from review.triage.schemas import CarryOut, HistoryLineOut, SignOffOut, history_line_out
+from review.triage.signing import show_sign_off, sign_off_state
 
 router = Router()
 
@@ -61,12 +68,12 @@ class BulkTriageIn(TriageIn):
 
 
 class FindingsOut(Schema):
-    findings: list[schemas.FindingOut]
+    findings: list[FindingOut]
 
 
 class HistoryOut(Schema):
     finding_id: str
-    history: list[schemas.HistoryLineOut]
+    history: list[HistoryLineOut]
 
 
 class VerdictIn(Schema):
@@ -79,76 +86,74 @@ class SignOffIn(Schema):
     comment: LongText = ""
 
 
-def _change(asked: TriageIn) -> services.TriageChange:
+def _change(asked: TriageIn) -> TriageChange:
     values = asked.model_dump(exclude={"finding_ids"})
     answer = values.pop("answer")
-    return services.TriageChange(**values, answer=services.Answer(**answer) if answer else None)
+    return TriageChange(**values, answer=Answer(**answer) if answer else None)
 
 
-@router.patch("/findings/{finding_id}", response=schemas.FindingOut)
-def triage_finding(request: HubRequest, finding_id: str, asked: TriageIn) -> schemas.FindingOut:
+@router.patch("/findings/{finding_id}", response=FindingOut)
+def triage_finding(request: HubRequest, finding_id: str, asked: TriageIn) -> FindingOut:
     """Decide on a finding, comment it, or assign it. Verdicts of the check and the review follow."""
-    finding = services.triage_finding(principal=request.principal, finding_id=finding_id, change=_change(asked))
-    return services.show_findings(request.principal, [finding])[0]
+    finding = decisions.triage_finding(principal=request.principal, finding_id=finding_id, change=_change(asked))
+    return show_findings(request.principal, [finding])[0]
 
 
 @router.patch("/findings", response=FindingsOut)
 def triage_findings(request: HubRequest, asked: BulkTriageIn) -> FindingsOut:
     """Change several findings alike, all or none; all are answered as they are now."""
-    findings = services.triage_findings(
+    findings = decisions.triage_findings(
         principal=request.principal, finding_ids=asked.finding_ids, change=_change(asked)
     )
-    return FindingsOut(findings=services.show_findings(request.principal, findings))
+    return FindingsOut(findings=show_findings(request.principal, findings))
 
 
 @router.get("/findings/{finding_id}/history", response=HistoryOut)
 def get_finding_history(request: HubRequest, finding_id: str) -> HistoryOut:
     """Who changed what of a finding, oldest first."""
-    events = services.finding_history(request.principal, finding_id)
-    return HistoryOut(finding_id=finding_id, history=[schemas.history_line_out(event) for event in events])
+    events = finding_history(request.principal, finding_id)
+    return HistoryOut(finding_id=finding_id, history=[history_line_out(event) for event in events])
 
 
-@router.patch("/reviews/{review_id}/results/{check_item_id}", response=schemas.ResultOut)
-def decide_result(request: HubRequest, review_id: str, check_item_id: str, asked: VerdictIn) -> schemas.ResultOut:
+@router.patch("/reviews/{review_id}/results/{check_item_id}", response=ResultOut)
+def decide_result(request: HubRequest, review_id: str, check_item_id: str, asked: VerdictIn) -> ResultOut:
     """Record a person's verdict on a check (method human); what the run said is kept beside it."""
-    services.decide_result(
+    verdicts.decide_result(
         principal=request.principal, review_id=review_id, check_item_id=check_item_id, **asked.model_dump()
     )
-    results = services.show_review(services.get_review(request.principal, review_id)).results
+    results = show_review(get_review(request.principal, review_id)).results
     return next(result for result in results if result.check_item_id == check_item_id)
 
 
-@router.get("/reviews/{review_id}/sign-off", response=schemas.SignOffOut)
-def get_sign_off(request: HubRequest, review_id: str) -> schemas.SignOffOut:
+@router.get("/reviews/{review_id}/sign-off", response=SignOffOut)
+def get_sign_off(request: HubRequest, review_id: str) -> SignOffOut:
     """Who has signed, how many people must, and what has to be decided first."""
-    return services.show_sign_off(services.sign_off_state(request.principal, review_id))
+    return show_sign_off(sign_off_state(request.principal, review_id))
 
 
-@router.post("/reviews/{review_id}/sign-off", response=schemas.SignOffOut)
-def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> schemas.SignOffOut:
+@router.post("/reviews/{review_id}/sign-off", response=SignOffOut)
+def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> SignOffOut:
     """Sign a review. With enough signatures it is final; 409 `sign_off_blocked` tells what is to be decided first."""
-    return services.show_sign_off(
-        services.sign_off(principal=request.principal, review_id=review_id, comment=asked.comment)
-    )
+    return show_sign_off(signing.sign_off(principal=request.principal, review_id=review_id, comment=asked.comment))
 
 
 class CarryIn(Schema):
     base: ShortText = Field("", description="the earlier review; default: the newest completed one of the document")
 
 
-@router.post("/reviews/{review_id}/carry-triage", response=schemas.CarryOut)
-def carry_triage(request: HubRequest, review_id: str, asked: CarryIn) -> schemas.CarryOut:
+@router.post("/reviews/{review_id}/carry-triage", response=CarryOut)
+def carry_triage(request: HubRequest, review_id: str, asked: CarryIn) -> CarryOut:
     """Carry what people decided over from an earlier review: states, assignees, comments; close what is gone there.
 
     Other evidence than was decided about stays open and is marked. Doing it twice changes nothing.
     """
-    return services.carry_triage(principal=request.principal, review_id=review_id, base_id=asked.base)
+    return carry_over.carry_triage(principal=request.principal, review_id=review_id, base_id=asked.base)
 
 
-@router.get("/reviews/{review_id}/diff", response=schemas.DiffOut)
-def get_diff(request: HubRequest, review_id: str, base: ShortText) -> schemas.DiffOut:
+@router.get("/reviews/{review_id}/diff", response=DiffOut)
+def get_diff(request: HubRequest, review_id: str, base: ShortText) -> DiffOut:
     """What became of the findings of an earlier review (`base`) of the same document."""
-    return services.difference(services.compare_reviews(request.principal, review_id, base_id=base))
+    return difference(compare_reviews(request.principal, review_id, base_id=base))
 
 
 class AnswerFieldOut(Schema):

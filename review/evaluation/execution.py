@@ -16,8 +16,8 @@ from hub.evaluation.classification import UNDECIDED
 from hub.evaluation.models import EvaluationCase, EvaluationRun
 from hub.evaluation.review_cases import REVIEW
 from hub.evaluation.working import RunFailed, caller_of, store_scores, work_on
-from knowledge.measuring.runs import ask_cases
-from knowledge.measuring.summary import retrieval_summary
+from knowledge.evaluation.runs import ask_cases
+from knowledge.evaluation.summary import retrieval_summary
 from knowledge.models import DocumentVersion
 from review.evaluation.contents import digest_of_contents
 from review.evaluation.judging import DocumentJudge, Masters

@@ -16,14 +16,14 @@ from knowledge.guidelines.queries import articles_of, editions_in_force
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.queries import topics_for
-from review.engine import CheckSpec, judge
 from review.evaluation.matching import Defect, Said, answer
 from review.evaluation.model_answers import ModelAnswers
+from review.judging.engine import CheckSpec, judge
 from review.judging.model_session import is_for_model
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, CheckResult, MasterStatus, ReviewStatus
-from review.related import related_document
 from review.rules import list_rules, run_rules
 from review.rules.base import RuleCrash
+from review.runs.related import related_document
 from review.types import FindingDraft, RuleInput, RuleOutcome, Verdict
 
 TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")

@@ -22,7 +22,7 @@ from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import Strength
 from knowledge.models import DocumentVersion
 from knowledge.types.notices import Notice
-from review.engine import NEEDS_LLM
+from review.judging.engine import NEEDS_LLM
 from review.judging.excerpts import find_material, planted_in
 from review.judging.judge import Judge
 from review.judging.model_session import purpose_of, task_of

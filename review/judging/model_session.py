@@ -24,15 +24,15 @@ from hub.llm.preparation import Purpose
 from hub.llm.providers.registry import get_provider, is_configured
 from knowledge.models import Document, DocumentVersion
 from knowledge.types.notices import Notice
-from review.engine import NEEDS_LLM, Judgement
 from review.judging import notices
+from review.judging.engine import NEEDS_LLM, Judgement
 from review.judging.excerpts import find_material, harmless, planted_in
 from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
 from review.judging.types import CheckTask, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
-from review.rules.criteria import rules_of
+from review.rules.content.criteria import rules_of
 from review.types import JudgedBy, RuleInput, Span, Verdict
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hub.llm.material import label_of
-from review.engine import BLOCKING
+from review.judging.engine import BLOCKING
 from review.judging.quotes import find_quote, fold_quote
 from review.judging.types import CheckTask, Passage, Reading
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Text, Verdict

@@ -18,8 +18,8 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from hub.core.languages import in_language
-from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.tables import Sheet, read_csv, read_workbook
+from knowledge.parsers.errors import ParseError
+from knowledge.parsers.tables import Sheet, read_csv, read_workbook
 from review.masters.columns import CHOICES, COLUMNS, field_named, label_of
 from review.masters.content import ItemContent
 from review.masters.table import HEADER_WITHIN, MAX_ROWS, ReadTable, RowProblem, SheetRow, cells_of, read_rows

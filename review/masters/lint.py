@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from review.masters.content import ItemContent
-from review.rules.criteria import rules_of
-from review.rules.curated_patterns import pattern_problem
+from review.rules.content.criteria import rules_of
+from review.rules.content.curated_patterns import pattern_problem
 from review.rules.registry import UnknownRuleError, get_rule
 from review.types import Text
 

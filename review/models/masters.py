@@ -70,7 +70,7 @@ class MasterVersion(Written):
     """What the versions of check items and of check lists have in common: a draft, approved once, later retired.
 
     ``author`` changed the draft last; ``reason`` says why there is a new version. ``shipped_edition`` names the
-    edition that came with the hub, see review.shipped_editions; it is empty for what people made.
+    edition that came with the hub, see review.curation.shipped_editions; it is empty for what people made.
 
     It is no CuratedVersion: of those one is in force, while approved versions of a check list stand beside each other,
     each for its days. They are approved with the items that they hold.

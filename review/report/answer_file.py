@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy
 from hub.core.bounds import LONG_TEXT
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import in_language
-from knowledge.backends.parsers import tables
-from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.tables import read_workbook
+from knowledge.parsers import tables
+from knowledge.parsers.errors import ParseError
+from knowledge.parsers.tables import read_workbook
 from review.models import Triage
 from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, folded, mark_of, plain_text
 

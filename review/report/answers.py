@@ -22,8 +22,8 @@ from hub.core.errors import HubError, InvalidInput
 from review.models import Finding, Triage
 from review.report.answer_file import AnswerRow, read_answer_file
 from review.report.facts import local_day
-from review.services import TriageChange, get_review, triage_finding
-from review.services.triage import answer_of
+from review.runs.reviews import get_review
+from review.triage.decisions import TriageChange, answer_of, triage_finding
 
 FIELD_NAMES: Mapping[str, Promise] = {
     "plan": _("Planned action"),

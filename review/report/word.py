@@ -20,7 +20,7 @@ from docx.text.paragraph import Paragraph
 
 from review.report.facts import ReportedFinding, ReportFacts
 from review.report.packing import EARLIEST, without_times, xml_text
-from review.schemas import suggestion_label
+from review.runs.finding_schemas import suggestion_label
 
 FONT, LATIN_FONT = "Yu Gothic", "Yu Gothic"
 MUTED = RGBColor(0x5A, 0x68, 0x77)

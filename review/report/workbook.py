@@ -23,7 +23,7 @@ from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
 from review.report.packing import EARLIEST, without_times
 from review.report.sheet import COLUMNS, FORMAT_NAME, HEADER_ROW, HIDDEN_SHEET, Column, mark_of, safe_text
-from review.schemas import SuggestionOut, suggestion_label
+from review.runs.finding_schemas import SuggestionOut, suggestion_label
 
 FONT = "Yu Gothic"
 _THIN = Side(style="thin", color="C3CBD4")

@@ -1,35 +1,22 @@
 """The review rules. Importing this package registers all of them."""
 
-from review.rules import (
-    abbreviations,
+from review.rules import prompt_injection, style
+from review.rules.base import Rule, RuleCrash
+from review.rules.compliance import compliance_articles, compliance_references
+from review.rules.consistency import abbreviations, conflicting_values, terminology, totals
+from review.rules.content import coverage, curated, demands, requirement_records, wording
+from review.rules.history import dates, version_management
+from review.rules.registry import UnknownRuleError, get_rule, list_rules, run_rules
+from review.rules.structure import (
     chapter_links,
-    compliance,
-    compliance_references,
-    component_names,
-    conflicting_values,
     contents,
-    coverage,
-    curated,
     dangling,
-    dates,
-    demands,
     figures,
     heading_levels,
     numbering,
-    prompt_injection,
-    requirement_records,
-    style,
     swallowed_headings,
-    terminology,
-    totals,
-    trace_definitions,
-    trace_links,
-    traceability,
-    version_management,
-    wording,
 )
-from review.rules.base import Rule, RuleCrash
-from review.rules.registry import UnknownRuleError, get_rule, list_rules, run_rules
+from review.rules.traceability import component_names, trace_definitions, trace_links, traceability
 
 __all__ = [
     "Rule",
@@ -37,7 +24,7 @@ __all__ = [
     "UnknownRuleError",
     "abbreviations",
     "chapter_links",
-    "compliance",
+    "compliance_articles",
     "compliance_references",
     "component_names",
     "conflicting_values",

@@ -19,8 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from knowledge.text.outline import place
 from knowledge.text.structure import section_at
-from review.rules.outline import place
 from review.rules.registry import rule
 from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 

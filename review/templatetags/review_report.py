@@ -6,7 +6,7 @@ import re
 
 from django import template
 
-from review.schemas import suggestion_label
+from review.runs.finding_schemas import suggestion_label
 
 register = template.Library()
 

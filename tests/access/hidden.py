@@ -22,8 +22,9 @@ from knowledge.models import (
     OntologyClass,
     Source,
 )
-from review import runs, services
 from review.models import Finding, JudgePrompt, Review
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, get_review, start_review
 from tests.access.people import COLLECTION
 from tests.factories import upload_text, work_through
 
@@ -89,11 +90,11 @@ def _reviewed(folder: Path, collection: str, name: str, level: Classification = 
     document = work_through(uploaded.document)
     Document.objects.filter(pk=document.pk).update(title=f"{CANARY} 要件定義書")
     update_graph_now(document.pk)
-    options = services.ReviewOptions(check_items=("BD-A01", "BD-B02"))
-    started = services.start_review(principal=operator, document_id=document.public_id, options=options)
-    runs.execute(started.pk)
+    options = ReviewOptions(check_items=("BD-A01", "BD-B02"))
+    started = start_review(principal=operator, document_id=document.public_id, options=options)
+    execution.execute(started.pk)
     record_event(principal=operator, action="DOCUMENT_CHANGE", resource=f"document:{document.public_id}", why=CANARY)
-    return services.get_review(operator, started.public_id)
+    return get_review(operator, started.public_id)
 
 
 # Tables that belong to no collection, or to others: what no one of the walk may change. {ours} is the key of the

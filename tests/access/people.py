@@ -15,6 +15,7 @@ from hub.access.principals import ALL_SCOPES, HubRole, Role, Scope, local_operat
 from hub.access.services import create_token, record_event
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from hub.llm.models import ProviderConfirmation
+from knowledge.graph.curation import NodeDraft, write_edge, write_node
 from knowledge.ingest.graph import update_graph_now
 from knowledge.models import (
     Chunk,
@@ -30,11 +31,12 @@ from knowledge.models import (
     Ontology,
     Source,
 )
-from knowledge.services import ontologies
-from knowledge.services.graph_curation import NodeDraft, write_edge, write_node
+from knowledge.ontology import ontologies
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version
-from review import runs, services
+from review.curation import master_versions
+from review.curation.prompts import draft_prompt
+from review.masters.listing import content_of
 from review.models import (
     CheckItemVersion,
     CheckList,
@@ -45,8 +47,9 @@ from review.models import (
     Scenario,
     SuspectMark,
 )
-from review.services import draft_prompt, master_versions, scenarios
-from review.services.masters import content_of
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, get_review, start_review
+from review.scenarios import scenarios
 from tests.factories import upload_text, work_through
 from tests.properties.examples import examples_of
 from tests.review.conftest import DESIGN
@@ -117,10 +120,10 @@ def _reviewed(folder: Path) -> Review:
     operator = local_operator()
     uploaded = upload_text(operator, folder, DESIGN, collection=COLLECTION, document_type="basic_design")
     document = work_through(uploaded.document)
-    options = services.ReviewOptions(check_items=("BD-A01", "BD-B02"))
-    started = services.start_review(principal=operator, document_id=document.public_id, options=options)
-    runs.execute(started.pk)
-    return services.get_review(operator, started.public_id)
+    options = ReviewOptions(check_items=("BD-A01", "BD-B02"))
+    started = start_review(principal=operator, document_id=document.public_id, options=options)
+    execution.execute(started.pk)
+    return get_review(operator, started.public_id)
 
 
 def _user(name: str) -> User:

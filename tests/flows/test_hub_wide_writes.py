@@ -22,7 +22,7 @@ from hub.access.services import authenticate, create_token
 from hub.api import api
 from hub.core.errors import Forbidden
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
-from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import (
     Collection,
     DocumentType,
@@ -39,12 +39,15 @@ from knowledge.models import (
     OntologyClass,
     OntologyProperty,
 )
-from knowledge.services import ontologies
+from knowledge.ontology import ontologies
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version
 from mcp_bridge.servers import core, knowledge, rag
 from mcp_bridge.servers import evaluation as evaluation_tool
+from review.curation import master_versions
+from review.curation.prompts import draft_prompt
+from review.masters.listing import content_of
 from review.models import (
     CheckItem,
     CheckItemVersion,
@@ -57,8 +60,7 @@ from review.models import (
     ScenarioStep,
     SuspectMark,
 )
-from review.services import draft_prompt, master_versions, scenarios
-from review.services.masters import content_of
+from review.scenarios import scenarios
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]

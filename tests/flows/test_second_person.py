@@ -17,14 +17,17 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope, local_operator
 from hub.access.services import create_token, principal_for_user
 from hub.core.errors import Conflict
+from knowledge.guidelines import editions, imports
+from knowledge.guidelines.imports import GuidelineImport
 from knowledge.models import Guideline, GuidelineEdition, Ontology
-from knowledge.services import guideline_imports, guidelines, ontologies, ontology_editing
-from knowledge.services.guideline_imports import GuidelineImport
+from knowledge.ontology import editing, ontologies
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version, publish_mcp_prompt, restore_shipped
+from review.curation import master_versions
+from review.curation.prompts import draft_prompt, publish_prompt, save_prompt_draft
+from review.masters.listing import content_of
 from review.models import CheckItemVersion, CheckListVersion, JudgePrompt, Scenario
-from review.services import draft_prompt, master_versions, publish_prompt, save_prompt_draft, scenarios
-from review.services.masters import content_of
+from review.scenarios import scenarios
 from tests.factories import UserFactory, hub_curator, make_hub_curator
 from tests.hub.admin.support import client_of, make_user
 
@@ -47,24 +50,24 @@ class Kind:
 
 def edition(principal: Principal) -> GuidelineEdition:
     asked = GuidelineImport(filename="x.md", content=GUIDELINE.encode(), code="house", prefix="HS-", name_ja="指針")
-    return guideline_imports.import_edition(principal=principal, asked=asked)
+    return imports.import_edition(principal=principal, asked=asked)
 
 
 def test_a_draft_of_a_guideline_in_force_changes_nothing_of_it_until_somebody_else_publishes_it() -> None:
     writer, second = hub_curator(), hub_curator()
     first = edition(writer)
-    guidelines.publish_edition(principal=second, code="house", number=first.number)
+    editions.publish_edition(principal=second, code="house", number=first.number)
     asked = GuidelineImport(
         filename="x.md", content=GUIDELINE.encode(), code="house", name_ja="偽の指針", publisher="他人", licence="なし"
     )
-    draft = guideline_imports.import_edition(principal=writer, asked=asked)
+    draft = imports.import_edition(principal=writer, asked=asked)
     guideline = Guideline.objects.get(code="house")
     assert (guideline.name_ja, guideline.publisher, guideline.licence) == ("指針", "", "")
     page = client_of(make_user("佐藤", is_superuser=True)).get(
         reverse("admin:knowledge_guideline_diff", args=(guideline.pk, draft.number))
     )
     assert "指針 → 偽の指針" in page.content.decode()
-    guidelines.publish_edition(principal=second, code="house", number=draft.number)
+    editions.publish_edition(principal=second, code="house", number=draft.number)
     guideline.refresh_from_db()
     assert (guideline.name_ja, guideline.publisher) == ("偽の指針", "他人")
     assert AuditEvent.objects.filter(action="GUIDELINE_PUBLISH").latest("pk").details["changed"] == [
@@ -111,7 +114,7 @@ KINDS = {
     ),
     "guideline": Kind(
         edition,
-        lambda who, draft: guidelines.publish_edition(principal=who, code="house", number=draft.number),
+        lambda who, draft: editions.publish_edition(principal=who, code="house", number=draft.number),
         action="GUIDELINE_PUBLISH",
     ),
 }
@@ -197,7 +200,7 @@ def test_who_edits_a_class_of_an_ontologys_draft_wrote_it_too() -> None:
     draft = ontologies.draft_from(principal=first, domain="system_design")
     row = draft.classes.earliest("pk")
     row.label_en = "Something else"
-    ontology_editing.save_entry(principal=second, row=row, changed=["label_en"])
+    editing.save_entry(principal=second, row=row, changed=["label_en"])
     with pytest.raises(Conflict, match="system_design"):
         ontologies.publish_ontology(principal=second, domain=draft.domain, number=draft.number)
 
@@ -287,13 +290,13 @@ def test_an_import_page_with_publish_leads_to_the_draft_that_waits() -> None:
 def test_one_curator_takes_nothing_out_of_force_without_something_in_its_place() -> None:
     curator = hub_curator()
     draft = edition(curator)
-    guidelines.publish_edition(principal=hub_curator(), code="house", number=draft.number)
+    editions.publish_edition(principal=hub_curator(), code="house", number=draft.number)
     checklist = CheckListVersion.objects.filter(status="approved").earliest("pk")
     ontology = Ontology.objects.filter(status="published").earliest("pk")
 
     def ways(who: Principal) -> list[Callable[[], object]]:
         return [
-            lambda: guidelines.retire_edition(principal=who, code="house", number=draft.number),
+            lambda: editions.retire_edition(principal=who, code="house", number=draft.number),
             lambda: master_versions.retire_version(principal=who, version=checklist),
             lambda: ontologies.retire_ontology(principal=who, domain=ontology.domain, number=ontology.number),
         ]

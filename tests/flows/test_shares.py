@@ -78,7 +78,7 @@ def test_long_texts_of_one_person_keep_nobody_else_waiting(hub: HubProcess, heid
 
     assert lint(0).status_code == 200
     with ThreadPoolExecutor(MANY) as threads:
-        with standing_still(hub, "knowledge.backends.parsers.host"):
+        with standing_still(hub, "knowledge.parsers.process.host"):
             flood = [threads.submit(lint, number) for number in range(MANY)]
             assert hub.call("GET", "/collections").status_code == 200
             assert answered(flood, MANY - 1) == {(429, "too_many_at_once"): MANY - 1}

@@ -17,8 +17,8 @@ from hub.access.services import create_token, principal_for_user
 from hub.api import api
 from hub.rest.idempotency import WRITE_METHODS, is_read
 from knowledge.models import Collection, CollectionGrant, Document
-from review import runs
 from review.models import Finding, Review
+from review.runs import execution
 from tests.factories import CollectionFactory, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
@@ -189,7 +189,7 @@ def test_ids_of_reviews_and_findings_are_looked_up_too(heidi, collection, tmp_pa
     asked = {"document_id": upload.document.public_id, "checklist": "basic-design", "options": {"judge": "rules"}}
     started = heidi.post("/reviews", asked)
     review = Review.objects.get(public_id=started.json()["review_id"])
-    assert runs.execute(review.pk)
+    assert execution.execute(review.pk)
     finding = Finding.objects.filter(result__review=review).first()
     named = [review.public_id.encode(), finding.public_id.encode()]
     person = principal_for_user(heidi.user)

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from knowledge.backends.active_embedder import make_embedder
+from knowledge.index.active_embedder import make_embedder
 
 DIMENSION = 64
 

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
-from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.ingest.content import content_of, store_content
 from knowledge.models import Collection, DeletionReceipt, Document, VersionContent
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.types.documents import ParsedDocument
 from tests.hub.admin.support import DESIGN, add_document, client_of, grant, make_user
 

@@ -9,9 +9,9 @@ from django.urls import reverse
 
 from hub.access.principals import Role, local_operator
 from hub.evaluation.models import EvaluationRun
-from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.evaluation.retrieval import import_retrieval_cases
+from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import Collection, EmbeddingSet
-from knowledge.services.retrieval_evaluation import import_retrieval_cases
 from knowledge.tasks import measure_set
 from tests.factories import make_hub_curator
 from tests.hub.admin.support import client_of, grant, make_user

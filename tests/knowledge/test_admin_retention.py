@@ -14,9 +14,9 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
+from knowledge.documents import retention
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, DeletionReceipt, Document
-from knowledge.services import retention
-from knowledge.services.deletion import delete_document
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.search.shelf import Library
 

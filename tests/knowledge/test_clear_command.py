@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 
 from hub.access.principals import local_operator
+from knowledge.documents.editing import set_legal_hold
 from knowledge.models import DeletionReceipt, Document
-from knowledge.services.editing import set_legal_hold
 from tests.factories import upload_text
 
 pytestmark = pytest.mark.django_db

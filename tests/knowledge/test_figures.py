@@ -12,11 +12,11 @@ from django.test import Client
 from hub.access.principals import Principal, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import NotFound
-from knowledge.backends.storage import get_blob_store
+from knowledge.documents.figures import open_figure
+from knowledge.documents.reading import get_structure
 from knowledge.ingest import pipeline
 from knowledge.models import Blob, Chunk, Document, DocumentVersion, Figure
-from knowledge.services.figures import open_figure
-from knowledge.services.reading import get_structure
+from knowledge.storage import get_blob_store
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 from tests.knowledge.parsers.pictures import data_uri, png
 

@@ -10,10 +10,10 @@ from openpyxl import Workbook
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from knowledge.guidelines import editions, imports
 from knowledge.guidelines.from_markdown import read_markdown
+from knowledge.guidelines.imports import GuidelineImport
 from knowledge.models import Collection, DocumentType, Guideline, GuidelineArticle, GuidelineEdition
-from knowledge.services import guideline_imports, guidelines
-from knowledge.services.guideline_imports import GuidelineImport
 from tests.factories import hub_curator, principal_with
 
 pytestmark = pytest.mark.django_db
@@ -63,12 +63,12 @@ def sheet(*rows: tuple[object, ...]) -> bytes:
 
 
 def imported(content: str | bytes = MARKDOWN, **more) -> GuidelineEdition:
-    return guideline_imports.import_edition(principal=local_operator(), asked=asked(content, **more))
+    return imports.import_edition(principal=local_operator(), asked=asked(content, **more))
 
 
 def published(content: str | bytes = MARKDOWN, **more) -> GuidelineEdition:
     number = imported(content, **more).number
-    return guidelines.publish_edition(principal=local_operator(), code="house-guide", number=number)
+    return editions.publish_edition(principal=local_operator(), code="house-guide", number=number)
 
 
 def test_markdown_headings_become_a_tree_of_articles():
@@ -112,7 +112,7 @@ def test_wrong_rows_are_named_and_nothing_is_stored():
         ("1", "範囲", "議事録", None, None),
         ("1", "", "basic_design", "目標: /[/", "9"),
     )
-    preview = guideline_imports.preview_import(principal=local_operator(), asked=asked(content, filename="a.xlsx"))
+    preview = imports.preview_import(principal=local_operator(), asked=asked(content, filename="a.xlsx"))
     assert [problem.row for problem in preview.problems] == [2, 3, 3, 3, 3]
     with pytest.raises(InvalidInput, match="3:"):
         imported(content, filename="a.xlsx")
@@ -145,7 +145,7 @@ def test_a_new_guideline_needs_a_prefix_of_its_own_and_a_name():
 def test_a_preview_shows_what_changes_and_stores_nothing():
     published()
     changed = MARKDOWN.replace("監視する項目を書く。", "監視する項目と閾値を書く。").replace("### 1.1", "### 1.3")
-    preview = guideline_imports.preview_import(principal=local_operator(), asked=asked(changed))
+    preview = imports.preview_import(principal=local_operator(), asked=asked(changed))
     kinds = {change.code: (change.kind.value, change.new_code) for change in preview.changes}
     assert kinds == {"GL-1.1": ("moved", "GL-1.3"), "GL-1.2": ("changed", "GL-1.2")}
     assert GuidelineEdition.objects.filter(guideline__code="house-guide").count() == 1
@@ -156,45 +156,45 @@ def test_publishing_retires_the_edition_before_and_is_written_down():
     second = published(MARKDOWN + "\n## 2 用語\n\n用語を定める。\n")
     first.refresh_from_db()
     assert (first.status, second.status, second.number) == ("retired", "published", 2)
-    _before, _edition, changes = guidelines.compare_editions(local_operator(), "house-guide", number=2)
+    _before, _edition, changes = editions.compare_editions(local_operator(), "house-guide", number=2)
     assert [(change.kind.value, change.code) for change in changes] == [("added", "GL-2")]
     assert AuditEvent.objects.filter(action="GUIDELINE_PUBLISH", resource="guideline:house-guide v2").exists()
-    assert guidelines.get_article(local_operator(), "GL-2").edition == second
+    assert editions.get_article(local_operator(), "GL-2").edition == second
     with pytest.raises(Conflict):
-        guidelines.publish_edition(principal=local_operator(), code="house-guide", number=1)
+        editions.publish_edition(principal=local_operator(), code="house-guide", number=1)
 
 
 def test_a_retired_edition_is_out_of_force():
     published()
-    guidelines.retire_edition(principal=local_operator(), code="house-guide", number=1)
+    editions.retire_edition(principal=local_operator(), code="house-guide", number=1)
     with pytest.raises(NotFound):
-        guidelines.get_article(local_operator(), "GL-1.1")
+        editions.get_article(local_operator(), "GL-1.1")
 
 
 def test_readers_see_what_is_published_and_never_drafts():
     reader = principal_with(Role.CURATOR, Collection.objects.get(slug="default"))
     imported()
     with pytest.raises(NotFound) as hidden:
-        guidelines.get_guideline(reader, "house-guide")
+        editions.get_guideline(reader, "house-guide")
     with pytest.raises(NotFound) as unknown:
-        guidelines.get_guideline(reader, "house-guidx")
+        editions.get_guideline(reader, "house-guidx")
     assert str(hidden.value).replace("house-guide", "house-guidx") == str(unknown.value)
     with pytest.raises(NotFound):
-        guidelines.publish_edition(principal=hub_curator(), code="nothing", number=1)
-    guidelines.publish_edition(principal=local_operator(), code="house-guide", number=1)
-    assert guidelines.get_article(reader, "GL-1.1").title == "性能要件"
+        editions.publish_edition(principal=hub_curator(), code="nothing", number=1)
+    editions.publish_edition(principal=local_operator(), code="house-guide", number=1)
+    assert editions.get_article(reader, "GL-1.1").title == "性能要件"
     with pytest.raises(Forbidden):
-        guidelines.retire_edition(principal=reader, code="house-guide", number=1)
+        editions.retire_edition(principal=reader, code="house-guide", number=1)
     with pytest.raises(Forbidden):
-        guideline_imports.import_edition(principal=reader, asked=asked())
+        imports.import_edition(principal=reader, asked=asked())
 
 
 def test_lists_take_the_same_queries_however_many_there_are(django_assert_num_queries):
     published()
     with django_assert_num_queries(2):
-        assert {row.code for row in guidelines.list_guidelines(local_operator())} >= {"house-guide"}
+        assert {row.code for row in editions.list_guidelines(local_operator())} >= {"house-guide"}
     with django_assert_num_queries(4):
-        assert len(guidelines.list_articles(local_operator(), "public-practice-guides")) > 30
+        assert len(editions.list_articles(local_operator(), "public-practice-guides")) > 30
 
 
 def test_shipped_articles_name_the_text_they_were_read_from_and_known_document_types():

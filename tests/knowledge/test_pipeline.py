@@ -10,7 +10,8 @@ from django.db.models.functions import Now
 
 from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost, claim, lease_duration
-from knowledge.ingest import embedding, pipeline, stages
+from knowledge.index import embedding
+from knowledge.ingest import pipeline, stages
 from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion
 from tests.factories import upload_text, work_through
 from tests.knowledge.search.postings import posting_rows

@@ -11,8 +11,8 @@ from django.test import Client
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
+from knowledge.documents.deletion import retire_document
 from knowledge.models import Document, DocumentStatus
-from knowledge.services.deletion import retire_document
 from tests.factories import CollectionFactory, upload_text, work_through
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]

@@ -12,10 +12,10 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.measuring.scoring import score_case, search_of
+from knowledge.evaluation.retrieval import import_retrieval_cases
+from knowledge.evaluation.scoring import score_case, search_of
+from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import Collection
-from knowledge.services.retrieval_evaluation import import_retrieval_cases
 from knowledge.types.search import SearchMode
 from tests.factories import make_hub_curator
 from tests.hub.admin.support import client_of, grant, make_user

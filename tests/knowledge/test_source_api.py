@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
+from knowledge.documents import scans, sources
 from knowledge.models import Collection, Document, Source
-from knowledge.services import scans, sources
 from tests.factories import upload_text
 from tests.hub.admin.support import client_of, grant, make_user
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import boto3
 import pytest
 
-from knowledge.backends.storage.errors import BlobMissing, StorageUnavailable
-from knowledge.backends.storage.local import LocalBlobStore
-from knowledge.backends.storage.s3 import S3BlobStore
 from knowledge.ports import BlobStore
+from knowledge.storage.errors import BlobMissing, StorageUnavailable
+from knowledge.storage.local import LocalBlobStore
+from knowledge.storage.s3 import S3BlobStore
 
 CONTENT = "保存するファイル".encode()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

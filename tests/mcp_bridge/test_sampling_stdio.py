@@ -33,14 +33,14 @@ from django.conf import settings
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
 from review import runs, services
-from review.schemas import review_out
+from review.runs.schemas import review_out
 document_id, sampled, *items = sys.argv[1:]
 def finished(review):
     assert runs.execute(review.pk)
     return show(review.public_id)
 def show(review_id):
     review = services.get_review(local_operator(), review_id)
-    return review_out(review, services.ordered_findings(list(review.results.all()))).model_dump(mode="json")
+    return review_out(review, services.ordered_findings(list(review.runs.results.all()))).model_dump(mode="json")
 options = services.ReviewOptions(judge="server", check_items=tuple(items))
 asked = {"principal": local_operator(), "document_id": document_id, "options": options}
 provided = finished(services.start_review(**asked))

@@ -175,7 +175,7 @@ async def test_who_connects_and_what_fails_is_logged_on_one_line_each(caplog):
 async def test_an_optional_argument_that_is_null_counts_as_left_out(monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "knowledge.services.reading.count_documents", lambda _who, **given: asked.append(given) or (0, 0)
+        "knowledge.documents.reading.count_documents", lambda _who, **given: asked.append(given) or (0, 0)
     )
     async with client_of("rag") as client:
         counted = await client.call_tool("get_document_count", {"collection": None})
@@ -197,7 +197,7 @@ async def test_a_bug_is_an_internal_error_with_a_request_id_and_no_details(monke
     def broken(*_args: object, **_kwargs: object) -> None:
         raise ZeroDivisionError("secret detail")
 
-    monkeypatch.setattr("knowledge.services.reading.count_documents", broken)
+    monkeypatch.setattr("knowledge.documents.reading.count_documents", broken)
     async with client_of("rag") as client:
         with pytest.raises(MCPError) as caught:
             await client.call_tool("get_document_count", {})

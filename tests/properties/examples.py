@@ -7,10 +7,10 @@ from typing import Any
 
 from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationCase, EvaluationRun
+from knowledge.documents.sources import create_source
 from knowledge.models import Chunk, EmbeddingSet, GuidelineEdition
-from knowledge.services.sources import create_source
+from review.evaluation.datasets import create_dataset
 from review.models import Finding, GuidelineMapping, Review, Scenario
-from review.services.evaluation import create_dataset
 
 TURTLE = (
     "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"

@@ -16,14 +16,14 @@ from hub.access.services import create_token
 from hub.core.bounds import CHAPTER_TEXT, LONG_TEXT, MOST_NAMED
 from hub.core.errors import InvalidInput
 from hub.rest.errors import InvalidFields
+from knowledge.graph.curation import NodeDraft, write_node
+from knowledge.guidelines.imports import GuidelineImport, import_edition
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition, Ontology
-from knowledge.services.graph_curation import NodeDraft, write_node
-from knowledge.services.guideline_imports import GuidelineImport, import_edition
-from knowledge.services.ontologies import import_ontology
+from knowledge.ontology.ontologies import import_ontology
+from review.curation import master_files
+from review.evaluation.datasets import create_dataset
+from review.evaluation.imports import import_cases, rows_of
 from review.models import CheckItemVersion
-from review.services import master_files
-from review.services.evaluation import create_dataset
-from review.services.evaluation_imports import import_cases, rows_of
 
 pytestmark = pytest.mark.django_db
 LONGER = "x" * (LONG_TEXT + 1)

@@ -10,8 +10,9 @@ import pytest
 from django.db import transaction
 
 from hub.access.principals import local_operator
-from review import runs, services
 from review.models import Review
+from review.runs import execution
+from review.runs.reviews import get_review, start_review
 from tests.factories import upload_text, work_through
 
 DESIGN = """# 図書予約システム 基本設計書
@@ -42,9 +43,9 @@ def review_text(folder: Path, text: str, **upload: str) -> Review:
     """Take a basic design in, review it, and give the review as the services find it."""
     operator = local_operator()
     document = work_through(upload_text(operator, folder, text, document_type="basic_design", **upload).document)
-    started = services.start_review(principal=operator, document_id=document.public_id)
-    runs.execute(started.pk)
-    return services.get_review(operator, started.public_id)
+    started = start_review(principal=operator, document_id=document.public_id)
+    execution.execute(started.pk)
+    return get_review(operator, started.public_id)
 
 
 @pytest.fixture(scope="module")
@@ -59,4 +60,4 @@ def reviewed_once(
 
 @pytest.fixture
 def review(reviewed_once: str, db: None) -> Review:
-    return services.get_review(local_operator(), reviewed_once)
+    return get_review(local_operator(), reviewed_once)

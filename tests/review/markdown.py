@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from knowledge.types.requirements import Topic
 from review.types import RuleInput

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, Document, DocumentVersion
-from knowledge.services.deletion import delete_document
-from review import runs
 from review.models import Finding, Review, ReviewStatus
-from review.services import get_review, show_review, start_review
+from review.runs import execution
+from review.runs.reviews import get_review, show_review, start_review
 from tests.hub.admin.support import add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def document(tmp_path: Path) -> Document:
 @pytest.fixture
 def review(document: Document) -> Review:
     made = start_review(principal=local_operator(), document_id=document.public_id)
-    runs.execute(made.pk)
+    execution.execute(made.pk)
     made.refresh_from_db()
     return made
 

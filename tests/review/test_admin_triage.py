@@ -12,8 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from hub.access.principals import Role, local_operator
-from review import services
 from review.models import Finding, Review
+from review.triage.decisions import TriageChange, triage_findings
+from review.triage.verdicts import decide_result
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.review.conftest import DESIGN, review_text
 
@@ -127,13 +128,13 @@ def test_the_page_says_what_blocks_signing_and_who_still_has_to_sign(client, rev
     undecided = review.results.filter(verdict="skipped").first().item_version.item.code
     assert f'href="#check-{undecided}"' in shown
     assert f'<tr id="check-{undecided}">' in shown
-    services.triage_findings(
+    triage_findings(
         principal=local_operator(),
         finding_ids=[one.public_id for one in findings_of(review)],
-        change=services.TriageChange(triage="accepted"),
+        change=TriageChange(triage="accepted"),
     )
     for result in review.results.filter(verdict__in=["skipped", "error"]).select_related("item_version__item"):
-        services.decide_result(
+        decide_result(
             principal=local_operator(),
             review_id=review.public_id,
             check_item_id=result.item_version.item.code,

@@ -12,10 +12,12 @@ from django.utils import translation
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from review import runs, services
 from review.models import Finding, Review, Triage
 from review.report import build_report
 from review.report.answers import apply_answers, preview_answers
+from review.runs import execution
+from review.runs.reviews import get_review, show_review, start_review
+from review.triage.decisions import Answer, TriageChange, triage_finding
 from tests.factories import principal_with
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +51,7 @@ def in_japanese(state: str) -> str:
 
 
 def numbered(review: Review, number: int) -> Finding:
-    shown = services.show_review(services.get_review(OPERATOR, review.public_id), everything=True)
+    shown = show_review(get_review(OPERATOR, review.public_id), everything=True)
     return Finding.objects.select_related("answer").get(public_id=shown.findings[number - 1].id)
 
 
@@ -76,10 +78,10 @@ def test_answers_are_shown_first_and_then_read_in(review):
 
 
 def test_an_untouched_table_changes_nothing_in_either_language(review):
-    services.triage_finding(
+    triage_finding(
         principal=OPERATOR,
         finding_id=numbered(review, 1).public_id,
-        change=services.TriageChange(triage="accepted", answer=services.Answer(plan="-", text="=はい")),
+        change=TriageChange(triage="accepted", answer=Answer(plan="-", text="=はい")),
     )
     for language in ("ja", "en"):
         found = preview_answers(OPERATOR, review.public_id, Table(review, language).bytes())
@@ -122,10 +124,10 @@ def test_a_row_that_can_not_be_read_is_named_and_the_others_are_read_in(review, 
 
 def test_a_column_that_was_taken_out_leaves_what_is_stored(review):
     first = numbered(review, 1)
-    services.triage_finding(
+    triage_finding(
         principal=OPERATOR,
         finding_id=first.public_id,
-        change=services.TriageChange(triage="accepted", answer=services.Answer(plan="修正する")),
+        change=TriageChange(triage="accepted", answer=Answer(plan="修正する")),
     )
     table = Table(review).write(0, text="直しました")
     table.sheet.delete_cols(STATE)
@@ -170,9 +172,7 @@ def test_a_number_twice_or_unknown_is_told(review):
 
 def test_what_was_changed_in_the_hub_meanwhile_is_not_overwritten(review):
     table = Table(review).write(0, state="rejected", text="不要").write(1, text="ほかの行")
-    services.triage_finding(
-        principal=OPERATOR, finding_id=numbered(review, 1).public_id, change=services.TriageChange(triage="accepted")
-    )
+    triage_finding(principal=OPERATOR, finding_id=numbered(review, 1).public_id, change=TriageChange(triage="accepted"))
     found = apply_answers(OPERATOR, review.public_id, table.bytes())
     assert [error.row for error in found.errors] == [FIRST_ROW]
     assert numbered(review, 1).triage == "accepted"
@@ -199,8 +199,8 @@ def test_files_that_are_no_such_table_are_refused(review, tmp_path):
 
 
 def test_the_table_of_another_review_is_refused(review):
-    second = services.start_review(principal=OPERATOR, document_id=review.document_id_text)
-    runs.execute(second.pk)
+    second = start_review(principal=OPERATOR, document_id=review.document_id_text)
+    execution.execute(second.pk)
     with pytest.raises(InvalidInput, match=review.public_id):
         preview_answers(OPERATOR, second.public_id, Table(review).bytes())
 

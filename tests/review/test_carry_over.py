@@ -15,8 +15,10 @@ from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from knowledge.models import Document
-from review import services
 from review.models import EventKind, Finding, Review, Triage
+from review.runs.reviews import get_review
+from review.triage.carry_over import carry_triage
+from review.triage.decisions import TriageChange, triage_finding
 from tests.factories import CollectionFactory, principal_with
 from tests.hub.admin.support import client_of, make_user
 from tests.review.conftest import DESIGN, review_text
@@ -49,13 +51,11 @@ def twin(review: Review, finding: Finding) -> Finding:
 
 
 def decide(finding: Finding, **change: object) -> Finding:
-    return services.triage_finding(
-        principal=OPERATOR, finding_id=finding.public_id, change=services.TriageChange(**change)
-    )
+    return triage_finding(principal=OPERATOR, finding_id=finding.public_id, change=TriageChange(**change))
 
 
 def carry(review: Review, base: Review, principal=OPERATOR):
-    return services.carry_triage(principal=principal, review_id=review.public_id, base_id=base.public_id)
+    return carry_triage(principal=principal, review_id=review.public_id, base_id=base.public_id)
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +72,12 @@ def reviewed_twice(django_db_setup, django_db_blocker, tmp_path_factory):
 
 @pytest.fixture
 def base(reviewed_twice, db) -> Review:
-    return services.get_review(OPERATOR, reviewed_twice[0])
+    return get_review(OPERATOR, reviewed_twice[0])
 
 
 @pytest.fixture
 def review(reviewed_twice, db) -> Review:
-    return services.get_review(OPERATOR, reviewed_twice[1])
+    return get_review(OPERATOR, reviewed_twice[1])
 
 
 def test_decisions_on_unchanged_findings_are_taken_over_with_where_they_came_from(base, review):
@@ -196,7 +196,7 @@ def test_only_an_earlier_review_of_the_same_document_that_one_may_triage(base, r
     with pytest.raises(InvalidInput):
         carry(other, review)
     with pytest.raises(Conflict) as none_there:
-        services.carry_triage(principal=OPERATOR, review_id=other.public_id)
+        carry_triage(principal=OPERATOR, review_id=other.public_id)
     assert none_there.value.error_code == "no_earlier_review"
     with pytest.raises(NotFound):
         carry(review, base, principal_with(Role.REVIEWER, CollectionFactory()))

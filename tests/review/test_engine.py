@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from review import engine
-from review.engine import CheckSpec, judge, overall_verdict, unique_findings
+from review.judging import engine
+from review.judging.engine import CheckSpec, judge, overall_verdict, unique_findings
 from review.rules.base import RuleCrash
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, Text, Verdict
 

@@ -10,13 +10,14 @@ from django.core import serializers
 
 from hub.access.principals import local_operator
 from hub.core.lease import Lease
+from knowledge.documents.deletion import delete_document
 from knowledge.models import DeletionReceipt, Document
-from knowledge.services.deletion import delete_document
-from review import runs, services
 from review.erasure import ERASED
 from review.models import CheckResult, Finding, Review, Suggestion
 from review.report import build_report
-from review.schemas import review_out
+from review.runs import execution
+from review.runs.reviews import get_review, ordered_findings, start_review
+from review.runs.schemas import review_out
 from tests.factories import upload_file, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
@@ -30,14 +31,14 @@ def document() -> Document:
 
 
 def reviewed(document: Document) -> Review:
-    review = services.start_review(principal=local_operator(), document_id=document.public_id)
-    assert runs.execute(review.pk)
-    return services.get_review(local_operator(), review.public_id)
+    review = start_review(principal=local_operator(), document_id=document.public_id)
+    assert execution.execute(review.pk)
+    return get_review(local_operator(), review.public_id)
 
 
 def show(review: Review):
-    fresh = services.get_review(local_operator(), review.public_id)
-    return review_out(fresh, services.ordered_findings(list(fresh.results.all())))
+    fresh = get_review(local_operator(), review.public_id)
+    return review_out(fresh, ordered_findings(list(fresh.results.all())))
 
 
 def delete(document: Document) -> DeletionReceipt:
@@ -99,7 +100,7 @@ def test_the_report_of_an_erased_review_can_still_be_made(document):
 
 
 def test_a_review_under_way_ends_and_its_worker_writes_nothing_more(document, monkeypatch):
-    review = services.start_review(principal=local_operator(), document_id=document.public_id)
+    review = start_review(principal=local_operator(), document_id=document.public_id)
     real, calls = Lease.renew, []
 
     def renew_and_delete(lease):
@@ -109,12 +110,12 @@ def test_a_review_under_way_ends_and_its_worker_writes_nothing_more(document, mo
             delete(document)
 
     monkeypatch.setattr(Lease, "renew", renew_and_delete)
-    assert runs.execute(review.pk)
+    assert execution.execute(review.pk)
     review.refresh_from_db()
     assert (review.status, review.error, review.version_id) == ("failed", "the document was deleted", None)
     assert review.results.count() == 1
     assert not Finding.objects.exclude(evidence=[]).exists()
-    assert runs.take_stuck() == []
+    assert execution.take_stuck() == []
 
 
 def test_reviews_of_other_documents_keep_their_quotes(document, tmp_path):

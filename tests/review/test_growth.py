@@ -23,7 +23,7 @@ import pytest
 
 from hub.core.patterns import PatternTooSlow, patterns_within
 from hub.core.time_limit import TimeOver, limit_cpu
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from review.rules import list_rules
 from review.rules.style import read_plain, style_rules
@@ -38,18 +38,18 @@ READERS = (
     "knowledge.answering",
     "knowledge.graph",
     "knowledge.ontology",
-    "knowledge.backends.chunkers",
+    "knowledge.chunkers",
     "review.rules",
 )
 # The graph's engine takes nearly all static memory of threads: who loads it here takes it from tests that come later.
 PROGRAMS = ("knowledge.graph.cypher.child",)
 MODULES = (
-    "knowledge.backends.analysis",
-    "knowledge.backends.codes",
-    "knowledge.backends.concealed",
-    "knowledge.backends.dates",
-    "knowledge.backends.segments",
-    "knowledge.backends.parsers.markdown",
+    "knowledge.index.analysis",
+    "knowledge.text.codes",
+    "knowledge.parsers.concealed",
+    "knowledge.text.dates",
+    "knowledge.index.segments",
+    "knowledge.parsers.markdown",
     "knowledge.search.highlights",
     "knowledge.search.phrases",
     "hub.core.folding",
@@ -321,9 +321,9 @@ def test_all_rules_and_the_readers_of_texts_are_tried() -> None:
     assert {rule.id for rule in list_rules()} <= set(tried)
     assert {
         "knowledge.text.identifiers.read_families",
-        "knowledge.backends.analysis.analyse_query",
-        "knowledge.backends.chunkers.sentences.sentence_spans",
-        "knowledge.backends.dates.find_dates",
+        "knowledge.index.analysis.analyse_query",
+        "knowledge.chunkers.sentences.sentence_spans",
+        "knowledge.text.dates.find_dates",
         "knowledge.search.phrases.find_phrases",
         "hub.core.masking.mask",
         "hub.admin_site.marked_markdown.render_marked",

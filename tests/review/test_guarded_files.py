@@ -12,18 +12,18 @@ from openpyxl import Workbook
 
 from hub.access.principals import local_operator
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
-from knowledge.backends.parsers import tables
-from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.parsers.tables import read_csv, read_plain_text, read_workbook
 from knowledge.guidelines.from_excel import read_excel
-from knowledge.services import ontology_files
-from knowledge.services.ontology_files import read_graph
-from review import concealed
-from review.concealed import UNREAD, concealed_in
+from knowledge.ontology import files
+from knowledge.ontology.files import read_graph
+from knowledge.parsers import tables
+from knowledge.parsers.errors import ParseError
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.tables import read_csv, read_plain_text, read_workbook
+from review.evaluation.imports import MAX_FILE_BYTES, rows_in
 from review.masters.files import read_file
 from review.report.answer_file import read_answer_file
-from review.services.evaluation_imports import MAX_FILE_BYTES, rows_in
+from review.runs import concealed
+from review.runs.concealed import UNREAD, concealed_in
 from tests.factories import upload_file, work_through
 
 _HEAD = '<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
@@ -123,7 +123,7 @@ def test_text_and_cells_come_back_from_the_child_as_they_were():
 
 
 def test_an_ontology_that_takes_too_much_is_refused_by_name(monkeypatch):
-    monkeypatch.setattr(ontology_files, "LIMITS", ParseLimits(memory_bytes=1 << 20))
+    monkeypatch.setattr(files, "LIMITS", ParseLimits(memory_bytes=1 << 20))
     with pytest.raises(LimitExceeded, match="メモリ"):
         read_graph(
             "".join(f"<urn:a{n}> <urn:b> '{n}' .\n" for n in range(50_000)).encode(), rdf_format="turtle", domain="t"

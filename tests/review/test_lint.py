@@ -20,9 +20,10 @@ from hub.core.errors import Forbidden, InvalidInput, LimitExceeded
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.servers import build_server
-from review import services
+from review.lint.schemas import lint_out
+from review.lint.text_rules import describe_rules
+from review.lint.texts import MAX_CHARACTERS, lint_text
 from review.rules import list_rules
-from review.schemas.lint import lint_out
 
 TEXT = "# 受付\n\n画面から履歴を見れる。`見れる`はコード。\n\n- ｻｰﾊﾞｰを置く。\n- 確認して下さい\n"
 READER = Principal(name="利用者", user_id=1, scopes=frozenset({Scope.READ}), ceiling=Classification.C2)
@@ -151,30 +152,30 @@ def test_a_request_of_the_wrong_shape_is_422(call, body):
 
 @pytest.mark.parametrize("text", ["", "\n\n", "```\n閉じない", "---\n", "| |\n|-|\n", "\u2028\u0000�", "[" * 500])
 def test_odd_texts_are_judged_without_an_error(text):
-    result = services.lint_text(principal=READER, text=text, rules=["style.*", "terminology.*", "wording.*"])
+    result = lint_text(principal=READER, text=text, rules=["style.*", "terminology.*", "wording.*"])
     assert all(notice.code != "rule_crashed" for notice in result.notices)
 
 
 def test_a_text_beyond_the_limit_is_refused_with_the_limit_named():
-    with pytest.raises(LimitExceeded, match=str(services.MAX_CHARACTERS)):
-        services.lint_text(principal=READER, text="あ" * (services.MAX_CHARACTERS + 1))
+    with pytest.raises(LimitExceeded, match=str(MAX_CHARACTERS)):
+        lint_text(principal=READER, text="あ" * (MAX_CHARACTERS + 1))
 
 
 def test_an_unknown_format_is_refused():
     with pytest.raises(InvalidInput, match="pdf"):
-        services.lint_text(principal=READER, text="文。", text_format="pdf")
+        lint_text(principal=READER, text="文。", text_format="pdf")
 
 
 def test_without_the_scope_read_nothing_is_judged():
     nobody = Principal(name="外部", user_id=2, scopes=frozenset(), ceiling=Classification.C1)
     with pytest.raises(Forbidden):
-        services.lint_text(principal=nobody, text="文。")
+        lint_text(principal=nobody, text="文。")
     with pytest.raises(Forbidden):
-        services.describe_rules(nobody)
+        describe_rules(nobody)
 
 
 def test_very_many_places_are_cut_and_a_notice_says_so():
-    answer = lint_out(services.lint_text(principal=READER, text="ｱ。" * 2000, rules=["style.halfwidth_kana"]))
+    answer = lint_out(lint_text(principal=READER, text="ｱ。" * 2000, rules=["style.halfwidth_kana"]))
     assert answer.total_findings == 500
     assert answer.notices[0]["code"] == "places_cut"
     assert "2000" in answer.notices[0]["ja"]
@@ -182,7 +183,7 @@ def test_very_many_places_are_cut_and_a_notice_says_so():
 
 def test_linting_asks_the_database_for_nothing(django_assert_num_queries, db):
     with django_assert_num_queries(0):
-        services.lint_text(principal=READER, text=TEXT)
+        lint_text(principal=READER, text=TEXT)
 
 
 def test_the_list_of_rules_has_all_of_them_with_their_aliases(call):

@@ -17,12 +17,12 @@ from django.utils import translation
 from hub.access.principals import Classification, Principal, Role, Scope, local_operator
 from hub.access.services import authenticate, create_token
 from hub.core.errors import LimitExceeded, TooManyAtOnce
-from knowledge.backends.parsers.host_pool import HostPool, hosts
 from knowledge.models import Collection
-from review.linting import judge_text
+from knowledge.parsers.process.host_pool import HostPool, hosts
+from review.lint import texts
+from review.lint.linting import judge_text
+from review.lint.text_rules import choose_rules
 from review.rules.style import ALIASES
-from review.services import lint
-from review.services.text_rules import choose_rules
 from tests.hub.admin.support import grant, make_user
 from tests.review.test_lint import READER, TEXT
 
@@ -48,8 +48,8 @@ def token_of(name: str) -> str:
 def test_a_long_text_has_the_findings_that_it_has_in_this_process(
     own_hosts: HostPool, text_format: str, names: tuple[str, ...]
 ) -> None:
-    assert len(LONG) > lint.SHORT_CHARACTERS
-    apart = lint.lint_text(principal=READER, text=LONG, rules=names, text_format=text_format)
+    assert len(LONG) > texts.SHORT_CHARACTERS
+    apart = texts.lint_text(principal=READER, text=LONG, rules=names, text_format=text_format)
     assert apart.findings
     assert apart == judge_text(LONG, choose_rules(names), is_markdown=text_format == "markdown")
 
@@ -70,9 +70,9 @@ def test_a_reader_s_text_costs_this_process_next_to_nothing(own_hosts: HostPool,
 @pytest.mark.django_db
 def test_others_are_answered_while_a_long_text_is_read(own_hosts: HostPool) -> None:
     token = token_of("bob")
-    lint.lint_text(principal=READER, text=LONG)
+    texts.lint_text(principal=READER, text=LONG)
     (host,) = own_hosts._idle
-    reading = threading.Thread(target=lint.lint_text, kwargs={"principal": READER, "text": ADVERSARIAL[0]})
+    reading = threading.Thread(target=texts.lint_text, kwargs={"principal": READER, "text": ADVERSARIAL[0]})
     os.kill(host._process.pid, signal.SIGSTOP)  # so that the text is being read for as long as it takes
     try:
         reading.start()
@@ -87,18 +87,18 @@ def test_others_are_answered_while_a_long_text_is_read(own_hosts: HostPool) -> N
 def test_a_text_that_costs_too_much_is_an_error_that_says_what_to_do(
     own_hosts: HostPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lint, "LIMITS", replace(lint.LIMITS, wall_s=0.0))
+    monkeypatch.setattr(texts, "LIMITS", replace(texts.LIMITS, wall_s=0.0))
     with pytest.raises(LimitExceeded) as refused:
-        lint.lint_text(principal=READER, text=LONG)
+        texts.lint_text(principal=READER, text=LONG)
     assert refused.value.error_code == "text_too_costly"
 
 
 @contextmanager
 def held_text(own_hosts: HostPool, principal: Principal) -> Iterator[None]:
     """A long text of a caller that is being read for as long as the block runs."""
-    lint.lint_text(principal=principal, text=LONG)
+    texts.lint_text(principal=principal, text=LONG)
     (host,) = own_hosts._idle
-    reading = threading.Thread(target=lint.lint_text, kwargs={"principal": principal, "text": LONG})
+    reading = threading.Thread(target=texts.lint_text, kwargs={"principal": principal, "text": LONG})
     os.kill(host._process.pid, signal.SIGSTOP)
     try:
         reading.start()
@@ -119,10 +119,10 @@ def test_a_second_long_text_of_a_caller_is_refused_at_once_and_another_s_is_read
     heidi, again, alice = (reader(name, number) for name, number in (("heidi", 1), ("heidi again", 1), ("alice", 2)))
     with held_text(own_hosts, heidi):
         with translation.override("en"), pytest.raises(TooManyAtOnce, match="1 of your calls of this kind") as refused:
-            lint.lint_text(principal=again, text=LONG)
+            texts.lint_text(principal=again, text=LONG)
         assert (refused.value.error_code, refused.value.status) == ("too_many_at_once", 429)
-        assert lint.lint_text(principal=alice, text=LONG).findings
-        assert lint.lint_text(principal=heidi, text=TEXT).findings  # a short one waits for nobody
+        assert texts.lint_text(principal=alice, text=LONG).findings
+        assert texts.lint_text(principal=heidi, text=TEXT).findings  # a short one waits for nobody
 
 
 @pytest.mark.django_db

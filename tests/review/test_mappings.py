@@ -7,12 +7,13 @@ from django.utils import timezone
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
+from knowledge.guidelines import editions
 from knowledge.models import Collection, Guideline, GuidelineArticle, GuidelineEdition
-from knowledge.services import guidelines
-from review import runs
+from review.mappings import mappings
 from review.models import CheckItem, GuidelineMapping, ReviewEdition, SuspectMark
 from review.report import build_report
-from review.services import mappings, start_review
+from review.runs import execution
+from review.runs.reviews import start_review
 from tests.factories import hub_curator, principal_with
 from tests.hub.admin.support import add_document
 
@@ -36,7 +37,7 @@ def next_edition(**changed: dict[str, object]) -> GuidelineEdition:
 
 
 def publish(draft: GuidelineEdition) -> None:
-    guidelines.publish_edition(principal=local_operator(), code=CODE, number=draft.number)
+    editions.publish_edition(principal=local_operator(), code=CODE, number=draft.number)
 
 
 def test_shipped_mappings_join_articles_and_items_that_are_there():
@@ -44,7 +45,7 @@ def test_shipped_mappings_join_articles_and_items_that_are_there():
     assert found
     assert all(view.article is not None and view.mapping.rationale and view.item_name for view in found)
     assert ("PG-5.1", "BD-B01") in {(view.mapping.article_code, view.mapping.check_item.code) for view in found}
-    assert "BD-B01" in guidelines.check_items_of(["PG-5.1"])["PG-5.1"]
+    assert "BD-B01" in editions.check_items_of(["PG-5.1"])["PG-5.1"]
 
 
 def test_the_list_takes_the_same_queries_however_long(django_assert_num_queries):
@@ -74,7 +75,7 @@ def test_a_changed_moved_or_dropped_article_puts_its_items_in_doubt_and_no_other
 
 
 def test_an_edition_taken_out_of_force_puts_all_that_rests_on_it_in_doubt():
-    guidelines.retire_edition(principal=local_operator(), code=CODE, number=1)
+    editions.retire_edition(principal=local_operator(), code=CODE, number=1)
     marks = mappings.list_suspects(local_operator())
     assert len(marks) == GuidelineMapping.objects.count()
     assert {mark.reason_en for mark in marks} == {f"{CODE} v1 is no longer in force."}
@@ -83,7 +84,7 @@ def test_an_edition_taken_out_of_force_puts_all_that_rests_on_it_in_doubt():
 def test_results_from_before_are_in_doubt_until_a_curator_says_what_was_found(tmp_path):
     document = add_document(tmp_path)
     review = start_review(principal=local_operator(), document_id=document.public_id)
-    runs.execute(review.pk)
+    execution.execute(review.pk)
     assert not mappings.suspect_results(local_operator()).exists()
     publish(next_edition(a5_1={"title": "移行の進め方"}))
     (result,) = mappings.suspect_results(local_operator())
@@ -112,7 +113,7 @@ def test_a_review_goes_on_with_the_editions_that_it_began_with(tmp_path):
     type(review).objects.filter(pk=review.pk).update(started_at=timezone.now())
     ReviewEdition.objects.create(review=review, edition=begun)
     publish(next_edition(a5_1=None))
-    runs.execute(review.pk)
+    execution.execute(review.pk)
     assert [pin.edition for pin in review.guideline_editions.all()] == [begun]
 
 

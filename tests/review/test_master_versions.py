@@ -10,11 +10,11 @@ from django.utils import timezone
 from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput
+from review.curation import item_lint, master_versions
 from review.masters.content import ItemContent, diff_masters
 from review.masters.lint import lint_item, lint_master
+from review.masters.listing import content_of, get_checklist, item_versions_of, list_check_items, version_in_force
 from review.models import CheckListVersion, MasterStatus
-from review.services import item_lint, list_check_items, master_versions
-from review.services.masters import content_of, get_checklist, item_versions_of, version_in_force
 from tests.factories import CollectionFactory, hub_curator, principal_with
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from review.engine import CheckSpec, judge, unique_findings
-from review.matching import Matching, Placed, Reviewed, align_sections, match_findings, names_in
+from review.judging.engine import CheckSpec, judge, unique_findings
+from review.triage.matching import Matching, Placed, Reviewed, align_sections, match_findings, names_in
 from tests.review.markdown import rule_input
 from tests.shipped_topics import load_topics
 

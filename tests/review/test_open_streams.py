@@ -16,9 +16,9 @@ from hub.access.principals import ALL_SCOPES, Classification, Role, local_operat
 from hub.access.services import create_token, principal_for_user
 from hub.rest.responses import server_sent_events
 from knowledge.models import CollectionGrant, Document
-from review import services
 from review.models import Review
-from review.work import tell
+from review.runs.reviews import start_review
+from review.runs.work import tell
 from tests.factories import CollectionFactory, upload_text, work_through
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -37,7 +37,7 @@ def review(person, tmp_path) -> Review:
     CollectionGrant.objects.create(collection=collection, user=person[0], role=Role.READER)
     uploaded = upload_text(local_operator(), tmp_path, "# 設計\n\n本文。\n", collection=collection.slug)
     document = work_through(uploaded.document)
-    return services.start_review(principal=local_operator(), document_id=document.public_id, checklist="basic-design")
+    return start_review(principal=local_operator(), document_id=document.public_id, checklist="basic-design")
 
 
 def revoke() -> None:

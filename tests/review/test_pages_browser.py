@@ -19,9 +19,9 @@ from hub.access.principals import local_operator
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version, save_prompt_draft
-from review import services
+from review.evaluation import cases
 from review.models import Finding, JudgePrompt, Review
-from review.services import evaluation_cases
+from review.triage.decisions import TriageChange, triage_finding
 from tests.hub.admin.test_browser import chromium, page, wait_for  # noqa: F401 (fixtures)
 from tests.review.conftest import DESIGN, review_text
 
@@ -33,9 +33,7 @@ EDITED = DESIGN.replace("- 版数: 1.2", "- 版数: 1.1").replace("適切に対�
 
 def decide(review: Review, at: int, **change: object) -> Finding:
     finding = Finding.objects.filter(result__review=review)[at]
-    return services.triage_finding(
-        principal=OPERATOR, finding_id=finding.public_id, change=services.TriageChange(**change)
-    )
+    return triage_finding(principal=OPERATOR, finding_id=finding.public_id, change=TriageChange(**change))
 
 
 def measured(dataset: EvaluationDataset, value: float, **fields: Any) -> EvaluationRun:
@@ -75,9 +73,7 @@ def pages(tmp_path: Path) -> dict[str, str]:
     second = review_text(tmp_path, EDITED)
     offered = reverse("admin:review_review_triage", args=[second.pk])
     code = EvaluationDataset.objects.create(code="triage-set", name="裁定から作った正解データ").code
-    evaluation_cases.case_from_finding(
-        principal=OPERATOR, finding_id=decide(first, 2, triage="accepted").public_id, dataset=code
-    )
+    cases.case_from_finding(principal=OPERATOR, finding_id=decide(first, 2, triage="accepted").public_id, dataset=code)
     dataset = EvaluationDataset.objects.get(code=code)
     baseline = measured(dataset, 0.9, is_baseline=True)
     run = measured(dataset, 0.85, baseline=baseline)

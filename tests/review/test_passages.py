@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from knowledge.backends.parsers.markdown import markdown_blocks
-from review.passages import render_passage, shown_around
+from knowledge.parsers.markdown import markdown_blocks
+from review.triage.passages import render_passage, shown_around
 
 TEXT = """# 設計書
 

@@ -6,12 +6,12 @@ import pytest
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from knowledge.documents.deletion import delete_document
 from knowledge.models import CollectionGrant, DocumentVersion
-from knowledge.services.deletion import delete_document
-from review import runs, services
 from review.models import Finding
-from review.schemas import review_out
-from review.services import ReviewOptions
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, get_review, ordered_findings, start_review
+from review.runs.schemas import review_out
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
@@ -63,18 +63,18 @@ def requirements(tmp_path, closed_shelf):
 
 def start(principal, document, *related):
     options = ReviewOptions(related_documents=tuple(each.public_id for each in related), check_items=("BD-B02",))
-    return services.start_review(principal=principal, document_id=document.public_id, options=options)
+    return start_review(principal=principal, document_id=document.public_id, options=options)
 
 
 def reviewed(document, *related):
     review = start(local_operator(), document, *related)
-    assert runs.execute(review.pk)
+    assert execution.execute(review.pk)
     return review
 
 
 def findings_of(principal, review):
-    review = services.get_review(principal, review.public_id)
-    return review_out(review, services.ordered_findings(list(review.results.all()))).findings
+    review = get_review(principal, review.public_id)
+    return review_out(review, ordered_findings(list(review.results.all()))).findings
 
 
 def identifiers(findings):
@@ -119,7 +119,7 @@ def test_the_version_that_was_current_at_the_start_is_the_one_compared_with(desi
     newer = REQUIREMENTS.replace("FR-002 |", "FR-009 |")
     path = {"name": "要件定義書.md", "collection": requirements.collection.slug}
     work_through(upload_text(local_operator(), tmp_path, newer, **path).document)
-    runs.execute(review.pk)
+    execution.execute(review.pk)
 
     assert pinned.version_number == 1
     undefined = [f for f in findings_of(local_operator(), review) if f.rule_id == "traceability.undefined_reference"]
@@ -132,7 +132,7 @@ def test_a_hidden_related_document_answers_like_an_unknown_one(design, requireme
         start(reviewer, design, requirements)
     unknown = ReviewOptions(related_documents=("doc_00000000000000000000",))
     with pytest.raises(NotFound) as absent:
-        services.start_review(principal=reviewer, document_id=design.public_id, options=unknown)
+        start_review(principal=reviewer, document_id=design.public_id, options=unknown)
 
     assert hidden.value.error_code == absent.value.error_code == "document_not_found"
 
@@ -158,7 +158,7 @@ def test_deleting_the_related_document_erases_what_quotes_it_and_nothing_else(de
 def test_a_review_whose_related_document_was_deleted_first_fails_with_the_reason(design, requirements):
     review = start(local_operator(), design, requirements)
     DocumentVersion.objects.filter(document=requirements).delete()
-    runs.execute(review.pk)
+    execution.execute(review.pk)
     review.refresh_from_db()
 
     assert review.status == "failed"
@@ -168,7 +168,7 @@ def test_a_review_whose_related_document_was_deleted_first_fails_with_the_reason
 def test_reading_costs_one_query_more_however_many_findings(design, requirements, django_assert_num_queries):
     review = reviewed(design, requirements)
     with django_assert_num_queries(6):
-        services.get_review(local_operator(), review.public_id)
+        get_review(local_operator(), review.public_id)
 
 
 def test_a_reader_of_both_sees_the_quotes(design, requirements, open_shelf, closed_shelf):

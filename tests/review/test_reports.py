@@ -13,9 +13,11 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput, NotFound
-from review import runs, services
 from review.models import Finding, Review
 from review.report import RENDERERS, ReportOptions, build_report
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, get_review, show_review, start_review
+from review.triage.decisions import Answer, TriageChange, triage_finding
 from tests.review.conftest import DESIGN, review_text
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +26,9 @@ OPERATOR = local_operator()
 
 def again(review: Review, **options) -> Review:
     """Review the same version of the same document once more."""
-    started = services.start_review(
-        principal=OPERATOR, document_id=review.document_id_text, options=services.ReviewOptions(**options)
-    )
-    runs.execute(started.pk)
-    return services.get_review(OPERATOR, started.public_id)
+    started = start_review(principal=OPERATOR, document_id=review.document_id_text, options=ReviewOptions(**options))
+    execution.execute(started.pk)
+    return get_review(OPERATOR, started.public_id)
 
 
 def content(review: Review, report_format: str, *, language: str = "ja", **more) -> bytes:
@@ -88,7 +88,7 @@ def test_findings_are_numbered_in_the_order_of_the_document(review):
 
 def test_a_report_has_more_findings_than_the_answer_is_limited_to(review):
     limited = again(review, max_findings=1)
-    assert len(services.show_review(limited).findings) == 1
+    assert len(show_review(limited).findings) == 1
     assert len(json.loads(content(limited, "json"))["findings"]) > 5
 
 
@@ -153,10 +153,8 @@ def test_no_text_becomes_a_formula(review):
     findings = Finding.objects.filter(result__review=review)[: len(texts)]
     for finding, text in zip(findings, texts, strict=True):
         Finding.objects.filter(pk=finding.pk).update(related_guideline=text, message_ja=text)
-        answer = services.Answer(plan=text, text=text, answered_by=text)
-        services.triage_finding(
-            principal=OPERATOR, finding_id=finding.public_id, change=services.TriageChange(answer=answer)
-        )
+        answer = Answer(plan=text, text=text, answered_by=text)
+        triage_finding(principal=OPERATOR, finding_id=finding.public_id, change=TriageChange(answer=answer))
     book = openpyxl.load_workbook(BytesIO(content(review, "xlsx")))
     for sheet in book:
         for row in sheet.iter_rows():

@@ -12,11 +12,11 @@ from django.utils import translation
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from review import runs, services, work
 from review.models import CheckItemVersion, Finding, Review
 from review.report import build_report
-from review.schemas import review_out
-from review.services import ReviewOptions
+from review.runs import execution, work
+from review.runs.reviews import ReviewOptions, cancel_review, get_review, ordered_findings, start_review
+from review.runs.schemas import review_out
 from tests.factories import CollectionFactory, principal_with, upload_file, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
@@ -30,18 +30,16 @@ def document():
 
 
 def finish(review: Review) -> Review:
-    assert runs.execute(review.pk)
-    return services.get_review(local_operator(), review.public_id)
+    assert execution.execute(review.pk)
+    return get_review(local_operator(), review.public_id)
 
 
 def show(review: Review):
-    return review_out(review, services.ordered_findings(list(review.results.all())))
+    return review_out(review, ordered_findings(list(review.results.all())))
 
 
 def start(document, **options) -> Review:
-    return services.start_review(
-        principal=local_operator(), document_id=document.public_id, options=ReviewOptions(**options)
-    )
+    return start_review(principal=local_operator(), document_id=document.public_id, options=ReviewOptions(**options))
 
 
 def test_the_sample_has_the_defects_that_were_put_into_it(document):
@@ -115,11 +113,11 @@ def test_killed_in_the_middle_a_review_goes_on_where_it_was_and_ends_the_same(do
     with monkeypatch.context() as patch:
         patch.setattr(work, "judge", judge_two_then_die)
         with pytest.raises(KeyboardInterrupt):
-            runs.execute(review.pk)
+            execution.execute(review.pk)
     assert review.results.count() == 2
-    assert runs.execute(review.pk) is False  # the dead worker's lease still holds
+    assert execution.execute(review.pk) is False  # the dead worker's lease still holds
     Review.objects.filter(pk=review.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
-    assert runs.take_stuck() == [review.pk]
+    assert execution.take_stuck() == [review.pk]
     resumed = show(finish(review))
     assert [item.fingerprint for item in resumed.findings] == [item.fingerprint for item in undisturbed.findings]
     assert resumed.summary.total_checks == undisturbed.summary.total_checks
@@ -127,8 +125,8 @@ def test_killed_in_the_middle_a_review_goes_on_where_it_was_and_ends_the_same(do
 
 def test_a_cancelled_review_keeps_what_it_has_and_is_not_worked_on(document):
     review = start(document)
-    services.cancel_review(principal=local_operator(), review_id=review.public_id)
-    assert runs.execute(review.pk) is False
+    cancel_review(principal=local_operator(), review_id=review.public_id)
+    assert execution.execute(review.pk) is False
     review.refresh_from_db()
     assert review.status == "cancelled"
 
@@ -158,10 +156,10 @@ def test_an_item_without_rules_is_skipped_with_the_reason(document):
 def test_a_review_waits_for_its_document_and_then_runs(tmp_path):
     done = upload_file(local_operator(), SAMPLE, document_type="basic_design")
     review = start(done.document)
-    assert runs.execute(review.pk) is False
-    assert runs.take_stuck() == []
+    assert execution.execute(review.pk) is False
+    assert execution.take_stuck() == []
     work_through(done.document)
-    assert runs.take_stuck() == [review.pk]
+    assert execution.take_stuck() == [review.pk]
     assert finish(review).status == "completed"
 
 
@@ -212,16 +210,16 @@ def test_a_review_of_a_hidden_document_answers_like_an_unknown_one(document):
     review = start(document)
     outsider = principal_with(Role.READER, CollectionFactory())
     with pytest.raises(NotFound) as hidden:
-        services.get_review(outsider, review.public_id)
+        get_review(outsider, review.public_id)
     with pytest.raises(NotFound) as absent:
-        services.get_review(outsider, "rev_00000000000000000000")
+        get_review(outsider, "rev_00000000000000000000")
     assert hidden.value.error_code == absent.value.error_code
 
 
 def test_a_reader_can_not_start_a_review(document):
     reader = principal_with(Role.READER, document.collection)
     with pytest.raises(NotFound):
-        services.start_review(principal=reader, document_id=document.public_id)
+        start_review(principal=reader, document_id=document.public_id)
 
 
 @pytest.mark.parametrize(("language", "word"), [("ja", "要件ID"), ("en", "Findings")])
@@ -250,4 +248,4 @@ def test_messages_suggestions_and_names_come_in_the_active_language(document):
 def test_showing_a_review_costs_the_same_queries_however_many_findings(document, django_assert_num_queries):
     review = finish(start(document))
     with django_assert_num_queries(5):
-        show(services.get_review(local_operator(), review.public_id))
+        show(get_review(local_operator(), review.public_id))

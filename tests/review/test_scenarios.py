@@ -18,7 +18,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.models import Collection
 from review.models import Scenario, ScenarioProgress, StepPage
-from review.services import scenarios
+from review.scenarios import scenarios
 from review.shipped import load_shipped_content
 from tests.factories import CollectionFactory, principal_with
 from tests.hub.admin.support import client_of, grant, make_user

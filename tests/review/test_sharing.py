@@ -9,11 +9,11 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost
-from review import runs, services
 from review.models import Review
-from review.services import ReviewOptions
-from review.sharing import lock_running
-from review.work import Work
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, cancel_review, start_review
+from review.runs.sharing import lock_running
+from review.runs.work import Work
 from tests.review.reports import reports_of
 
 pytestmark = pytest.mark.django_db
@@ -22,9 +22,7 @@ OPERATOR = local_operator()
 
 def start(review: Review, **options) -> Review:
     """Start another review of the same version."""
-    return services.start_review(
-        principal=OPERATOR, document_id=review.document_id_text, options=ReviewOptions(**options)
-    )
+    return start_review(principal=OPERATOR, document_id=review.document_id_text, options=ReviewOptions(**options))
 
 
 def mark_running(review: Review) -> None:
@@ -47,14 +45,14 @@ def test_reviews_in_other_orders_of_checks_give_the_same_bytes(review, orders):
     for seed in range(orders):
         other = start(review)
         judge_some(other, count=30 * (seed + 1) // orders, seed=seed)
-        assert runs.execute(other.pk)
+        assert execution.execute(other.pk)
         assert reports_of(other) == expected
 
 
 def test_a_helper_leaves_what_only_a_model_can_tell_and_does_not_end_the_review(review):
     other = start(review)
     mark_running(other)
-    runs.assist(other.pk)
+    execution.assist(other.pk)
     judged = set(other.results.values_list("item_version__item__code", flat=True))
     by_rules = {
         result.item_version.item.code
@@ -72,7 +70,7 @@ def test_a_helper_leaves_what_only_a_model_can_tell_and_does_not_end_the_review(
 def test_nobody_helps_with_a_review_that_does_not_run(review, status):
     other = start(review)
     Review.objects.filter(pk=other.pk).update(status=status)
-    runs.assist(other.pk)
+    execution.assist(other.pk)
     assert not other.results.exists()
 
 
@@ -81,7 +79,7 @@ def test_a_helper_writes_nothing_once_the_review_was_cancelled(review):
     mark_running(other)
     other.refresh_from_db()
     work = Work.on(other, fence=partial(lock_running, other.pk))
-    services.cancel_review(principal=OPERATOR, review_id=other.public_id)
+    cancel_review(principal=OPERATOR, review_id=other.public_id)
     by_rules = next(pair for pair in work.open_checks() if pair[1].item_version.criteria.get("rules"))
     with pytest.raises(LeaseLost):
         work.judge(*by_rules)
@@ -91,14 +89,14 @@ def test_a_helper_writes_nothing_once_the_review_was_cancelled(review):
 @pytest.mark.parametrize(("parallel", "calls"), [(True, 1), (False, 0)])
 def test_other_workers_are_asked_unless_the_caller_does_not_want_it(review, parallel, calls):
     other, asked = start(review, parallel=parallel), []
-    runs.execute(other.pk, call_for_help=asked.append)
+    execution.execute(other.pk, call_for_help=asked.append)
     assert asked == [other.pk] * calls
     assert Review.objects.get(pk=other.pk).status == "completed"
 
 
 def test_progress_only_grows_and_a_finished_check_forgives_earlier_interruptions(review):
     other = start(review)
-    Review.objects.filter(pk=other.pk).update(attempts=runs.MAX_ATTEMPTS - 1)
+    Review.objects.filter(pk=other.pk).update(attempts=execution.MAX_ATTEMPTS - 1)
     mark_running(other)
     other.refresh_from_db()
     work, seen = Work.on(other, fence=partial(lock_running, other.pk)), []

@@ -10,8 +10,9 @@ from hub.access.principals import Role
 from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict
 from knowledge.models import CollectionGrant, Document
-from review import services
 from review.models import CheckResult, Finding, Review, Signature
+from review.triage.signing import sign_off, sign_off_state
+from review.triage.verdicts import decide_result
 from tests.factories import UserFactory
 from tests.review.deciding import OPERATOR, decide, settle_everything
 
@@ -25,27 +26,27 @@ def test_signing_off_is_refused_with_what_is_left_to_decide(review):
     unverified = Finding.objects.filter(result__review=review).exclude(pk=critical.pk).last()
     unverified.evidence = [{**(unverified.evidence or [{}])[0], "verified": False}]
     unverified.save(update_fields=["evidence"])
-    state = services.sign_off_state(OPERATOR, review.public_id)
+    state = sign_off_state(OPERATOR, review.public_id)
     codes = {(one.code, one.finding_id) for one in state.blocking}
     assert {("skipped", ""), ("critical", critical.public_id), ("unverified", unverified.public_id)} <= codes
     with pytest.raises(Conflict, match=critical.public_id) as refused:
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+        sign_off(principal=OPERATOR, review_id=review.public_id)
     assert refused.value.error_code == "sign_off_blocked"
 
 
 def test_a_signed_review_can_not_be_changed(review):
     settle_everything(review)
-    state = services.sign_off(principal=OPERATOR, review_id=review.public_id, comment="承認")
+    state = sign_off(principal=OPERATOR, review_id=review.public_id, comment="承認")
     assert state.is_signed
     finding = Finding.objects.filter(result__review=review).first()
     with pytest.raises(Conflict, match=review.public_id):
         decide(finding, triage="rejected")
     with pytest.raises(Conflict):
-        services.decide_result(
+        decide_result(
             principal=OPERATOR, review_id=review.public_id, check_item_id="BD-A01", verdict="pass", reason="x"
         )
     with pytest.raises(Conflict):
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+        sign_off(principal=OPERATOR, review_id=review.public_id)
     assert AuditEvent.objects.filter(action="REVIEW_SIGN_OFF").count() == 1
 
 
@@ -63,11 +64,11 @@ def reviewer_of(review, *, username=""):
 def test_two_people_sign_where_the_deployment_asks_for_it(review, two_sign):
     settle_everything(review)
     first, second = reviewer_of(review), reviewer_of(review)
-    assert not services.sign_off(principal=first, review_id=review.public_id).is_signed
+    assert not sign_off(principal=first, review_id=review.public_id).is_signed
     with pytest.raises(Conflict) as again:
-        services.sign_off(principal=first, review_id=review.public_id)
+        sign_off(principal=first, review_id=review.public_id)
     assert again.value.error_code == "second_person_needed"
-    state = services.sign_off(principal=second, review_id=review.public_id)
+    state = sign_off(principal=second, review_id=review.public_id)
     assert state.is_signed
     assert [one.signer_name for one in state.signatures] == [first.name, second.name]
 
@@ -75,22 +76,22 @@ def test_two_people_sign_where_the_deployment_asks_for_it(review, two_sign):
 def test_a_person_with_a_new_name_is_no_second_person_and_one_with_the_old_name_is(review, two_sign):
     settle_everything(review)
     first = reviewer_of(review, username="sato")
-    services.sign_off(principal=first, review_id=review.public_id)
+    sign_off(principal=first, review_id=review.public_id)
     user = User.objects.get(pk=first.user_id)
     user.username = "suzuki"
     user.save()
     with pytest.raises(Conflict) as again:
-        services.sign_off(principal=principal_for_user(user), review_id=review.public_id)
+        sign_off(principal=principal_for_user(user), review_id=review.public_id)
     assert again.value.error_code == "second_person_needed"
-    assert services.sign_off(principal=reviewer_of(review, username="sato"), review_id=review.public_id).is_signed
+    assert sign_off(principal=reviewer_of(review, username="sato"), review_id=review.public_id).is_signed
 
 
 def test_the_local_operator_is_nobody_of_the_two(review, two_sign):
     settle_everything(review)
     with pytest.raises(Conflict) as refused:
-        services.sign_off(principal=OPERATOR, review_id=review.public_id)
+        sign_off(principal=OPERATOR, review_id=review.public_id)
     assert refused.value.error_code == "no_person"
-    assert services.sign_off_state(OPERATOR, review.public_id).signatures == []
+    assert sign_off_state(OPERATOR, review.public_id).signatures == []
 
 
 def test_neither_who_uploaded_the_document_nor_who_asked_for_the_review_is_one_of_the_two(review, two_sign, tmp_path):
@@ -102,10 +103,10 @@ def test_neither_who_uploaded_the_document_nor_who_asked_for_the_review_is_one_o
     record_event(principal=replacer, action="DOCUMENT_UPLOAD", resource=f"document:{document.public_id}")
     for involved in (owner, requester, replacer):
         with pytest.raises(Conflict) as refused:
-            services.sign_off(principal=involved, review_id=review.public_id)
+            sign_off(principal=involved, review_id=review.public_id)
         assert refused.value.error_code == "second_person_needed"
-    assert not services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
-    assert services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+    assert not sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+    assert sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
 
 
 def test_a_signature_that_was_given_by_somebody_involved_before_does_not_count(review, two_sign):
@@ -114,12 +115,12 @@ def test_a_signature_that_was_given_by_somebody_involved_before_does_not_count(r
     Review.objects.filter(pk=review.pk).update(requested_by_id=requester.user_id)
     for signer in (requester, OPERATOR):
         Signature.objects.create(review=review, signer_id=signer.user_id, signer_name=signer.name)
-    assert not services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
-    assert services.sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+    assert not sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
+    assert sign_off(principal=reviewer_of(review), review_id=review.public_id).is_signed
 
 
 def test_a_change_after_the_first_signature_takes_it_back(review, two_sign):
     settle_everything(review)
-    services.sign_off(principal=reviewer_of(review), review_id=review.public_id)
+    sign_off(principal=reviewer_of(review), review_id=review.public_id)
     decide(Finding.objects.filter(result__review=review).first(), comment="やはり確認する")
-    assert services.sign_off_state(OPERATOR, review.public_id).signatures == []
+    assert sign_off_state(OPERATOR, review.public_id).signatures == []

@@ -11,10 +11,13 @@ from django.utils import timezone
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, Scope
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Document
-from knowledge.services.deletion import delete_document
-from review import services
 from review.models import Finding, FindingEvent, Review, Triage
+from review.runs.reviews import get_review, show_review
+from review.triage.decisions import Answer, finding_history, reopen_expired_waivers, triage_findings
+from review.triage.signing import sign_off
+from review.triage.verdicts import decide_result
 from tests.factories import CollectionFactory, principal_with
 from tests.review.deciding import OPERATOR, change, decide, failing_check
 
@@ -55,7 +58,7 @@ def test_reopening_a_finding_brings_the_verdict_back(review):
 def test_the_review_s_verdict_follows_its_checks(review):
     failing = Finding.objects.filter(result__review=review, result__verdict="fail")
     ids = list(failing.values_list("public_id", flat=True))
-    services.triage_findings(principal=OPERATOR, finding_ids=ids, change=change(triage="rejected"))
+    triage_findings(principal=OPERATOR, finding_ids=ids, change=change(triage="rejected"))
     verdicts = set(review.results.values_list("verdict", flat=True)) - {"skipped"}
     review.refresh_from_db()
     assert "fail" not in verdicts
@@ -91,9 +94,9 @@ def test_a_waiver_ends_and_the_finding_is_open_again(review):
         decide(finding, triage="waived", reason="次期で対応", expires_at=ends)
     result.refresh_from_db()
     assert result.verdict == "pass"
-    assert sum(services.reopen_expired_waivers(now=ends - timedelta(seconds=1)).done) == 0
-    assert sum(services.reopen_expired_waivers(now=ends).done) == result.findings.count()
-    assert sum(services.reopen_expired_waivers(now=ends).done) == 0
+    assert sum(reopen_expired_waivers(now=ends - timedelta(seconds=1)).done) == 0
+    assert sum(reopen_expired_waivers(now=ends).done) == result.findings.count()
+    assert sum(reopen_expired_waivers(now=ends).done) == 0
     result.refresh_from_db()
     assert result.verdict == "fail"
     last = result.findings.first().events.last()
@@ -105,7 +108,7 @@ def test_the_history_tells_who_changed_what_in_order(review, document):
     finding = Finding.objects.filter(result__review=review).first()
     decide(finding, reviewer, triage="accepted", comment="担当に確認中", assignee=reviewer.name)
     decide(finding, triage="fixed", reason="第2版で修正")
-    lines = list(services.finding_history(reviewer, finding.public_id))
+    lines = list(finding_history(reviewer, finding.public_id))
     assert [(line.kind, line.before, line.after, line.text, line.actor_name) for line in lines] == [
         ("triage", "open", "accepted", "", reviewer.name),
         ("assign", "", reviewer.name, "", reviewer.name),
@@ -137,11 +140,9 @@ def test_who_decides_on_an_old_state_is_told_who_was_faster(review, document):
 def test_bulk_is_all_or_none(review):
     ids = list(Finding.objects.filter(result__review=review).values_list("public_id", flat=True))
     with pytest.raises(NotFound):
-        services.triage_findings(
-            principal=OPERATOR, finding_ids=[*ids, "fnd_nothing"], change=change(triage="accepted")
-        )
+        triage_findings(principal=OPERATOR, finding_ids=[*ids, "fnd_nothing"], change=change(triage="accepted"))
     assert not Finding.objects.filter(triage="accepted").exists()
-    services.triage_findings(principal=OPERATOR, finding_ids=ids, change=change(triage="accepted"))
+    triage_findings(principal=OPERATOR, finding_ids=ids, change=change(triage="accepted"))
     assert Finding.objects.filter(triage="accepted").count() == len(ids) > 3
 
 
@@ -151,9 +152,9 @@ def test_readers_and_outsiders_can_not_decide(review, document):
         with pytest.raises(NotFound):
             decide(finding, who, triage="accepted")
         with pytest.raises(NotFound):
-            services.sign_off(principal=who, review_id=review.public_id)
+            sign_off(principal=who, review_id=review.public_id)
     with pytest.raises(NotFound):
-        services.finding_history(principal_with(None, CollectionFactory()), finding.public_id)
+        finding_history(principal_with(None, CollectionFactory()), finding.public_id)
 
 
 def test_findings_are_assigned_only_to_people_who_may_read_them(review):
@@ -165,7 +166,7 @@ def test_findings_are_assigned_only_to_people_who_may_read_them(review):
 
 def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(review):
     result = failing_check(review)
-    services.decide_result(
+    decide_result(
         principal=OPERATOR,
         review_id=review.public_id,
         check_item_id=result.item_version.item.code,
@@ -175,7 +176,7 @@ def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(
     decide(result.findings.first(), triage="rejected")
     shown = next(
         one
-        for one in services.show_review(services.get_review(OPERATOR, review.public_id)).results
+        for one in show_review(get_review(OPERATOR, review.public_id)).results
         if one.check_item_id == result.item_version.item.code
     )
     assert (shown.verdict, shown.method) == ("warning", "human")
@@ -187,7 +188,7 @@ def test_a_person_s_verdict_decides_a_skipped_check_and_triage_does_not_undo_it(
 def test_a_person_s_verdict_is_pass_warning_or_fail_with_a_reason(review, verdict, reason):
     item = review.results.first().item_version.item.code
     with pytest.raises(InvalidInput):
-        services.decide_result(
+        decide_result(
             principal=OPERATOR, review_id=review.public_id, check_item_id=item, verdict=verdict, reason=reason
         )
 
@@ -200,9 +201,9 @@ def test_a_verdict_on_an_old_state_is_a_conflict(review):
         "reason": "確認済み",
         "revision": 0,
     }
-    services.decide_result(**asked, verdict="pass")
+    decide_result(**asked, verdict="pass")
     with pytest.raises(Conflict):
-        services.decide_result(**asked, verdict="fail")
+        decide_result(**asked, verdict="fail")
 
 
 def test_a_review_that_still_runs_is_not_triaged(review):
@@ -220,7 +221,7 @@ def test_a_token_without_the_triage_scope_is_told_so(review):
 
 def test_what_people_wrote_goes_with_the_document_and_who_decided_stays(review, document):
     finding = Finding.objects.filter(result__review=review).first()
-    decide(finding, triage="rejected", reason="秘密の理由", answer=services.Answer(text="秘密の回答"))
+    decide(finding, triage="rejected", reason="秘密の理由", answer=Answer(text="秘密の回答"))
     delete_document(principal=OPERATOR, document_id=document.public_id)
     finding.refresh_from_db()
     assert (finding.triage, finding.triage_reason, finding.triaged_by) == ("rejected", "", "operator")

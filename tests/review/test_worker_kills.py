@@ -19,8 +19,9 @@ from django.db.models.functions import Now
 
 from hub.access.principals import local_operator
 from hub.celery import app
-from review import runs, services
 from review.models import Review
+from review.runs import execution
+from review.runs.reviews import start_review
 from review.tasks import sweep_reviews
 from tests.review.conftest import DESIGN, review_text
 from tests.review.reports import reports_of
@@ -129,7 +130,7 @@ def test_workers_killed_in_the_middle_change_nothing_in_the_result(tmp_path, hol
     worker = start_worker(processes)
     ask("SELECT pg_advisory_lock(%s)", HOLD)
     hold_at(kill_at[0])
-    review = services.start_review(principal=local_operator(), document_id=undisturbed.document_id_text)
+    review = start_review(principal=local_operator(), document_id=undisturbed.document_id_text)
     for results, following in pairwise([*kill_at, -1]):
         wait_until(lambda: ask(WAITING) == processes, "not every process is judging")
         assert review.results.count() == results
@@ -140,5 +141,5 @@ def test_workers_killed_in_the_middle_change_nothing_in_the_result(tmp_path, hol
         ask("SELECT pg_advisory_lock(%s)", HOLD)
         let_the_lease_run_out(review)
     wait_until(lambda: Review.objects.get(pk=review.pk).status == "completed", "the review is not finished")
-    assert runs.take_stuck() == []
+    assert execution.take_stuck() == []
     assert reports_of(review) == reports_of(undisturbed)

@@ -17,14 +17,14 @@ from hub.core.servers import ensure_queue
 from hub.llm.confirmations import find_confirmation
 from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
-from knowledge.backends.warm_up import way_to_warm
 from knowledge.checks import READINESS_CHECKS
-from knowledge.ingest.blobs import pending_removals
-from knowledge.ingest.store_owner import claim_store, owns_store
-from knowledge.services.consistency import check_consistency
-from knowledge.services.grants import curators_without_hub_role
-from knowledge.services.stored_patterns import refused_patterns
-from knowledge.services.workers import worker_is_alive
+from knowledge.collections.grants import curators_without_hub_role
+from knowledge.consistency import check_consistency
+from knowledge.documents.workers import worker_is_alive
+from knowledge.index.warm_up import way_to_warm
+from knowledge.storage.blobs import pending_removals
+from knowledge.storage.store_owner import claim_store, owns_store
+from knowledge.stored_patterns import refused_patterns
 
 OLDEST_PGVECTOR = (0, 8)
 PEOPLE_NAMED = 20

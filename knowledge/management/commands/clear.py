@@ -11,9 +11,9 @@ from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError, NotFound
+from knowledge.documents.deletion import delete_document
+from knowledge.documents.reading import list_documents
 from knowledge.models import DeletionReceipt
-from knowledge.services.deletion import delete_document
-from knowledge.services.reading import list_documents
 
 
 class Command(HubCommand):

@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
-from knowledge.schemas import CountOut
-from knowledge.services.reading import count_documents
+from knowledge.documents.reading import count_documents
+from knowledge.documents.schemas import CountOut
 
 
 class Command(HubCommand):

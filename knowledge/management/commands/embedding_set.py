@@ -16,11 +16,12 @@ from hub.access.local import local_principal
 from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.evaluation.models import EvaluationRun, RunStatus
-from knowledge.ingest.set_builds import SetProgress
+from knowledge.embedding_sets import comparisons, sets, switching
+from knowledge.embedding_sets.builds import SetProgress
+from knowledge.embedding_sets.schemas import comparison_out, embedding_set_out
+from knowledge.embedding_sets.sets import SetDraft, SetState
+from knowledge.evaluation import retrieval
 from knowledge.models import EmbeddingSet
-from knowledge.schemas.embedding_sets import comparison_out, embedding_set_out
-from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
-from knowledge.services.embedding_sets import SetDraft, SetState
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from knowledge.types.search import SearchMode
 
@@ -60,7 +61,7 @@ class Command(HubCommand):
             run(local_principal(options["token"]), options)
 
     def _list(self, principal: Principal, options: dict[str, Any]) -> None:
-        states = embedding_sets.list_sets(principal)
+        states = sets.list_sets(principal)
         if options["json"]:
             self.print_json({"embedding_sets": [_facts(state) for state in states]})
             return
@@ -75,28 +76,26 @@ class Command(HubCommand):
             base_url=options["base_url"],
             chunk_options=_chunk_options(options),
         )
-        self._print_set(principal, embedding_sets.create_set(principal=principal, draft=draft), options)
+        self._print_set(principal, sets.create_set(principal=principal, draft=draft), options)
 
     def _build(self, principal: Principal, options: dict[str, Any]) -> None:
-        found = embedding_sets.start_build(principal=principal, name=options["name"])
+        found = sets.start_build(principal=principal, name=options["name"])
         with tqdm(unit="passage", disable=not sys.stderr.isatty()) as bar:
-            is_ready = embedding_sets.work_on_set(
-                found.name, on_progress=lambda progress: _show(bar, progress), wait=time.sleep
-            )
+            is_ready = sets.work_on_set(found.name, on_progress=lambda progress: _show(bar, progress), wait=time.sleep)
         found.refresh_from_db()
         self._print_set(principal, found, options)
         if not is_ready:
             raise CommandError(found.status_reason or _("The set is not ready."))
 
     def _compare(self, principal: Principal, options: dict[str, Any]) -> None:
-        run = set_comparisons.start_comparison(
+        run = comparisons.start_comparison(
             principal=principal,
             dataset=options["dataset"],
             candidate=options["name"],
             baseline=options["baseline"],
             mode=SearchMode(options["mode"]),
         )
-        run = set_comparisons.wait_for_comparison(principal, run)
+        run = comparisons.wait_for_comparison(principal, run)
         if run.status == RunStatus.FAILED:
             raise CommandError(run.error)
         if options["json"]:
@@ -105,14 +104,14 @@ class Command(HubCommand):
             self.stdout.write("\n".join(_table(run)))
 
     def _switch(self, principal: Principal, options: dict[str, Any]) -> None:
-        self._print_set(principal, set_switching.switch_to(principal=principal, name=options["name"]), options)
+        self._print_set(principal, switching.switch_to(principal=principal, name=options["name"]), options)
 
     def _rollback(self, principal: Principal, options: dict[str, Any]) -> None:
-        self._print_set(principal, set_switching.roll_back(principal=principal), options)
+        self._print_set(principal, switching.roll_back(principal=principal), options)
 
     def _drop(self, principal: Principal, options: dict[str, Any]) -> None:
-        dropped = embedding_sets.drop_set(principal=principal, name=options["name"])
-        embedding_sets.clear_here(dropped.name)
+        dropped = sets.drop_set(principal=principal, name=options["name"])
+        sets.clear_here(dropped.name)
         self._print_set(principal, dropped, options)
 
     def _import_cases(self, principal: Principal, options: dict[str, Any]) -> None:
@@ -122,7 +121,7 @@ class Command(HubCommand):
             lines = options["file"].read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{options['file']}: {error}") from error
-        dataset, imported = retrieval_evaluation.import_retrieval_cases(
+        dataset, imported = retrieval.import_retrieval_cases(
             principal=principal, dataset=options["dataset"], lines=lines
         )
         facts = {"dataset": dataset.code, "created": imported.created, "replaced": imported.replaced}
@@ -132,7 +131,7 @@ class Command(HubCommand):
             self.stdout.write(", ".join(f"{name} {value}" for name, value in facts.items()))
 
     def _print_set(self, principal: Principal, embedding_set: EmbeddingSet, options: dict[str, Any]) -> None:
-        state = embedding_sets.get_set(principal, embedding_set.name)
+        state = sets.get_set(principal, embedding_set.name)
         if options["json"]:
             self.print_json(_facts(state))
         else:

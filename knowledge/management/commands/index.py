@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
-from knowledge.services.collections import DEFAULT_COLLECTION
-from knowledge.services.folders import FolderReport, index_folder
+from knowledge.collections.collections import DEFAULT_COLLECTION
+from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.languages import in_language
-from knowledge.schemas import search_out
 from knowledge.search.highlights import best_window
-from knowledge.services.search_sources import search_sources
+from knowledge.search.schemas import search_out
+from knowledge.search.sources import search_sources
 from knowledge.types.search import (
     Hit,
     RemoteHit,

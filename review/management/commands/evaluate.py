@@ -15,8 +15,8 @@ from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import NotFound
 from hub.evaluation.models import RunStatus
-from review.schemas.evaluation import EvaluationOut, evaluation_out, import_out
-from review.services import evaluation, evaluation_imports, evaluation_runs
+from review.evaluation import datasets, imports, runs
+from review.evaluation.schemas import EvaluationOut, evaluation_out, import_out
 
 FLIPS_SHOWN = 20
 FAILED = 2
@@ -55,10 +55,10 @@ class Command(HubCommand):
     def handle(self, *, token: str, dataset: str, file: Path | None, **options: Any) -> None:  # noqa: ANN401
         with cli_call():
             principal = local_principal(token)
-            metrics = evaluation_runs.chosen_metrics([name for name in options["metrics"].split(",") if name])
+            metrics = runs.chosen_metrics([name for name in options["metrics"].split(",") if name])
             if file is not None:
                 self._import(principal, dataset, file)
-            run = evaluation_runs.start_measuring(
+            run = runs.start_measuring(
                 principal=principal,
                 dataset=dataset,
                 candidate=options["candidate"],
@@ -67,8 +67,8 @@ class Command(HubCommand):
                 rounds=options["rounds"],
                 asks_model=options["ask_model"],
             )
-            evaluation_runs.wait_for_run(run, timeout_s=None, on_progress=self._show)
-            facts = evaluation_out(evaluation_runs.get_run(principal, run.public_id), metrics)
+            runs.wait_for_run(run, timeout_s=None, on_progress=self._show)
+            facts = evaluation_out(runs.get_run(principal, run.public_id), metrics)
         if options["json"]:
             self.print_json(facts)
         else:
@@ -81,12 +81,12 @@ class Command(HubCommand):
     def _import(self, principal: Principal, dataset: str, file: Path) -> None:
         if not file.is_file():
             raise CommandError(f"there is no file {file}")
-        rows = evaluation_imports.rows_in_file(file, file.name)
+        rows = imports.rows_in_file(file, file.name)
         try:
-            evaluation.read_dataset(principal, dataset)
+            datasets.read_dataset(principal, dataset)
         except NotFound:
-            evaluation.create_dataset(principal=principal, code=dataset)
-        done = import_out(evaluation_imports.import_cases(principal=principal, dataset=dataset, rows=rows))
+            datasets.create_dataset(principal=principal, code=dataset)
+        done = import_out(imports.import_cases(principal=principal, dataset=dataset, rows=rows))
         self.stderr.write(
             f"cases: {done.created} new, {done.replaced} replaced, {done.unchanged} unchanged; "
             f"{len(done.skipped_rows)} rows left out"

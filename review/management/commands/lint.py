@@ -10,10 +10,10 @@ from django.core.management.base import CommandError
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
-from knowledge.backends.parsers.encoding import decode_text
-from knowledge.backends.parsers.errors import ParseError
-from review import services
-from review.schemas.lint import LintOut, lint_out
+from knowledge.parsers.encoding import decode_text
+from knowledge.parsers.errors import ParseError
+from review.lint.schemas import LintOut, lint_out
+from review.lint.texts import TextFormat, lint_text
 
 _PLAIN_SUFFIXES = frozenset({".txt", ".text", ".log"})
 
@@ -32,7 +32,7 @@ class Command(HubCommand):
         )
         parser.add_argument(
             "--format",
-            choices=[each.value for each in services.TextFormat],
+            choices=[each.value for each in TextFormat],
             help="default: text for .txt, else markdown",
         )
         parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -40,7 +40,7 @@ class Command(HubCommand):
     def handle(self, *, token: str, file: str, rules: str, format: str | None, json: bool, **_options: object) -> None:
         with cli_call():
             text = _read(file)
-            result = services.lint_text(
+            result = lint_text(
                 principal=local_principal(token),
                 text=text,
                 rules=[name for name in (part.strip() for part in rules.split(",")) if name],
@@ -73,4 +73,4 @@ def _read(name: str) -> str:
 
 def _format_of(name: str) -> str:
     is_plain = Path(name).suffix.lower() in _PLAIN_SUFFIXES
-    return services.TextFormat.TEXT if is_plain else services.TextFormat.MARKDOWN
+    return TextFormat.TEXT if is_plain else TextFormat.MARKDOWN

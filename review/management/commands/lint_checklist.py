@@ -8,9 +8,9 @@ from typing import Any
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
+from review.curation import item_lint
 from review.masters.lint import Weight
-from review.schemas.masters import LintOut, lint_out
-from review.services import item_lint
+from review.masters.schemas import LintOut, lint_out
 
 
 class Command(HubCommand):

@@ -9,9 +9,9 @@ from typing import Any
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
-from review.schemas.gate import GateOut, GuardOut, gate_out
-from review.services import evaluation_gate
-from review.services.publishing import publish_candidate
+from review.curation.publishing import publish_candidate
+from review.evaluation import gate
+from review.evaluation.gate_schemas import GateOut, GuardOut, gate_out
 
 FLIPS_SHOWN = 20
 
@@ -35,7 +35,7 @@ class Command(HubCommand):
     def handle(self, *, token: str, candidate: str, **options: Any) -> None:  # noqa: ANN401
         with cli_call():
             principal = local_principal(token)
-            report = evaluation_gate.compare(principal=principal, name=candidate, wait_s=None)
+            report = gate.compare(principal=principal, name=candidate, wait_s=None)
             facts = gate_out(report)
             is_published = facts.may_be_published and not options["compare_only"]
             if is_published:

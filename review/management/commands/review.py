@@ -14,13 +14,13 @@ from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.private_files import write_for_person
 from hub.llm.providers.registry import get_provider
-from knowledge.services.collections import DEFAULT_COLLECTION
-from knowledge.services.documents import get_document
-from knowledge.services.uploads import Upload, create_document, hash_file
-from knowledge.services.workers import work_through
-from review import services
+from knowledge.collections.collections import DEFAULT_COLLECTION
+from knowledge.documents.documents import get_document
+from knowledge.documents.uploads import Upload, create_document, hash_file
+from knowledge.documents.workers import work_through
 from review.models import CheckList
 from review.report import RENDERERS, build_report
+from review.runs.reviews import SUGGESTION_LEVELS, ReviewOptions, get_review, start_review, wait_for_review
 
 EXIT_CODES = {"pass": 0, "warning": 0, "fail": 1}
 CANNOT_JUDGE = 2
@@ -53,7 +53,7 @@ class Command(HubCommand):
         )
         parser.add_argument(
             "--suggestions",
-            choices=services.SUGGESTION_LEVELS,
+            choices=SUGGESTION_LEVELS,
             default="basic",
             help="none, those of the rules (basic, the default), or those of a language model beside them (detailed)",
         )
@@ -82,14 +82,12 @@ class Command(HubCommand):
         with cli_call():
             principal = local_principal(token)
             if baseline:
-                services.get_review(principal, baseline)  # an unknown one is told before the work, not after it
+                get_review(principal, baseline)  # an unknown one is told before the work, not after it
             document_id = _document_id(principal, document, checklist, collection)
             compared = tuple(_ready(principal, name, collection) for name in related)
             options = replace(_judged_by(llm, related=compared), suggestion_level=suggestions)
-            review = services.start_review(
-                principal=principal, document_id=document_id, checklist=checklist, options=options
-            )
-            services.wait_for_review(review, timeout_s=None, on_progress=self._show)
+            review = start_review(principal=principal, document_id=document_id, checklist=checklist, options=options)
+            wait_for_review(review, timeout_s=None, on_progress=self._show)
             report = build_report(
                 principal=principal, review_id=review.public_id, report_format=format, baseline=baseline
             )
@@ -107,15 +105,15 @@ class Command(HubCommand):
             self.stderr.write(f"{status} {percent} %")
 
 
-def _judged_by(llm: str | None, *, related: tuple[str, ...]) -> services.ReviewOptions:
+def _judged_by(llm: str | None, *, related: tuple[str, ...]) -> ReviewOptions:
     """Rules only with none; another provider is asked whether it can be had before anything starts."""
     if llm == "none":
-        return services.ReviewOptions(judge="rules", related_documents=related)
+        return ReviewOptions(judge="rules", related_documents=related)
     provider = (llm or "").removesuffix("-compatible")
     if provider:
         get_provider(provider)
     judge = "server" if provider else "auto"
-    return services.ReviewOptions(llm_provider=provider, judge=judge, related_documents=related)
+    return ReviewOptions(llm_provider=provider, judge=judge, related_documents=related)
 
 
 def _document_id(principal: Principal, name: str, checklist: str, collection: str) -> str:

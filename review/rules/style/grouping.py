@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review.rules.outline import place as section_title
+from knowledge.text.outline import place as section_title
 from review.rules.style.places import Place
 from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft, Text
 

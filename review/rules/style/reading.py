@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from sudachipy import SplitMode
 
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.tables import read_table
 from knowledge.types.documents import Block, BlockKind
 from review.rules.style.markup import ADDRESS, HARD_BREAK, PLACEHOLDER, Visible, images, read_inline
-from review.rules.tables import read_table
 
 JAPANESE = "々〇〻\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 JAPANESE_LETTER = re.compile(f"[{JAPANESE}]")

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from hub.access.principals import Role, local_operator
+from knowledge.documents.uploads import Upload, create_document, hash_file
+from knowledge.documents.workers import work_through
 from knowledge.models import Collection, CollectionGrant, Document
-from knowledge.services.uploads import Upload, create_document, hash_file
-from knowledge.services.workers import work_through
 from tests.factories import make_hub_curator
 
 PASSWORD = "長いパスワード-2025"

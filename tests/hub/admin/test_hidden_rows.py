@@ -21,6 +21,7 @@ from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.pages import registered_pages
 from hub.admin_site.visible import VisibleRelationsMixin
 from hub.evaluation.models import EvaluationDataset
+from knowledge.graph.curation import NodeDraft, write_edge, write_node
 from knowledge.models import (
     Chunk,
     ChunkPolicy,
@@ -33,7 +34,6 @@ from knowledge.models import (
     Ontology,
     Source,
 )
-from knowledge.services.graph_curation import NodeDraft, write_edge, write_node
 from review.models import CheckListVersion, Review
 from tests.factories import make_hub_curator
 from tests.hub.admin.support import client_of, grant, make_user

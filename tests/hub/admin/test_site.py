@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, OntologyClass
-from review import runs
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion
-from review.services import start_review
+from review.runs import execution
+from review.runs.reviews import start_review
 from tests.hub.admin.support import PASSWORD, add_document, client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +77,7 @@ def test_the_front_page_shows_states_failures_with_reasons_and_reviews(tmp_path:
     design = add_document(tmp_path)
     add_document(tmp_path, filename="壊れた.pdf", text="%PDF-1.4 broken", document_type="other")
     review = start_review(principal=local_operator(), document_id=design.public_id)
-    runs.execute(review.pk)
+    execution.execute(review.pk)
     shown = client_of(make_user("佐藤", is_superuser=True)).get(reverse("admin:index")).content.decode()
     assert "壊れた.pdf" in shown
     assert "ファイルが壊れている" in shown

@@ -36,8 +36,8 @@ LETTERS = "aA1-._ \t\nあア一()「」\"`*#|<>[]/:@、。０Ａ=+~'{}！（）�
 BOUNDED = {
     "hub.evaluation.review_cases.RANGE": "_LONGEST_RANGE",
     "knowledge.guidelines.drafts._WORD_OR_PATTERN": "one field of an imported article",
-    "review.rules.quantities._STRIPPED": "_LONGEST_NAME",
-    "review.rules.quantities._AFTER": "matched at one place, never searched for",
+    "review.rules.consistency.quantities._STRIPPED": "_LONGEST_NAME",
+    "review.rules.consistency.quantities._AFTER": "matched at one place, never searched for",
 }
 
 

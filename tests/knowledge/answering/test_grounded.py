@@ -11,8 +11,8 @@ from hub.access.principals import Classification, local_operator
 from hub.llm.models import RecordedAnswer
 from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
 from knowledge.answering import AnswerMode, AnswerSentence, Question, answer, follow_answer
+from knowledge.documents.deletion import remove_document
 from knowledge.models import Document, VersionContent
-from knowledge.services.deletion import remove_document
 from tests.knowledge.answering.conftest import QUESTION, says
 from tests.knowledge.answering.test_extractive import codes
 from tests.llm_server import Fault, obeys, prompt_of

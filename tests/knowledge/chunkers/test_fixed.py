@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from knowledge.backends.chunkers import chunk_document
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.chunkers import chunk_document
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions, ChunkSpan, ChunkStrategy, SizeUnit
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens

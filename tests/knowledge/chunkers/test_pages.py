@@ -10,9 +10,9 @@ import pytest
 from pdfminer.high_level import extract_pages
 from pdfminer.layout import LTTextContainer
 
-from knowledge.backends.chunkers import chunk_document
-from knowledge.backends.parsers import ParseLimits
-from knowledge.backends.parsers.registry import parse_file
+from knowledge.chunkers import chunk_document
+from knowledge.parsers import ParseLimits
+from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.chunkers.conftest import count_tokens

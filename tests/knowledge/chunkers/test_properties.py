@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.backends.chunkers import chunk_document
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.chunkers import chunk_document
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections, section_at
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens

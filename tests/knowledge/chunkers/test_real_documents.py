@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.backends.chunkers import chunk_document
-from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.parsers.registry import parse_file
+from knowledge.chunkers import chunk_document
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from knowledge.backends.chunkers import chunk_document
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.chunkers import chunk_document
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from knowledge.types.chunks import ChunkOptions, ChunkSpan, ChunkStrategy
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens

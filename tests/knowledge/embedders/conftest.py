@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.backends.embedders.bundled.backend import BundledEmbedder, load_tokenizer
-from knowledge.backends.embedders.bundled.tokenizer import Tokenizer
+from knowledge.embedders.bundled.backend import BundledEmbedder, load_tokenizer
+from knowledge.embedders.bundled.tokenizer import Tokenizer
 
 
 @pytest.fixture(scope="session")

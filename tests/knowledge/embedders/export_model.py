@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken
 
-from knowledge.backends.embedders.bundled.weights import Weights, dequantise
+from knowledge.embedders.bundled.weights import Weights, dequantise
 
 from .reference_tokenizer import build_reference
 

@@ -3,7 +3,7 @@
 from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import Unigram
 
-from knowledge.backends.embedders.bundled.weights import Vocabulary
+from knowledge.embedders.bundled.weights import Vocabulary
 
 # What sentencepiece's nmt_nfkc rules do beyond NFKC. Source: sentencepiece builder.cc, BuildNmtNFKCMap.
 DROPPED = "[\\x01-\\x08\\x0b\\x0e-\\x1f\\x7f\\x8f\\x9f]"

@@ -11,7 +11,7 @@ import pytest
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
-from knowledge.backends.embedders import (
+from knowledge.embedders import (
     Embedder,
     EmbedderUnavailable,
     EmbeddingInputEmpty,
@@ -22,8 +22,8 @@ from knowledge.backends.embedders import (
     UnknownModel,
     create_embedder,
 )
-from knowledge.backends.embedders.bedrock import BedrockEmbedder
-from knowledge.backends.embedders.remote import FOR_QUESTIONS
+from knowledge.embedders.bedrock import BedrockEmbedder
+from knowledge.embedders.remote import FOR_QUESTIONS
 
 TITAN = "amazon.titan-embed-text-v2:0"
 COHERE = "cohere.embed-multilingual-v3"

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.backends.embedders.base import Embedder, EmbedderUnavailable, EmbeddingInputTooLong
-from knowledge.backends.embedders.bundled.backend import BundledEmbedder
-from knowledge.backends.embedders.bundled.weights import Weights, find_weights
+from knowledge.embedders.base import Embedder, EmbedderUnavailable, EmbeddingInputTooLong
+from knowledge.embedders.bundled.backend import BundledEmbedder
+from knowledge.embedders.bundled.weights import Weights, find_weights
 
 ODD_TEXTS = [
     "",

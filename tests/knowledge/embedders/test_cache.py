@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.backends.embedders.base import EmbedderUnavailable
-from knowledge.backends.embedders.bundled.backend import BundledEmbedder
-from knowledge.backends.embedders.bundled.cache import GraphCache
+from knowledge.embedders.base import EmbedderUnavailable
+from knowledge.embedders.bundled.backend import BundledEmbedder
+from knowledge.embedders.bundled.cache import GraphCache
 from tests.conftest import REPOSITORY
 
 EMBED = """
 import logging, sys
 from pathlib import Path
-from knowledge.backends.embedders import create_embedder
+from knowledge.embedders import create_embedder
 logging.basicConfig(level=logging.INFO, stream=sys.stdout)
 embedder = create_embedder("bundled", model=None, cache_dir=Path(sys.argv[1]))
 print(embedder.embed_query("二つのプロセス").tobytes().hex())

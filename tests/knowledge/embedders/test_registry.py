@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.backends.embedders import Embedder, UnknownEmbedder, UnknownModel, create_embedder
+from knowledge.embedders import Embedder, UnknownEmbedder, UnknownModel, create_embedder
 
 
 @pytest.mark.parametrize(

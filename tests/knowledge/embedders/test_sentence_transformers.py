@@ -5,15 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knowledge.backends.embedders.base import (
-    Embedder,
-    EmbedderUnavailable,
-    EmbeddingInputTooLong,
-    UnknownModel,
-)
-from knowledge.backends.embedders.bundled.backend import BundledEmbedder
-from knowledge.backends.embedders.bundled.weights import Weights, find_weights
-from knowledge.backends.embedders.sentence_transformers import SentenceTransformersEmbedder
+from knowledge.embedders.base import Embedder, EmbedderUnavailable, EmbeddingInputTooLong, UnknownModel
+from knowledge.embedders.bundled.backend import BundledEmbedder
+from knowledge.embedders.bundled.weights import Weights, find_weights
+from knowledge.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 from .export_model import export_model
 

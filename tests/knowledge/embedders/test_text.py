@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.backends.embedders.text import default_prefixes, normalise, prepare_text
+from knowledge.embedders.text import default_prefixes, normalise, prepare_text
 
 
 @settings(deadline=None)

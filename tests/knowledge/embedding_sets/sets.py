@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from hub.access.principals import local_operator
-from knowledge.backends.active_embedder import chunks_of
-from knowledge.ingest import set_builds
+from knowledge.consistency import check_consistency
+from knowledge.embedding_sets import builds, sets, switching
+from knowledge.embedding_sets.sets import SetDraft
+from knowledge.index.active_embedder import chunks_of
 from knowledge.models import Chunk, ChunkVector, Document, EmbeddingSet
 from knowledge.search.hybrid import search
-from knowledge.services import embedding_sets, set_switching
-from knowledge.services.consistency import check_consistency
-from knowledge.services.embedding_sets import SetDraft
 from knowledge.types.chunks import ChunkOptions
 from knowledge.types.search import SearchQuery
 from tests.factories import upload_text, work_through
@@ -40,19 +39,19 @@ def add_corpus(folder: Path) -> None:
 
 
 def make(name: str, backend: str = "bundled-fp32", **more: object) -> EmbeddingSet:
-    return embedding_sets.create_set(principal=ME, draft=SetDraft(name=name, backend=backend, **more))
+    return sets.create_set(principal=ME, draft=SetDraft(name=name, backend=backend, **more))
 
 
 def build(name: str) -> EmbeddingSet:
-    made = embedding_sets.start_build(principal=ME, name=name)
-    while set_builds.build_slice(made.pk):
+    made = sets.start_build(principal=ME, name=name)
+    while builds.build_slice(made.pk):
         pass
     made.refresh_from_db()
     return made
 
 
 def switch(name: str) -> EmbeddingSet:
-    return set_switching.switch_to(principal=ME, name=name)
+    return switching.switch_to(principal=ME, name=name)
 
 
 def vectors_of(embedding_set: EmbeddingSet) -> set[str]:

@@ -10,13 +10,14 @@ from django.db.models.functions import Now
 
 from hub.core.errors import Conflict
 from hub.core.lease import claim
-from knowledge.backends.active_embedder import active_embedding_set, find_active_set
-from knowledge.ingest import embedding, pipeline, set_builds, stages
+from knowledge.documents.deletion import delete_document
+from knowledge.documents.reading import count_documents, list_chunks
+from knowledge.embedding_sets import builds, sets, switching
+from knowledge.index import embedding
+from knowledge.index.active_embedder import active_embedding_set, find_active_set
+from knowledge.ingest import pipeline, stages
 from knowledge.models import Chunk, Document, DocumentVersion, EmbeddingSet, LexicalStatistics
 from knowledge.search.hybrid import search
-from knowledge.services import embedding_sets, set_switching
-from knowledge.services.deletion import delete_document
-from knowledge.services.reading import count_documents, list_chunks
 from knowledge.tasks import sweep
 from knowledge.types.chunks import ChunkOptions
 from knowledge.types.search import SearchMode, SearchQuery
@@ -59,7 +60,7 @@ def test_a_new_set_changes_nothing_until_it_is_switched_to() -> None:
     before = answer()
     made = make("fp32")
     assert (made.status, made.is_active, made.dimension) == ("building", False, 384)
-    assert set_builds.take_waiting() == []
+    assert builds.take_waiting() == []
     assert build("fp32").status == "ready"
     assert vectors_of(made) == needed_by(made)
     assert active_embedding_set().backend == "bundled"
@@ -70,13 +71,13 @@ def test_a_build_that_was_killed_goes_on_and_leaves_the_same_rows_as_a_clean_one
     clean = build(make("clean", chunk_options=SMALL).name)
     want = (vectors_of(clean), posting_rows())
     made = make("killed", chunk_options=SMALL)
-    embedding_sets.start_build(principal=ME, name=made.name)
+    sets.start_build(principal=ME, name=made.name)
     _die_after(1, monkeypatch, made)
     assert 0 < len(vectors_of(made)) < len(want[0])
-    assert set_builds.build_slice(made.pk) is False  # the dead one's lease holds
+    assert builds.build_slice(made.pk) is False  # the dead one's lease holds
     EmbeddingSet.objects.filter(pk=made.pk).update(lease_expires_at=Now() - timedelta(seconds=1))
-    assert set_builds.take_waiting() == [made.pk]
-    assert set_builds.build_slice(made.pk) is False
+    assert builds.take_waiting() == [made.pk]
+    assert builds.build_slice(made.pk) is False
     made.refresh_from_db()
     assert made.status == "ready"
     postings = posting_rows()
@@ -96,45 +97,45 @@ def _die_after(batches: int, monkeypatch, made: EmbeddingSet) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(embedding, "write_vectors", write_then_die)
         with pytest.raises(SystemExit):
-            set_builds.build_slice(made.pk)
+            builds.build_slice(made.pk)
 
 
 def test_how_long_it_takes_is_told_before_the_first_slice_is_over(monkeypatch) -> None:
     made = make("told", chunk_options=SMALL)
-    embedding_sets.start_build(principal=ME, name="told")
-    monkeypatch.setattr(set_builds, "NOTE_EVERY_S", 0.0)
+    sets.start_build(principal=ME, name="told")
+    monkeypatch.setattr(builds, "NOTE_EVERY_S", 0.0)
     _die_after(1, monkeypatch, made)
     made.refresh_from_db()
-    progress = set_builds.progress_of(made)
+    progress = builds.progress_of(made)
     assert progress.done < progress.total
     assert progress.eta_s
 
 
 def test_slices_are_bounded_and_progress_tells_what_is_left() -> None:
     made = make("sliced", chunk_options=SMALL)
-    embedding_sets.start_build(principal=ME, name="sliced")
-    before = set_builds.progress_of(made)
+    sets.start_build(principal=ME, name="sliced")
+    before = builds.progress_of(made)
     assert (before.done, before.percent, before.eta_s) == (0, 0, None)
     slices = 1
     seen = []
-    while set_builds.build_slice(made.pk, seconds=0):
+    while builds.build_slice(made.pk, seconds=0):
         slices += 1
         made.refresh_from_db()
-        seen.append(set_builds.progress_of(made))
+        seen.append(builds.progress_of(made))
     assert slices > 4
     assert [one.done for one in seen] == sorted(one.done for one in seen)
     assert any(one.eta_s for one in seen)
     made.refresh_from_db()
-    after = set_builds.progress_of(made)
+    after = builds.progress_of(made)
     assert (after.done, after.percent, after.eta_s) == (len(needed_by(made)), 100, 0.0)
     assert after.per_second is not None
 
 
 def test_only_one_worker_builds_a_set() -> None:
     made = make("held")
-    embedding_sets.start_build(principal=ME, name="held")
+    sets.start_build(principal=ME, name="held")
     assert claim(EmbeddingSet.objects.all(), made.pk) is not None
-    assert set_builds.build_slice(made.pk) is False
+    assert builds.build_slice(made.pk) is False
     assert vectors_of(made) == set()
 
 
@@ -146,10 +147,10 @@ def test_a_new_document_comes_to_every_set_that_is_kept(tmp_path: Path) -> None:
         upload_text(ME, tmp_path, "# 保守\n\n保守の窓口は平日の9時から17時まで。", name="保守.md").document
     )
     assert document.latest_version.status == "ready"
-    assert set_builds.take_waiting() == [fp32.pk, small.pk]
+    assert builds.take_waiting() == [fp32.pk, small.pk]
     assert sweep() >= 2
     for made in (fp32, small):
-        assert set_builds.build_slice(made.pk) is False
+        assert builds.build_slice(made.pk) is False
         made.refresh_from_db()
         assert made.status == "ready"
         assert vectors_of(made) == needed_by(made)
@@ -158,7 +159,7 @@ def test_a_new_document_comes_to_every_set_that_is_kept(tmp_path: Path) -> None:
         upload_text(ME, tmp_path, "# 廃棄\n\n媒体は破砕する。", name="廃棄.md").document
     ).current_version
     assert search(ME, SearchQuery(text="媒体の破砕")).hits[0].document_path == "廃棄.md"
-    set_switching.roll_back(principal=ME)
+    switching.roll_back(principal=ME)
     assert search(ME, SearchQuery(text="媒体の破砕", mode=SearchMode.VECTOR)).hits[0].document_path == "廃棄.md"
     assert vectors_of(active_embedding_set()) == needed_by(active_embedding_set())
 
@@ -169,11 +170,11 @@ def test_a_set_whose_model_is_away_holds_nobody_up(tmp_path: Path) -> None:
         build("server")
         server.refuses = True
         add(tmp_path, "保守.md", "# 保守\n\n窓口は平日のみ。")
-        assert set_builds.build_slice(made.pk) is False
+        assert builds.build_slice(made.pk) is False
         made.refresh_from_db()
         assert made.status == "building"
         assert "401" in made.status_reason
-        assert set_builds.take_waiting() == []  # for a minute
+        assert builds.take_waiting() == []  # for a minute
         with pytest.raises(Conflict, match="401"):
             switch("server")
         server.refuses = False
@@ -183,8 +184,8 @@ def test_a_set_whose_model_is_away_holds_nobody_up(tmp_path: Path) -> None:
 
 def test_documents_that_go_during_a_build_leave_nothing_behind() -> None:
     made = make("small", chunk_options=SMALL)
-    embedding_sets.start_build(principal=ME, name="small")
-    set_builds.build_slice(made.pk, seconds=0)
+    sets.start_build(principal=ME, name="small")
+    builds.build_slice(made.pk, seconds=0)
     delete_document(principal=ME, document_id=Document.objects.get(path="性能.md").public_id)
     build("small")
     assert vectors_of(made) == needed_by(made)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from knowledge.services import retrieval_evaluation, set_comparisons
+from knowledge.embedding_sets import comparisons
+from knowledge.evaluation import retrieval
 from tests.knowledge.embedding_sets.sets import ME, build, make
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("corpus", "queue")]
@@ -22,21 +23,21 @@ CASES = [
 
 
 def import_cases() -> None:
-    retrieval_evaluation.import_retrieval_cases(
+    retrieval.import_retrieval_cases(
         principal=ME, dataset="gold", lines=[json.dumps(case, ensure_ascii=False) for case in CASES]
     )
 
 
 def test_two_sets_are_compared_on_the_same_questions() -> None:
     import_cases()
-    _dataset, again = retrieval_evaluation.import_retrieval_cases(
+    _dataset, again = retrieval.import_retrieval_cases(
         principal=ME, dataset="gold", lines=[json.dumps(CASES[0], ensure_ascii=False)]
     )
     assert (again.created, again.replaced) == (0, 1)
     build(make("fp32").name)
-    run = set_comparisons.start_comparison(principal=ME, dataset="gold", candidate="fp32")
+    run = comparisons.start_comparison(principal=ME, dataset="gold", candidate="fp32")
     assert (run.status, run.baseline.status) == ("queued", "queued")
-    run = set_comparisons.wait_for_comparison(ME, run)
+    run = comparisons.wait_for_comparison(ME, run)
     assert (run.status, run.baseline.status) == ("completed", "completed")
     assert (run.subject, run.baseline.subject) == ("fp32", "multilingual-e5-small-q4 1")
     assert run.metrics["cases"] == len(run.scores) == 3

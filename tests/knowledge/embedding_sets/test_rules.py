@@ -6,11 +6,12 @@ import pytest
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from knowledge.backends import active_embedder
-from knowledge.backends.active_embedder import active_embedding_set, make_embedder
+from knowledge.embedding_sets import comparisons, sets, switching
+from knowledge.embedding_sets.sets import SetDraft
+from knowledge.evaluation import retrieval
+from knowledge.index import active_embedder
+from knowledge.index.active_embedder import active_embedding_set, make_embedder
 from knowledge.models import Collection, EmbeddingSet
-from knowledge.services import embedding_sets, retrieval_evaluation, set_comparisons, set_switching
-from knowledge.services.embedding_sets import SetDraft
 from knowledge.types.chunks import ChunkOptions
 from tests.factories import hub_curator, principal_with
 
@@ -25,7 +26,7 @@ def first_set(db: None) -> EmbeddingSet:
 
 
 def make(name: str) -> EmbeddingSet:
-    return embedding_sets.create_set(principal=ME, draft=SetDraft(name=name, backend="bundled"))
+    return sets.create_set(principal=ME, draft=SetDraft(name=name, backend="bundled"))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def make(name: str) -> EmbeddingSet:
 )
 def test_a_set_that_can_not_be_is_refused_with_a_reason(draft: SetDraft, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
-        embedding_sets.create_set(principal=ME, draft=draft)
+        sets.create_set(principal=ME, draft=draft)
     assert "{" not in str(caught.value)
     assert EmbeddingSet.objects.count() == 1
 
@@ -49,17 +50,17 @@ def test_a_set_that_can_not_be_is_refused_with_a_reason(draft: SetDraft, error: 
 def test_only_administrators_change_sets_and_curators_see_them() -> None:
     collection = Collection.objects.get(slug="default")
     curator, reader = hub_curator(), principal_with(Role.CURATOR, collection)
-    assert [state.embedding_set.is_active for state in embedding_sets.list_sets(curator)] == [True]
+    assert [state.embedding_set.is_active for state in sets.list_sets(curator)] == [True]
     with pytest.raises(Forbidden):
-        embedding_sets.list_sets(reader)
+        sets.list_sets(reader)
     name = active_embedding_set().name
-    for change in (embedding_sets.start_build, set_switching.switch_to, embedding_sets.drop_set):
+    for change in (sets.start_build, switching.switch_to, sets.drop_set):
         with pytest.raises(Forbidden):
             change(principal=curator, name=name)
     with pytest.raises(Forbidden):
-        embedding_sets.create_set(principal=curator, draft=SetDraft(name="x", backend="bundled"))
+        sets.create_set(principal=curator, draft=SetDraft(name="x", backend="bundled"))
     with pytest.raises(Forbidden):
-        set_switching.roll_back(principal=curator)
+        switching.roll_back(principal=curator)
 
 
 def test_the_key_goes_to_the_configured_address_alone(settings) -> None:
@@ -75,30 +76,30 @@ def test_the_key_goes_to_the_configured_address_alone(settings) -> None:
 def test_a_set_that_is_not_complete_is_not_switched_to() -> None:
     make("next")
     with pytest.raises(Conflict, match="0"):
-        set_switching.switch_to(principal=ME, name="next")
+        switching.switch_to(principal=ME, name="next")
     with pytest.raises(NotFound):
-        set_switching.switch_to(principal=ME, name="nobody")
+        switching.switch_to(principal=ME, name="nobody")
     assert active_embedding_set().backend == "bundled"
 
 
 def test_without_an_earlier_set_there_is_no_going_back() -> None:
     with pytest.raises(Conflict):
-        set_switching.roll_back(principal=ME)
+        switching.roll_back(principal=ME)
 
 
 def test_the_active_set_is_never_dropped() -> None:
     with pytest.raises(Conflict):
-        embedding_sets.drop_set(principal=ME, name=active_embedding_set().name)
+        sets.drop_set(principal=ME, name=active_embedding_set().name)
     assert active_embedding_set().status == "ready"
 
 
 def test_a_comparison_needs_cases_and_built_sets() -> None:
     make("next")
     with pytest.raises(NotFound):
-        set_comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
+        comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
     line = '{"query": "応答時間", "relevant": ["性能.md"]}'
-    retrieval_evaluation.import_retrieval_cases(principal=ME, dataset="gold", lines=[line])
+    retrieval.import_retrieval_cases(principal=ME, dataset="gold", lines=[line])
     with pytest.raises(Conflict):
-        set_comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
+        comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
     with pytest.raises(InvalidInput, match="1: "):
-        retrieval_evaluation.import_retrieval_cases(principal=ME, dataset="gold", lines=["{"])
+        retrieval.import_retrieval_cases(principal=ME, dataset="gold", lines=["{"])

@@ -11,10 +11,9 @@ from django.db import connection
 
 from hub.access.models import AuditEvent
 from hub.core.errors import Conflict
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
-from knowledge.ingest import set_builds, set_removal
+from knowledge.embedding_sets import builds, removal, sets, switching
+from knowledge.index.active_embedder import active_embedding_set, get_embedder
 from knowledge.models import Chunk, ChunkPolicy, EmbeddingSet
-from knowledge.services import embedding_sets, set_switching
 from knowledge.types.search import SearchMode
 from tests.knowledge.embedding_server import DIMENSION, embedding_server
 from tests.knowledge.embedding_sets.sets import ME, SMALL, answer, build, inconsistencies, make, switch, vectors_of
@@ -27,8 +26,8 @@ def test_after_a_switch_the_row_decides_and_not_the_settings() -> None:
     switch("fp32")
     assert get_embedder().name == "bundled-fp32"
     assert answer() == answer(EmbeddingSet.objects.get(name="fp32"))
-    assert set_switching.roll_back(principal=ME).backend == "bundled"
-    assert set_switching.roll_back(principal=ME).backend == "bundled-fp32"
+    assert switching.roll_back(principal=ME).backend == "bundled"
+    assert switching.roll_back(principal=ME).backend == "bundled-fp32"
     actions = AuditEvent.objects.filter(action__startswith="EMBEDDING_SET_").values_list("action", flat=True)
     assert sorted(actions) == [f"EMBEDDING_SET_{what}" for what in ("BUILD", "CREATE", "SWITCH", "SWITCH", "SWITCH")]
 
@@ -94,18 +93,18 @@ def test_no_answer_is_mixed_while_switching_between_dimensions() -> None:
 def test_dropping_clears_vectors_index_and_chunks_that_nobody_else_uses() -> None:
     small = build(make("small", chunk_options=SMALL).name)
     policy = ChunkPolicy.objects.get(pk=small.policy_id)
-    embedding_sets.drop_set(principal=ME, name="small")
-    assert set_builds.take_waiting() == [small.pk]
-    assert set_removal.clear_slice(small.pk, seconds=0) is True
-    while set_removal.clear_slice(small.pk):
+    sets.drop_set(principal=ME, name="small")
+    assert builds.take_waiting() == [small.pk]
+    assert removal.clear_slice(small.pk, seconds=0) is True
+    while removal.clear_slice(small.pk):
         pass
-    assert set_builds.take_waiting() == []
+    assert builds.take_waiting() == []
     assert vectors_of(small) == set()
     assert not Chunk.objects.filter(policy=policy).exists()
     assert not _has_index(small)
     assert inconsistencies() == set()
     with pytest.raises(Conflict):
-        embedding_sets.start_build(principal=ME, name="small")
+        sets.start_build(principal=ME, name="small")
 
 
 def _has_index(embedding_set: EmbeddingSet) -> bool:
@@ -120,12 +119,12 @@ def test_chunks_that_another_set_shares_stay_when_one_is_dropped() -> None:
     switch("fp32")
     first = EmbeddingSet.objects.get(is_active=False)
     before = answer()
-    embedding_sets.drop_set(principal=ME, name=first.name)
-    embedding_sets.clear_here(first.name)
+    sets.drop_set(principal=ME, name=first.name)
+    sets.clear_here(first.name)
     assert vectors_of(first) == set()
     assert answer() == before
     with pytest.raises(Conflict):
-        set_switching.roll_back(principal=ME)
+        switching.roll_back(principal=ME)
 
 
 def test_a_search_that_began_before_a_drop_still_answers_whole() -> None:
@@ -135,7 +134,7 @@ def test_a_search_that_began_before_a_drop_still_answers_whole() -> None:
     with searchers(2, seen, mode=SearchMode.VECTOR):
         first = active_embedding_set().name
         switch("fp32")
-        embedding_sets.drop_set(principal=ME, name=first)
-        embedding_sets.clear_here(first)
+        sets.drop_set(principal=ME, name=first)
+        sets.clear_here(first)
         answer()
     assert [one for one in seen if one not in pure] == []

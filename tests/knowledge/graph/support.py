@@ -7,8 +7,6 @@ from pathlib import Path
 from django.utils import timezone
 
 from hub.access.principals import Principal, local_operator
-from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.parsers.registry import parse_file
 from knowledge.ingest.content import content_of, store_content
 from knowledge.ingest.graph import take_due, update_graph, update_graph_now
 from knowledge.models import (
@@ -20,6 +18,8 @@ from knowledge.models import (
     GraphNode,
     VersionContent,
 )
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.registry import parse_file
 from tests.factories import upload_text
 
 

@@ -10,17 +10,10 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput
+from knowledge.graph.curation import NodeDraft, check_pattern, delete_edge, delete_node, write_edge, write_node
+from knowledge.graph.traceability import traceability_matrix
 from knowledge.ingest import graph
 from knowledge.models import Collection, GraphEdge, GraphNode, IdentifierPattern
-from knowledge.services.graph_curation import (
-    NodeDraft,
-    check_pattern,
-    delete_edge,
-    delete_node,
-    write_edge,
-    write_node,
-)
-from knowledge.services.traceability import traceability_matrix
 from tests.factories import principal_with
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.knowledge.graph.support import add, settle

@@ -8,6 +8,8 @@ import pytest
 from django.utils import timezone
 
 from hub.access.principals import Classification, local_operator
+from knowledge.documents.deletion import delete_document, retire_document
+from knowledge.documents.editing import update_document
 from knowledge.graph.masters import sync_masters
 from knowledge.graph.merge_contributions import settle as settle_rows
 from knowledge.graph.rows import insert_new
@@ -22,8 +24,6 @@ from knowledge.models import (
     IdentifierPattern,
     VersionContent,
 )
-from knowledge.services.deletion import delete_document, retire_document
-from knowledge.services.editing import update_document
 from tests.factories import CollectionFactory, upload_text, work_through
 from tests.knowledge.graph.support import add, edges, everything, nodes, settle
 from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS, TESTS

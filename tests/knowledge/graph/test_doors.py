@@ -11,12 +11,12 @@ from hub.access.services import create_token
 from hub.core.errors import NotFound, Unavailable
 from knowledge.graph.cypher.query import CypherQuery, projection_backend, query_knowledge_graph
 from knowledge.graph.masters import sync_masters
+from knowledge.graph.schemas import cypher_out, graph_search_out
 from knowledge.graph.search import GraphQuery, graph_search
 from knowledge.ingest import graph
 from knowledge.models import GraphNode
-from knowledge.schemas.graph import cypher_out, graph_search_out
-from knowledge.services.retrieval import Retrieval, RetrievalStrategy, retrieve
-from review.services.retrieval import retrieve_for_check
+from knowledge.search.retrieval import Retrieval, RetrievalStrategy, retrieve
+from review.runs.retrieval import retrieve_for_check
 from tests.factories import UserFactory, principal_with, upload_text, work_through
 from tests.knowledge.graph.support import add
 from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS

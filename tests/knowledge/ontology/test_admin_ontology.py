@@ -12,7 +12,7 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from knowledge.models import Collection, Ontology, OntologyClass, OntologyProperty
-from knowledge.services import ontologies
+from knowledge.ontology import ontologies
 from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
 from tests.knowledge.ontology.test_rdf import FILES
 from tests.knowledge.search.shelf import Library

@@ -13,10 +13,10 @@ from rdflib.compare import isomorphic
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
 from hub.access.services import authenticate, create_token
 from hub.access.turns import caller_name
+from knowledge import document_checks
 from knowledge.models import Collection
+from knowledge.ontology.files import read_graph
 from knowledge.ontology.rdf_writing import graph_of
-from knowledge.services import ontology_checks
-from knowledge.services.ontology_files import read_graph
 from tests.factories import upload_text, work_through
 from tests.hub.admin.support import grant, make_user
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED
@@ -246,7 +246,7 @@ def test_checks_of_one_caller_wait_for_each_other_and_another_s_are_answered(cal
     reader = make_user("heidi")
     grant(reader, Role.READER, Collection.objects.get(slug="default"))
     token = create_token(principal=local_operator(), user=reader, name="t", scopes=frozenset({Scope.READ}))[1]
-    turns, owner = ontology_checks._turns.get(), authenticate(token)
+    turns, owner = document_checks._turns.get(), authenticate(token)
     reason, consistency = "/ontologies/system_design/reason", {"inference_type": "consistency"}
     coverage = "/ontologies/system_design/coverage", {"document_id": document}
     with turns.taken_by(owner):

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from knowledge.backends.parsers.markdown import markdown_blocks
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_substance
 from knowledge.ontology.titles import names_topic
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.shipped_topics import load_topics

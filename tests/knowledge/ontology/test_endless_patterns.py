@@ -11,7 +11,7 @@ from hub.management.commands import doctor
 from knowledge.ingest.graph import update_graph_now
 from knowledge.models import DocumentGraph, IdentifierPattern, OntologyClass
 from knowledge.ontology.shapes import ShapesError, validate
-from knowledge.services.stored_patterns import refused_patterns
+from knowledge.stored_patterns import refused_patterns
 from tests.factories import upload_text, work_through
 from tests.knowledge.ontology.test_api import call as call
 from tests.knowledge.ontology.test_rdf import read_graph

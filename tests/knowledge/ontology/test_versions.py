@@ -14,14 +14,12 @@ from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
-from knowledge.ingest import shape_checks
 from knowledge.models import Collection, Ontology, OntologyClass
-from knowledge.ontology import store
+from knowledge.ontology import editing, ontologies, shape_checks, store
+from knowledge.ontology.files import read_graph
+from knowledge.ontology.ontologies import import_ontology
 from knowledge.ontology.queries import topics_for, topics_of
 from knowledge.ontology.rdf_writing import graph_of
-from knowledge.services import ontologies, ontology_editing
-from knowledge.services.ontologies import import_ontology
-from knowledge.services.ontology_files import read_graph
 from knowledge.shipped import load_shipped_content
 from tests.factories import hub_curator, principal_with
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED
@@ -138,12 +136,12 @@ def test_a_published_version_is_not_edited_and_its_copy_is():
     published, _preview = put(publish=True)
     row = published.classes.get(code="Requirement")
     with pytest.raises(Conflict, match="does not change"):
-        ontology_editing.save_entry(principal=WHO, row=row, changed=["label_ja"])
+        editing.save_entry(principal=WHO, row=row, changed=["label_ja"])
     draft = ontologies.draft_from(principal=WHO, domain="yoken")
     copy = draft.classes.get(code="Requirement")
     copy.label_ja = "要求"
-    ontology_editing.save_entry(principal=WHO, row=copy, changed=["label_ja"])
-    ontology_editing.delete_entry(principal=WHO, row=draft.classes.get(code="Performance"))
+    editing.save_entry(principal=WHO, row=copy, changed=["label_ja"])
+    editing.delete_entry(principal=WHO, row=draft.classes.get(code="Performance"))
     found = ontologies.compare_versions(WHO, "yoken", "1", "2")
     assert [row.code for row in found.classes.removed] == ["Performance"]
     assert ("label_ja", "要件", "要求") in {
@@ -160,10 +158,10 @@ def test_a_class_is_not_put_below_itself():
     draft, _preview = put()
     top, below = draft.classes.get(code="Requirement"), draft.classes.get(code="Performance")
     with pytest.raises(InvalidInput, match="below it already"):
-        ontology_editing.set_parents(principal=WHO, row=top, parents=[below])
+        editing.set_parents(principal=WHO, row=top, parents=[below])
     foreign = OntologyClass.objects.exclude(ontology=draft).earliest("pk")
     with pytest.raises(InvalidInput, match="another version"):
-        ontology_editing.set_parents(principal=WHO, row=top, parents=[foreign])
+        editing.set_parents(principal=WHO, row=top, parents=[foreign])
 
 
 def test_only_curators_change_ontologies_and_everyone_who_may_read_sees_them():

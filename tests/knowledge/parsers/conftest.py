@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.backends.parsers.limits import ParseLimits
-from knowledge.backends.parsers.registry import parse_file
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.registry import parse_file
 from knowledge.types.documents import BlockKind, ParsedDocument
 
 REPOSITORY = Path(__file__).resolve().parents[3]

@@ -7,10 +7,10 @@ import docx
 import openpyxl
 import pytest
 
-from knowledge.backends.parsers.archive import check_archive
-from knowledge.backends.parsers.detect import detect_format
-from knowledge.backends.parsers.errors import ParseError
-from knowledge.backends.parsers.limits import ParseLimits
+from knowledge.parsers.archive import check_archive
+from knowledge.parsers.detect import detect_format
+from knowledge.parsers.errors import ParseError
+from knowledge.parsers.limits import ParseLimits
 
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 

@@ -10,8 +10,8 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
-from knowledge.backends.parsers.docx_number_formats import format_number
-from knowledge.backends.parsers.errors import ParseError
+from knowledge.parsers.docx.number_formats import format_number
+from knowledge.parsers.errors import ParseError
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts

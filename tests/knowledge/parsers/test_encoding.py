@@ -4,8 +4,8 @@ import codecs
 
 import pytest
 
-from knowledge.backends.parsers.encoding import decode_text, decoding_error
-from knowledge.backends.parsers.errors import ParseError
+from knowledge.parsers.encoding import decode_text, decoding_error
+from knowledge.parsers.errors import ParseError
 
 PROSE = "図書館の予約システムについて、要件を定義する。\nデータの移行は別途行う。\n"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
+from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.text.structure import build_sections
 
 CONTAINER = (

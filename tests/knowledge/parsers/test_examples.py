@@ -10,17 +10,17 @@ import pytest
 MODULES = (
     "knowledge.text.numbering",
     "knowledge.text.structure",
-    "knowledge.backends.chunkers.pieces",
-    "knowledge.backends.chunkers.registry",
-    "knowledge.backends.chunkers.sentences",
-    "knowledge.backends.parsers.csv_table",
-    "knowledge.backends.parsers.docx_number_formats",
-    "knowledge.backends.parsers.errors",
-    "knowledge.backends.parsers.pages",
-    "knowledge.backends.parsers.pdf_text",
-    "knowledge.backends.parsers.table_head",
-    "knowledge.backends.parsers.xlsx_codes",
-    "knowledge.backends.parsers.xlsx_digits",
+    "knowledge.chunkers.pieces",
+    "knowledge.chunkers.registry",
+    "knowledge.chunkers.sentences",
+    "knowledge.parsers.csv_table",
+    "knowledge.parsers.docx.number_formats",
+    "knowledge.parsers.errors",
+    "knowledge.parsers.pages",
+    "knowledge.parsers.pdf.text",
+    "knowledge.parsers.table_head",
+    "knowledge.parsers.ooxml.number_format_codes",
+    "knowledge.parsers.ooxml.number_digits",
 )
 
 

@@ -14,9 +14,9 @@ from docx.shared import Cm
 from openpyxl.drawing.image import Image as SheetImage
 from pptx import Presentation
 
-from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
-from knowledge.backends.parsers.pictures import data_uri_bytes, media_type_of
-from knowledge.backends.parsers.serialize import dump_document, load_document, load_result
+from knowledge.parsers import ParseError, ParseLimits, parse_isolated
+from knowledge.parsers.pictures import data_uri_bytes, media_type_of
+from knowledge.parsers.serialize import dump_document, load_document, load_result
 from knowledge.types.documents import Block, BlockKind, ParsedDocument, ParsedFigure
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf

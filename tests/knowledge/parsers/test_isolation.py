@@ -15,12 +15,12 @@ import pytest
 
 import knowledge
 from hub.core.per_process import PerProcess
-from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
-from knowledge.backends.parsers.errors import parse_error
-from knowledge.backends.parsers.host_pool import Host, HostPool, host_environment
-from knowledge.backends.parsers.isolation import HostLost
-from knowledge.backends.parsers.registry import DOCUMENT_TASK, parse_file
-from knowledge.backends.parsers.serialize import dump_document, dump_error, load_document, load_result
+from knowledge.parsers import ParseError, ParseLimits, parse_isolated
+from knowledge.parsers.errors import parse_error
+from knowledge.parsers.process.host_pool import Host, HostPool, host_environment
+from knowledge.parsers.process.isolation import HostLost
+from knowledge.parsers.registry import DOCUMENT_TASK, parse_file
+from knowledge.parsers.serialize import dump_document, dump_error, load_document, load_result
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 
@@ -196,8 +196,8 @@ def test_a_file_is_not_blamed_for_hosts_that_were_killed(tmp_path: Path, monkeyp
             super().__init__()
             made.append(self)
 
-    monkeypatch.setattr("knowledge.backends.parsers.host_pool.Host", Recorded)
-    monkeypatch.setattr("knowledge.backends.parsers.isolation.hosts", PerProcess(HostPool))
+    monkeypatch.setattr("knowledge.parsers.process.host_pool.Host", Recorded)
+    monkeypatch.setattr("knowledge.parsers.process.isolation.hosts", PerProcess(HostPool))
     (tmp_path / "endless.md").write_bytes(("> - 項目\n\n" * 400_000).encode())
 
     def kill_the_host() -> None:
@@ -210,7 +210,7 @@ def test_a_file_is_not_blamed_for_hosts_that_were_killed(tmp_path: Path, monkeyp
 
 def test_a_host_ends_when_its_worker_is_gone(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "knowledge.backends.parsers.host"],
+        [sys.executable, "-m", "knowledge.parsers.process.host"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         cwd=Path(knowledge.__path__[0]).parent,
@@ -223,7 +223,7 @@ def test_the_child_loads_neither_django_nor_the_parsers_it_does_not_need(samples
     request = request_for(samples / "minutes.txt")
     (tmp_path / "request.json").write_text(json.dumps(request))
     program = (
-        "import sys; from pathlib import Path; from knowledge.backends.parsers import child;"
+        "import sys; from pathlib import Path; from knowledge.parsers import child;"
         "child.main(Path(sys.argv[1]), Path(sys.argv[2]));"
         "print([m for m in ('django', 'celery', 'docx', 'pypdfium2', 'pdfplumber', 'markitdown', 'bs4')"
         " if m in sys.modules])"

@@ -12,7 +12,7 @@ import pptx
 import pytest
 from openpyxl import Workbook
 
-from knowledge.backends.parsers.errors import ParseError
+from knowledge.parsers.errors import ParseError
 from tests.knowledge.parsers.conftest import Parse
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.backends.parsers import ParseError, ParseLimits, parse_isolated
+from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import ParsedDocument
 from tests.knowledge.parsers.conftest import assert_valid

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.numbering import heading_number, is_caption, numbered_level
 from knowledge.text.structure import build_sections, figures, is_table_of_contents, line_range, section_at, tables
 

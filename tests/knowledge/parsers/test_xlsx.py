@@ -11,7 +11,7 @@ from openpyxl.comments import Comment
 from openpyxl.styles import Border, Side
 from openpyxl.workbook import Workbook
 
-from knowledge.backends.parsers.errors import ParseError
+from knowledge.parsers.errors import ParseError
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts

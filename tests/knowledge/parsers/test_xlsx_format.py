@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.backends.parsers.xlsx_format import NumberFormats
+from knowledge.parsers.ooxml.number_formats import NumberFormats
 
 
 def shown(stored: float | str, code: str, *, date_1904: bool = False) -> str:

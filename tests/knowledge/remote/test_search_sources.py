@@ -15,9 +15,9 @@ from django.urls import reverse
 from hub.access.principals import Principal, Scope, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Forbidden, InvalidInput, Unavailable
-from knowledge.backends.active_embedder import active_embedding_set
+from knowledge.index.active_embedder import active_embedding_set
 from knowledge.search import legs
-from knowledge.services.search_sources import search_sources
+from knowledge.search.sources import search_sources
 from knowledge.types.search import SearchFilter, SearchQuery, SearchResult, SearchSource
 from tests.hub.admin.support import client_of, make_user
 from tests.knowledge.remote.bedrock_server import RESULTS, BedrockServer, bedrock_server

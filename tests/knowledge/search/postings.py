@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.backends.segments import unpack
+from knowledge.index.segments import unpack
 from knowledge.models import LexicalEntry, LexicalPosting
 
 

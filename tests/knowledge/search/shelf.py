@@ -9,9 +9,9 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from hub.access.principals import Classification, Principal, Role, Scope
-from knowledge.backends.active_embedder import active_embedding_set, get_embedder
-from knowledge.backends.postings import write_postings
-from knowledge.backends.vectors import write_vectors
+from knowledge.index.active_embedder import active_embedding_set, get_embedder
+from knowledge.index.postings import write_postings
+from knowledge.index.vectors import write_vectors
 from knowledge.models import (
     Blob,
     Chunk,

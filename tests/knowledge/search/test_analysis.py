@@ -8,15 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sudachipy import SplitMode
 
-from knowledge.backends.analysis import (
-    MAX_QUERY_TERMS,
-    analyse_passage,
-    analyse_query,
-    fold,
-    surfaces,
-)
-from knowledge.backends.codes import MAX_TERM_LENGTH
-from knowledge.backends.morphemes import _terms
+from knowledge.index.analysis import MAX_QUERY_TERMS, analyse_passage, analyse_query, fold, surfaces
+from knowledge.index.morphemes import _terms
+from knowledge.text.codes import MAX_TERM_LENGTH
 from knowledge.text.morphology import tokenizer
 
 

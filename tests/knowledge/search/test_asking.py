@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from hub.access.principals import Classification, local_operator
 from hub.core.errors import InvalidInput
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.analysis import analyse_passage, analyse_query, fingerprint
-from knowledge.backends.stemming import stem
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.index.analysis import analyse_passage, analyse_query, fingerprint
+from knowledge.index.stemming import stem
 from knowledge.models import Chunk, Document
 from knowledge.search import phrases, scope
 from knowledge.search.calibration import GOOD_EVIDENCE

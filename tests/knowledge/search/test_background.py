@@ -9,7 +9,7 @@ from contextvars import ContextVar
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.backends.active_embedder import get_embedder
+from knowledge.index.active_embedder import get_embedder
 from knowledge.search import background, lexical, scope
 from knowledge.search.bm25 import ScoresWith, best_scores
 from knowledge.search.hybrid import search

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from hub.access.principals import local_operator
-from knowledge.backends.embedders import create_embedder
+from knowledge.embedders import create_embedder
 from knowledge.search.calibration import DATA_FILE, LEAST_PASSAGES, calibration_for, easing
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchFilter, SearchMode, SearchQuery

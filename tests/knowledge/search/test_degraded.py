@@ -13,9 +13,9 @@ from django.db import connection
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
 from hub.core.stopping import Stop, Stopped, stoppable_by
-from knowledge.backends.active_embedder import get_embedder
-from knowledge.backends.embedders.bundled.backend import BundledEmbedder
-from knowledge.backends.embedders.openai_compatible import OpenAICompatibleEmbedder
+from knowledge.embedders.bundled.backend import BundledEmbedder
+from knowledge.embedders.openai_compatible import OpenAICompatibleEmbedder
+from knowledge.index.active_embedder import get_embedder
 from knowledge.models import EmbeddingSet
 from knowledge.search import legs, scope
 from knowledge.search.hybrid import search

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from hub.access.principals import Principal, local_operator
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.analysis import analyse_query
-from knowledge.backends.vectors import vector_literal, write_vectors
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.index.analysis import analyse_query
+from knowledge.index.vectors import vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search import scope, vector
 from knowledge.search.lexical import lexical_hits, sum_postings

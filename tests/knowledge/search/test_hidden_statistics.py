@@ -12,10 +12,10 @@ from django.test import Client
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, local_operator
 from hub.access.services import create_token, principal_for_user
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.analysis import analyse_query
-from knowledge.backends.postings import write_postings
-from knowledge.backends.segments import maintain_segments
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.index.analysis import analyse_query
+from knowledge.index.postings import write_postings
+from knowledge.index.segments import maintain_segments
 from knowledge.models import Chunk, CollectionGrant, Document
 from knowledge.search import phrases, scope, visible
 from knowledge.search.hybrid import search

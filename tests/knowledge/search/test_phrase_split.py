@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.backends.analysis import analyse_passage, terms_inside
+from knowledge.index.analysis import analyse_passage, terms_inside
 from knowledge.search import phrase_split
 from knowledge.search.phrase_postings import breaks_in
 from knowledge.search.phrase_split import Halves, find_halves

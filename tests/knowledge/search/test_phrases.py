@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
-from knowledge.backends.postings import write_postings
+from knowledge.index.postings import write_postings
 from knowledge.search import phrase_split, phrases, scope
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.hybrid import search

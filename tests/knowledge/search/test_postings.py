@@ -9,9 +9,9 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from knowledge.backends import postings, segments
-from knowledge.backends.postings import delete_postings, lost_entries, prune_terms, recount_statistics, write_postings
-from knowledge.ingest.lexical_upkeep import clear_deleted_postings, keep_lexical_index
+from knowledge.index import postings, segments
+from knowledge.index.lexical_upkeep import clear_deleted_postings, keep_lexical_index
+from knowledge.index.postings import delete_postings, lost_entries, prune_terms, recount_statistics, write_postings
 from knowledge.models import (
     Chunk,
     LexicalEntry,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.access.principals import local_operator
-from knowledge.backends.segments import maintain_segments
+from knowledge.index.segments import maintain_segments
 from knowledge.models import LexicalSegment
 from knowledge.search import bm25, postings
 from knowledge.search.bm25 import Scores, all_scores, best_scores, scores_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.backends.analysis import analyse_query
+from knowledge.index.analysis import analyse_query
 from knowledge.models import LexicalField
 from knowledge.ontology.queries import expand
 from knowledge.search.bm25 import all_scores

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.backends.analysis import analyse_passage, analyse_query, fold
-from knowledge.backends.variants import VARIANTS
+from knowledge.index.analysis import analyse_passage, analyse_query, fold
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
+from knowledge.text.variants import VARIANTS
 from knowledge.types.search import SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
 

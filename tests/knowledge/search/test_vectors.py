@@ -10,15 +10,8 @@ from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from hub.access.principals import local_operator
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.vectors import (
-    create_index,
-    delete_vectors,
-    drop_index,
-    index_name,
-    vector_literal,
-    write_vectors,
-)
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.index.vectors import create_index, delete_vectors, drop_index, index_name, vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
 from knowledge.search import scope
 from knowledge.search import vector as vector_leg

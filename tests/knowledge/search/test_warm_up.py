@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 
 from knowledge import tasks
-from knowledge.backends import warm_up
-from knowledge.backends.active_embedder import active_embedding_set
-from knowledge.backends.vectors import index_name
+from knowledge.index import warm_up
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.index.vectors import index_name
 from tests.knowledge.search.shelf import Library
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hub.access.principals import local_operator
+from knowledge.documents.deletion import delete_document
 from knowledge.models import DeletionReceipt, Document
-from knowledge.services.deletion import delete_document
 
 TEXT = "# 契約書\n\n## 第1条\n\n甲は乙に前橋工場の図面を貸与する。\n"
 

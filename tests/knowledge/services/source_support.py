@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from hub.access.principals import local_operator
+from knowledge.documents import scans, sources
+from knowledge.documents.workers import work_through
 from knowledge.models import Document, DocumentVersion, Source
-from knowledge.services import scans, sources
-from knowledge.services.workers import work_through
 
 
 def watch(folder: Path, *, name: str = "共有フォルダー", **more) -> Source:

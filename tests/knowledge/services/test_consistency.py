@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from hub.access.principals import local_operator
-from knowledge.backends.storage import get_blob_store
-from knowledge.ingest.blobs import expect_bytes
+from knowledge.consistency import check_consistency
 from knowledge.models import Chunk, ChunkVector, Document, LexicalStatistics, PendingBytes
-from knowledge.services.consistency import check_consistency
+from knowledge.storage import get_blob_store
+from knowledge.storage.blobs import expect_bytes
 from tests.factories import upload_text, work_through
 
 pytestmark = pytest.mark.django_db

@@ -8,15 +8,15 @@ from hub.access.models import IdempotencyRecord
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict, NotFound
 from hub.core.lease import LeaseLost, claim
-from knowledge.backends.blob_locks import lock_bytes
-from knowledge.backends.postings import prune_terms
-from knowledge.backends.storage import StorageUnavailable, get_blob_store
+from knowledge.documents.deletion import remove_stray_bytes
+from knowledge.documents.editing import set_legal_hold
+from knowledge.documents.reading import count_documents
+from knowledge.documents.uploads import hash_file
+from knowledge.index.postings import prune_terms
 from knowledge.models import Blob, DeletionReceipt, Document, DocumentVersion, Figure, LexicalPosting, LexicalTerm
 from knowledge.search.hybrid import search
-from knowledge.services.deletion import remove_stray_bytes
-from knowledge.services.editing import set_legal_hold
-from knowledge.services.reading import count_documents
-from knowledge.services.uploads import hash_file
+from knowledge.storage import StorageUnavailable, get_blob_store
+from knowledge.storage.blob_locks import lock_bytes
 from knowledge.types.search import SearchQuery
 from tests.factories import upload_text
 from tests.knowledge.services.contract import TEXT, delete

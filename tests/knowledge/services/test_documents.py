@@ -13,7 +13,11 @@ from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from knowledge.backends.storage import get_blob_store
+from knowledge.documents.deletion import delete_document, retire_document
+from knowledge.documents.documents import get_document
+from knowledge.documents.editing import update_document
+from knowledge.documents.reindexing import reindex_document
+from knowledge.documents.uploads import Upload, clean_path, create_document, hash_file
 from knowledge.models import (
     Blob,
     Chunk,
@@ -24,11 +28,7 @@ from knowledge.models import (
     LexicalPosting,
     LexicalStatistics,
 )
-from knowledge.services.deletion import delete_document, retire_document
-from knowledge.services.documents import get_document
-from knowledge.services.editing import update_document
-from knowledge.services.reindexing import reindex_document
-from knowledge.services.uploads import Upload, clean_path, create_document, hash_file
+from knowledge.storage import get_blob_store
 from knowledge.types.chunks import ChunkOptions
 from tests.factories import CollectionFactory, principal_with, upload_text, work_through
 

@@ -7,8 +7,8 @@ import pytest
 from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput
+from knowledge.documents.editing import set_legal_hold, update_document
 from knowledge.search.hybrid import search
-from knowledge.services.editing import set_legal_hold, update_document
 from knowledge.types.search import SearchFilter, SearchQuery
 from tests.factories import CollectionFactory, principal_with, upload_text
 from tests.knowledge.services.contract import TEXT

@@ -6,9 +6,9 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
+from knowledge.documents.folders import FolderReport, index_folder, walk
+from knowledge.documents.uploads import hash_file
 from knowledge.models import Document, DocumentVersion
-from knowledge.services.folders import FolderReport, index_folder, walk
-from knowledge.services.uploads import hash_file
 from tests.factories import upload_text
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def test_an_incremental_run_does_not_read_files_that_look_unchanged(folder, monk
     index(folder)
     read = []
     monkeypatch.setattr(
-        "knowledge.services.folders.hash_file", lambda path: (read.append(path.name), hash_file(path))[1]
+        "knowledge.documents.folders.hash_file", lambda path: (read.append(path.name), hash_file(path))[1]
     )
     (folder / "用語.csv").write_bytes("用語,説明\nサーバー,計算機。\n".encode("cp932"))
     assert numbers(index(folder, incremental=True)) == (0, 1, 1, 0, 0)

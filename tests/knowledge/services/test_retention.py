@@ -10,11 +10,11 @@ from django.db.models.functions import Now
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from knowledge import tasks
+from knowledge.collections.collections import update_collection
+from knowledge.documents import retention
+from knowledge.documents.deletion import retire_document
+from knowledge.documents.editing import set_legal_hold
 from knowledge.models import Collection, DeletionReceipt, Document
-from knowledge.services import retention
-from knowledge.services.collections import update_collection
-from knowledge.services.deletion import retire_document
-from knowledge.services.editing import set_legal_hold
 from tests.factories import CollectionFactory, principal_with, upload_text
 from tests.knowledge.services.contract import TEXT
 

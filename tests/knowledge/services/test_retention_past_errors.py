@@ -15,9 +15,9 @@ from hub.access.principals import local_operator
 from hub.core import scheduled_rows
 from hub.core.errors import InvalidInput
 from knowledge import tasks
+from knowledge.collections.collections import create_collection, update_collection
+from knowledge.documents import deletion, retention
 from knowledge.models import Collection, Document
-from knowledge.services import deletion, retention
-from knowledge.services.collections import create_collection, update_collection
 from tests.factories import CollectionFactory, upload_text
 from tests.hub.admin.support import client_of, make_user
 from tests.knowledge.services.contract import TEXT

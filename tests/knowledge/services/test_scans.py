@@ -13,11 +13,11 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.core.lease import claim
 from knowledge import tasks
-from knowledge.backends.sources.private_copies import prune_private_folders, temp_dir
+from knowledge.documents import folders, scans, sources
+from knowledge.documents.folders import FolderReport, index_folder
+from knowledge.documents.uploads import create_document, hash_file
 from knowledge.models import DocumentVersion, Source
-from knowledge.services import folders, scans, sources
-from knowledge.services.folders import FolderReport, index_folder
-from knowledge.services.uploads import create_document, hash_file
+from knowledge.sources.private_copies import prune_private_folders, temp_dir
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.services.source_support import live_paths, run, state
 
@@ -112,7 +112,7 @@ def test_an_unforeseen_error_ends_in_the_report_and_is_raised(source, monkeypatc
     def fail(_self, _heartbeat):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("knowledge.backends.sources.folder.FolderReader.list_files", fail)
+    monkeypatch.setattr("knowledge.sources.folder.FolderReader.list_files", fail)
     with pytest.raises(ZeroDivisionError):
         scans.scan(source.pk)
     source.refresh_from_db()

@@ -6,10 +6,10 @@ import boto3
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.backends.sources import registry
-from knowledge.backends.sources.private_copies import temp_dir
+from knowledge.documents import sources
 from knowledge.models import Document, Source
-from knowledge.services import sources
+from knowledge.sources import registry
+from knowledge.sources.private_copies import temp_dir
 from tests.knowledge.services.source_support import live_paths, run, state, work_off
 
 pytestmark = pytest.mark.django_db

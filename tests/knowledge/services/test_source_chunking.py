@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import local_operator
+from knowledge.documents import sources
+from knowledge.documents.reading import count_documents
+from knowledge.documents.reindexing import reindex_document
 from knowledge.models import Document, DocumentVersion
-from knowledge.services import sources
-from knowledge.services.reading import count_documents
-from knowledge.services.reindexing import reindex_document
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.services.source_support import run, watch, work_off
 

@@ -8,7 +8,7 @@ import pytest
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from knowledge.services import sources
+from knowledge.documents import sources
 from tests.factories import CollectionFactory, principal_with
 from tests.knowledge.services.source_support import live_paths, run, watch
 

@@ -10,12 +10,12 @@ from django.utils import translation
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
+from knowledge.documents import folders, sources
+from knowledge.documents.reading import count_documents
+from knowledge.documents.source_schemas import scan_report_out
+from knowledge.documents.uploads import hash_file
 from knowledge.models import ChunkVector, Document, DocumentVersion, Source
-from knowledge.schemas.sources import scan_report_out
 from knowledge.search.hybrid import search
-from knowledge.services import folders, sources
-from knowledge.services.reading import count_documents
-from knowledge.services.uploads import hash_file
 from knowledge.types.search import SearchQuery
 from tests.factories import principal_with, upload_text
 from tests.knowledge.services.source_support import live_paths, run, state, watch, work_off

@@ -13,11 +13,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from hub.access.principals import local_operator
-from knowledge.backends.storage import get_blob_store
-from knowledge.ingest.blobs import MANY_REMAINS, expect_bytes, remove_pending_bytes
-from knowledge.ingest.store_owner import claim_store, owns_store, this_database
+from knowledge.documents.deletion import delete_document
 from knowledge.models import Blob, Document, PendingBytes
-from knowledge.services.deletion import delete_document
+from knowledge.storage import get_blob_store
+from knowledge.storage.blobs import MANY_REMAINS, expect_bytes, remove_pending_bytes
+from knowledge.storage.store_owner import claim_store, owns_store, this_database
 from knowledge.tasks import tidy
 from tests.factories import upload_text
 
@@ -118,7 +118,7 @@ def test_an_upload_leaves_no_note_behind_and_a_broken_one_does(tmp_path, monkeyp
     def fail(_lock: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("knowledge.services.uploads.lock_bytes", fail)
+    monkeypatch.setattr("knowledge.documents.uploads.lock_bytes", fail)
     with pytest.raises(KeyboardInterrupt):
         upload_text(local_operator(), tmp_path, TEXT + "追記。\n", name="別.md")
     assert PendingBytes.objects.filter(deleted=False).count() == 1

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from knowledge.answering.support import numbers_of
-from knowledge.backends.codes import articles_in
-from knowledge.backends.dates import find_dates
 from knowledge.search.scope import section_pattern
+from knowledge.text.codes import articles_in
+from knowledge.text.dates import find_dates
 from knowledge.text.numbering import heading_number
 from knowledge.text.numerals import MOST_WRITTEN, read_numeral, write_numeral
 

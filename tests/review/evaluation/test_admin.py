@@ -12,8 +12,8 @@ from django.urls import reverse
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
-from review.evaluation import execution
-from review.services import evaluation, evaluation_imports, evaluation_runs
+from review.evaluation import datasets, execution, imports
+from review.evaluation import runs as evaluation_runs
 from tests.factories import upload_file, work_through
 from tests.hub.admin.support import client_of, make_user
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
@@ -106,9 +106,9 @@ def test_the_trend_shows_baseline_flips_and_what_was_changed_in_between() -> Non
 
 def test_any_two_runs_of_a_dataset_are_compared(queue) -> None:
     work_through(upload_file(local_operator(), SAMPLE, document_type="basic_design").document)
-    evaluation.create_dataset(principal=local_operator(), code="gold")
-    rows = evaluation_imports.rows_of(CASES)
-    evaluation_imports.import_cases(principal=local_operator(), dataset="gold", rows=rows)
+    datasets.create_dataset(principal=local_operator(), code="gold")
+    rows = imports.rows_of(CASES)
+    imports.import_cases(principal=local_operator(), dataset="gold", rows=rows)
     runs = [evaluation_runs.start_run(principal=local_operator(), dataset="gold", rounds=3) for _time in range(2)]
     for run in runs:
         execution.execute(run.pk)

@@ -15,10 +15,10 @@ from hub.access.services import create_token
 from hub.core.errors import Conflict, NotFound
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from hub.evaluation.review_cases import review_case
-from review import services
-from review.evaluation import execution
+from review.evaluation import cases, datasets, execution, runs
 from review.models import Finding, Review
-from review.services import evaluation, evaluation_cases, evaluation_runs
+from review.triage.decisions import TriageChange, triage_finding
+from review.triage.verdicts import decide_result
 from tests.factories import principal_with, upload_text, work_through
 from tests.hub.admin.support import client_of, make_user
 from tests.review.conftest import DESIGN, review, reviewed_once  # noqa: F401 (fixtures)
@@ -29,7 +29,7 @@ ME = local_operator()
 
 @pytest.fixture
 def dataset() -> EvaluationDataset:
-    return evaluation.create_dataset(principal=ME, code="triage-set", name="裁定の事例")
+    return datasets.create_dataset(principal=ME, code="triage-set", name="裁定の事例")
 
 
 def finding_of(found: Review, rule_id: str) -> Finding:
@@ -37,11 +37,11 @@ def finding_of(found: Review, rule_id: str) -> Finding:
 
 
 def decide(finding: Finding, **change: object) -> Finding:
-    return services.triage_finding(principal=ME, finding_id=finding.public_id, change=services.TriageChange(**change))
+    return triage_finding(principal=ME, finding_id=finding.public_id, change=TriageChange(**change))
 
 
 def keep(finding: Finding, **more: str) -> tuple[EvaluationCase, bool]:
-    return evaluation_cases.case_from_finding(principal=ME, finding_id=finding.public_id, dataset="triage-set", **more)
+    return cases.case_from_finding(principal=ME, finding_id=finding.public_id, dataset="triage-set", **more)
 
 
 def test_the_state_of_a_finding_tells_what_is_expected(review, dataset) -> None:  # noqa: F811
@@ -60,20 +60,18 @@ def test_a_person_s_verdict_on_a_check_becomes_a_case_of_its_item(review, datase
     item = review.results.first().item_version.item.code
     asked = {"principal": ME, "review_id": review.public_id, "check_item_id": item, "dataset": "triage-set"}
     with pytest.raises(Conflict):
-        evaluation_cases.case_from_result(**asked)
-    services.decide_result(
-        principal=ME, review_id=review.public_id, check_item_id=item, verdict="warning", reason="確認した"
-    )
-    case, is_new = evaluation_cases.case_from_result(**asked)
+        cases.case_from_result(**asked)
+    decide_result(principal=ME, review_id=review.public_id, check_item_id=item, verdict="warning", reason="確認した")
+    case, is_new = cases.case_from_result(**asked)
     assert (case.input["check_item_id"], case.input["version"], case.expected["verdict"]) == (item, 1, "fail")
     assert is_new
-    assert not evaluation_cases.case_from_result(**asked)[1]
+    assert not cases.case_from_result(**asked)[1]
     for wrong in ({"check_item_id": "BD-X99"}, {"review_id": "rev_x"}, {"dataset": "none"}):
         with pytest.raises(NotFound):
-            evaluation_cases.case_from_result(**{**asked, **wrong})
+            cases.case_from_result(**{**asked, **wrong})
     reviewer = principal_with(Role.REVIEWER, review.version.document.collection)
     with pytest.raises(NotFound):
-        evaluation_cases.case_from_result(**{**asked, "principal": reviewer})
+        cases.case_from_result(**{**asked, "principal": reviewer})
 
 
 def test_a_case_stays_right_when_the_document_is_corrected(review, dataset, tmp_path: Path, queue) -> None:  # noqa: F811
@@ -81,7 +79,7 @@ def test_a_case_stays_right_when_the_document_is_corrected(review, dataset, tmp_
     case, _is_new = keep(finding)
     name = review.version.filename
     work_through(upload_text(ME, tmp_path, DESIGN.replace("版数: 1.2", "版数: 1.1"), name=name).document)
-    run = evaluation_runs.start_run(principal=ME, dataset="triage-set", rounds=1)
+    run = runs.start_run(principal=ME, dataset="triage-set", rounds=1)
     execution.execute(run.pk)
     run.refresh_from_db()
     assert run.scores[str(case.pk)]["said"] == "fail"
@@ -93,8 +91,8 @@ def test_a_version_that_is_not_there_is_told_and_nothing_is_decided_of_it(review
     gone = review_case(
         {"document_id": review.document_id_text, "version": 9, "rule_id": "style.*", "expected_verdict": "pass"}
     )
-    evaluation.save_case(dataset, gone)
-    run = evaluation_runs.start_run(principal=ME, dataset="triage-set", rounds=1)
+    datasets.save_case(dataset, gone)
+    run = runs.start_run(principal=ME, dataset="triage-set", rounds=1)
     assert run.details["notices"] == [{"code": "document_missing", "text": f"{review.document_id_text}#v9"}]
     assert case.input["version"] == 1
 
@@ -141,9 +139,7 @@ def test_rest_keeps_a_finding_and_a_verdict(review, dataset) -> None:  # noqa: F
     made = client.post(f"{door}finding", {"finding_id": finding.public_id}, content_type="application/json")
     assert (made.status_code, made.json()["expected"]) == (201, {"verdict": "fail"})
     item = review.results.first().item_version.item.code
-    services.decide_result(
-        principal=ME, review_id=review.public_id, check_item_id=item, verdict="pass", reason="確認した"
-    )
+    decide_result(principal=ME, review_id=review.public_id, check_item_id=item, verdict="pass", reason="確認した")
     body = {"review_id": review.public_id, "check_item_id": item}
     made = client.post(f"{door}result", body, content_type="application/json")
     assert (made.status_code, made.json()["expected"]) == (201, {"verdict": "pass"})

@@ -16,12 +16,14 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.evaluation.working import take_stuck
 from knowledge.models import Collection
-from review import runs, services
-from review.evaluation import execution
+from review.evaluation import cases as evaluation_cases
+from review.evaluation import datasets, execution, imports
+from review.evaluation import runs as evaluation_runs
+from review.evaluation.runs import KNOWN_METRICS, get_run, start_run
+from review.evaluation.schemas import evaluation_out
 from review.models import Finding
-from review.schemas.evaluation import evaluation_out
-from review.services import evaluation, evaluation_cases, evaluation_imports, evaluation_runs
-from review.services.evaluation_runs import KNOWN_METRICS, get_run, start_run
+from review.runs import execution as runs
+from review.runs.reviews import start_review
 from tests.factories import CollectionFactory, hub_curator, principal_with, upload_file, work_through
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
@@ -32,13 +34,13 @@ ME = local_operator()
 
 @pytest.fixture
 def dataset(document) -> EvaluationDataset:
-    made = evaluation.create_dataset(principal=ME, code="gold", name="正解データ")
+    made = datasets.create_dataset(principal=ME, code="gold", name="正解データ")
     load(CASES)
     return made
 
 
 def load(cases, code: str = "gold"):
-    return evaluation_imports.import_cases(principal=ME, dataset=code, rows=evaluation_imports.rows_of(cases))
+    return imports.import_cases(principal=ME, dataset=code, rows=imports.rows_of(cases))
 
 
 def finished(**asked) -> EvaluationRun:
@@ -49,13 +51,13 @@ def finished(**asked) -> EvaluationRun:
 
 def test_an_import_is_previewed_and_repeated_changes_nothing(dataset) -> None:
     assert load(CASES).unchanged == len(CASES)
-    rows = evaluation_imports.rows_of([CASES[0] | {"expected_verdict": "pass"}, {"path": "x"}, CASES[4]])
-    preview = evaluation_imports.preview_cases(principal=ME, dataset="gold", rows=rows)
+    rows = imports.rows_of([CASES[0] | {"expected_verdict": "pass"}, {"path": "x"}, CASES[4]])
+    preview = imports.preview_cases(principal=ME, dataset="gold", rows=rows)
     assert (preview.created, preview.replaced, preview.unchanged) == (0, 1, 1)
     assert [(row.number, row.reason.split(":")[0]) for row in preview.bad] == [(2, "name what decides")]
     assert preview.unknown_documents == ("無い文書.md",)
     with pytest.raises(InvalidInput, match="2: name what decides"):
-        evaluation_imports.import_cases(principal=ME, dataset="gold", rows=rows)
+        imports.import_cases(principal=ME, dataset="gold", rows=rows)
     assert dataset.cases.count() == len(CASES)
 
 
@@ -116,25 +118,25 @@ def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
     collection = CollectionFactory()
     curator = hub_curator()
     run = finished()
-    assert list(evaluation.list_datasets(curator)) == []
+    assert list(datasets.list_datasets(curator)) == []
     for look in (
-        lambda: evaluation.read_dataset(curator, "gold"),
-        lambda: evaluation.list_cases(curator, "gold"),
+        lambda: datasets.read_dataset(curator, "gold"),
+        lambda: datasets.list_cases(curator, "gold"),
         lambda: get_run(curator, run.public_id),
         lambda: start_run(principal=curator, dataset="gold"),
     ):
         with pytest.raises(NotFound):
             look()
-    change = evaluation.DatasetChange(readers=[curator.name])
-    evaluation.change_dataset(principal=ME, code="gold", change=change)
-    assert evaluation.read_dataset(curator, "gold").review_cases == len(CASES)
+    change = datasets.DatasetChange(readers=[curator.name])
+    datasets.change_dataset(principal=ME, code="gold", change=change)
+    assert datasets.read_dataset(curator, "gold").review_cases == len(CASES)
     with pytest.raises(Forbidden):
-        evaluation.create_dataset(principal=principal_with(Role.CURATOR, collection), code="other")
+        datasets.create_dataset(principal=principal_with(Role.CURATOR, collection), code="other")
 
 
 def test_a_run_judges_only_documents_that_its_starter_may_read(dataset) -> None:
     curator = hub_curator()
-    evaluation.change_dataset(principal=ME, code="gold", change=evaluation.DatasetChange(readers=[curator.name]))
+    datasets.change_dataset(principal=ME, code="gold", change=datasets.DatasetChange(readers=[curator.name]))
     with pytest.raises(Conflict, match=r"無い文書\.md") as refused:
         start_run(principal=curator, dataset="gold")
     assert SAMPLE.name not in str(refused.value)
@@ -142,15 +144,15 @@ def test_a_run_judges_only_documents_that_its_starter_may_read(dataset) -> None:
 
 def test_lists_cost_the_same_for_one_and_for_many(dataset, django_assert_num_queries) -> None:
     for number in range(4):
-        evaluation.create_dataset(principal=ME, code=f"set-{number}")
+        datasets.create_dataset(principal=ME, code=f"set-{number}")
     with django_assert_num_queries(2):
-        assert [[user.pk for user in row.readers.all()] for row in evaluation.list_datasets(ME)] == [[]] * 5
+        assert [[user.pk for user in row.readers.all()] for row in datasets.list_datasets(ME)] == [[]] * 5
 
 
 def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> None:
-    review = services.start_review(principal=ME, document_id=document.public_id)
+    review = start_review(principal=ME, document_id=document.public_id)
     runs.execute(review.pk)
-    evaluation.create_dataset(principal=ME, code="triage")
+    datasets.create_dataset(principal=ME, code="triage")
     for finding in Finding.objects.all():
         _case, is_new = evaluation_cases.case_from_finding(
             principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"

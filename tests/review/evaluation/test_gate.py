@@ -15,10 +15,10 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.llm.models import RecordedAnswer
-from review import services
+from review.curation.prompts import draft_prompt, publish_prompt
+from review.evaluation import datasets, gate, imports
+from review.evaluation.gate_report import Standing
 from review.models import JudgePrompt
-from review.schemas.gate_report import Standing
-from review.services import evaluation, evaluation_gate, evaluation_imports
 from tests.factories import hub_curator
 from tests.hub.admin.support import client_of, make_user
 from tests.llm_server import prompt_of
@@ -46,9 +46,9 @@ def english():
 
 
 def guard(code: str, guards: list[str], cases: list[dict[str, Any]]) -> EvaluationDataset:
-    made = evaluation.create_dataset(principal=ME, code=code, name=code)
-    evaluation_imports.import_cases(principal=ME, dataset=code, rows=evaluation_imports.rows_of(cases))
-    evaluation.change_dataset(principal=ME, code=code, change=evaluation.DatasetChange(guards=guards))
+    made = datasets.create_dataset(principal=ME, code=code, name=code)
+    imports.import_cases(principal=ME, dataset=code, rows=imports.rows_of(cases))
+    datasets.change_dataset(principal=ME, code=code, change=datasets.DatasetChange(guards=guards))
     return made
 
 
@@ -59,11 +59,11 @@ def guarded(document) -> EvaluationDataset:  # noqa: F811
 
 
 def draft(text: str = WEAK) -> JudgePrompt:
-    return services.draft_prompt(principal=ME, kind="judge", text=text, note="緩める")
+    return draft_prompt(principal=ME, kind="judge", text=text, note="緩める")
 
 
 def publish(prompt: JudgePrompt) -> JudgePrompt:
-    return services.publish_prompt(principal=ME, prompt_id=prompt.pk)
+    return publish_prompt(principal=ME, prompt_id=prompt.pk)
 
 
 def lenient(asked: dict[str, Any]) -> str:
@@ -121,7 +121,7 @@ def test_without_a_model_what_was_answered_before_is_replayed(
     run(document)  # names the model whose recordings can be read
     prompt = draft()
     name = f"prompt:judge@{prompt.number}"
-    assert evaluation_gate.compare(principal=ME, name=name).comparisons[0].standing is Standing.WORSE
+    assert gate.compare(principal=ME, name=name).comparisons[0].standing is Standing.WORSE
     gate_mode("refuse", llm_provider="none")
     asked = len(server.requests)
     EvaluationRun.objects.all().delete()
@@ -147,23 +147,23 @@ def test_a_changed_case_makes_the_stored_comparison_void(guarded, configured, se
     server.answer = lenient
     prompt = draft("根拠を引用せよ。")
     name = f"prompt:judge@{prompt.number}"
-    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
-    assert evaluation_gate.compare(principal=ME, name=name).comparisons[0].standing is Standing.SAME
-    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.SAME
+    assert gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
+    assert gate.compare(principal=ME, name=name).comparisons[0].standing is Standing.SAME
+    assert gate.look_at(ME, name).comparisons[0].standing is Standing.SAME
     case = guarded.cases.get()
     case.weight = 2.0
     case.save()
-    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
+    assert gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
     case.weight = 1.0
     case.save()
     JudgePrompt.objects.filter(pk=prompt.pk).update(text="別の指示")
-    assert evaluation_gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
+    assert gate.look_at(ME, name).comparisons[0].standing is Standing.NOT_MEASURED
 
 
 def test_who_may_not_read_the_dataset_learns_the_end_and_no_case(guarded, document, configured, server) -> None:  # noqa: F811
     server.answer = lenient
     curator = hub_curator()
-    report = evaluation_gate.compare(principal=curator, name=f"prompt:judge@{draft().number}")
+    report = gate.compare(principal=curator, name=f"prompt:judge@{draft().number}")
     assert report.comparisons[0].standing is Standing.WORSE
     assert report.flips_of(report.comparisons[0]) == []
 

@@ -7,10 +7,11 @@ import pytest
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationDataset
-from review import runs, services
+from review.curation.master_versions import approve_checklist_version
+from review.evaluation import cases, datasets, gate
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
-from review.services import evaluation, evaluation_cases, evaluation_gate
-from review.services.master_versions import approve_checklist_version
+from review.runs import execution
+from review.runs.reviews import start_review
 
 pytestmark = pytest.mark.django_db
 ME = local_operator()
@@ -33,17 +34,15 @@ def weakened(code: str = "BD-B01") -> CheckListVersion:
 
 @pytest.fixture
 def guarded(document) -> EvaluationDataset:
-    review = services.start_review(principal=ME, document_id=document.public_id)
-    runs.execute(review.pk)
-    made = evaluation.create_dataset(principal=ME, code="guard")
+    review = start_review(principal=ME, document_id=document.public_id)
+    execution.execute(review.pk)
+    made = datasets.create_dataset(principal=ME, code="guard")
     found = Finding.objects.filter(result__item_version__item__code="BD-B01")
     assert found.exists()
     for finding in found:
-        evaluation_cases.case_from_finding(
-            principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard"
-        )
-    change = evaluation.DatasetChange(guards=["checklist:basic-design"])
-    evaluation.change_dataset(principal=ME, code="guard", change=change)
+        cases.case_from_finding(principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard")
+    change = datasets.DatasetChange(guards=["checklist:basic-design"])
+    datasets.change_dataset(principal=ME, code="guard", change=change)
     return made
 
 
@@ -61,11 +60,11 @@ def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded,
 
 def test_the_gate_lets_an_equal_version_through_warns_or_does_not_look(guarded, gate_mode) -> None:
     gate_mode("refuse")
-    assert evaluation_gate.check_publish(weakened("BD-C02")).regressions == ()
+    assert gate.check_publish(weakened("BD-C02")).regressions == ()
     CheckListVersion.objects.filter(status="draft").delete()
     CheckItemVersion.objects.filter(name_en="weak").delete()
     draft = weakened()
     gate_mode("warn")
-    assert [run.dataset.code for run in evaluation_gate.check_publish(draft).regressions] == ["guard"]
+    assert [run.dataset.code for run in gate.check_publish(draft).regressions] == ["guard"]
     gate_mode("off")
-    assert evaluation_gate.check_publish(draft).runs == ()
+    assert gate.check_publish(draft).runs == ()

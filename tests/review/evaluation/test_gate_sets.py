@@ -8,9 +8,9 @@ from django.utils import translation
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationRun
+from knowledge.embedding_sets import switching
 from knowledge.models import EmbeddingSet
-from knowledge.services import set_switching
-from review.services import evaluation, evaluation_gate, evaluation_imports
+from review.evaluation import datasets, gate, imports
 from tests.knowledge.embedding_sets.sets import QUESTION, add_corpus, build, make, switch
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
@@ -21,10 +21,10 @@ ME = local_operator()
 def guarded(db, tmp_path, settings) -> None:
     add_corpus(tmp_path)
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": "refuse"})
-    evaluation.create_dataset(principal=ME, code="questions")
-    rows = evaluation_imports.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
-    evaluation_imports.import_cases(principal=ME, dataset="questions", rows=rows)
-    evaluation.change_dataset(principal=ME, code="questions", change=evaluation.DatasetChange(guards=["embedding_set"]))
+    datasets.create_dataset(principal=ME, code="questions")
+    rows = imports.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
+    imports.import_cases(principal=ME, dataset="questions", rows=rows)
+    datasets.change_dataset(principal=ME, code="questions", change=datasets.DatasetChange(guards=["embedding_set"]))
     make("next")
     build("next")
     with translation.override("en"):
@@ -36,13 +36,13 @@ def test_a_set_that_finds_less_is_refused_with_the_question_and_going_back_is_no
     assert switch("next").is_active
     measured = EvaluationRun.objects.order_by("-pk")[0]
     assert (measured.subject, measured.baseline.subject) == ("next", first.name)
-    back = evaluation_gate.compare(principal=ME, name=f"embedding_set:{first.name}").runs[0]
+    back = gate.compare(principal=ME, name=f"embedding_set:{first.name}").runs[0]
     flips = [{"case": 1, "query": QUESTION, "before": 1.0, "after": 0.0}]
     EvaluationRun.objects.filter(pk=back.pk).update(metrics={**back.metrics, "regression": True}, flips=flips)
     with pytest.raises(Conflict, match=QUESTION) as refused:
         switch(first.name)
     assert refused.value.error_code == "evaluation_regression"
-    assert set_switching.roll_back(principal=ME) == first
+    assert switching.roll_back(principal=ME) == first
 
 
 def test_a_set_whose_model_is_away_is_not_measured_by_words_alone() -> None:

@@ -11,8 +11,8 @@ from django.core.management import call_command
 
 from hub.access.principals import local_operator
 from hub.evaluation.review_cases import review_case
-from knowledge.backends.parsers import ParseLimits
-from knowledge.backends.parsers.registry import parse_file
+from knowledge.parsers import ParseLimits
+from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections
 from review.evaluation.gold_list import to_cases
 from review.evaluation.matching import Defect, Said, answer

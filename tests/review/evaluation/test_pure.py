@@ -13,8 +13,8 @@ from hub.evaluation.classification import Judged, counts, measure
 from hub.evaluation.review_cases import expand_identifiers, review_case
 from review.evaluation.comparison import compare
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, to_cases
+from review.evaluation.imports import rows_in
 from review.evaluation.matching import Defect, Said, answer
-from review.services.evaluation_imports import rows_in
 
 CASE = {"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item": "欠番", "expected_verdict": "pass"}
 

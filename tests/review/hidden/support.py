@@ -14,8 +14,9 @@ from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, l
 from hub.access.services import create_token, principal_for_user
 from knowledge.models import CollectionGrant, Document
 from mcp_bridge.caller import Caller, caller_context
-from review import runs, services
 from review.models import Finding, Review
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, start_review
 from tests.factories import UserFactory
 
 OPERATOR = local_operator()
@@ -76,9 +77,9 @@ class Person:
 
 def reviewed(person: Person | None, document: Document, *related: Document) -> Review:
     principal = person.principal if person else OPERATOR
-    options = services.ReviewOptions(related_documents=tuple(each.public_id for each in related), check_items=ITEMS)
-    started = services.start_review(principal=principal, document_id=document.public_id, options=options)
-    assert runs.execute(started.pk)
+    options = ReviewOptions(related_documents=tuple(each.public_id for each in related), check_items=ITEMS)
+    started = start_review(principal=principal, document_id=document.public_id, options=options)
+    assert execution.execute(started.pk)
     return Review.objects.get(pk=started.pk)
 
 

@@ -9,12 +9,12 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Role
 from hub.evaluation.models import EvaluationRun
 from hub.evaluation.review_cases import review_case
-from knowledge.services.deletion import delete_document
+from knowledge.documents.deletion import delete_document
 from review.evaluation import execution
+from review.evaluation.datasets import save_case
+from review.evaluation.runs import start_run
 from review.judging.model_session import Sitting
-from review.services.evaluation import save_case
-from review.services.evaluation_runs import start_run
-from review.work import Work
+from review.runs.work import Work
 from tests.review.hidden.support import OPERATOR, Person, hidden_finding, names_nothing, reviewed
 
 pytestmark = pytest.mark.django_db

@@ -11,10 +11,10 @@ from django.db import transaction
 
 from hub.access.principals import local_operator
 from knowledge.models import Document
-from review import runs, services
 from review.models import CheckItemVersion, Review
-from review.schemas import ReviewOut, review_out
-from review.services import ReviewOptions
+from review.runs import execution
+from review.runs.reviews import ReviewOptions, get_review, ordered_findings, start_review
+from review.runs.schemas import ReviewOut, review_out
 from tests.factories import upload_text, work_through
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
 from tests.llm_server import prompt_of
@@ -90,17 +90,17 @@ PASS = judged("pass", quotes=(GROUND,))
 
 def start(document, **options: Any) -> Review:
     asked = ReviewOptions(**{"check_items": (ITEM,), **options})
-    return services.start_review(principal=local_operator(), document_id=document.public_id, options=asked)
+    return start_review(principal=local_operator(), document_id=document.public_id, options=asked)
 
 
 def finish(review: Review) -> ReviewOut:
-    assert runs.execute(review.pk)
+    assert execution.execute(review.pk)
     return show(review)
 
 
 def show(review: Review) -> ReviewOut:
-    stored = services.get_review(local_operator(), review.public_id)
-    return review_out(stored, services.ordered_findings(list(stored.results.all())))
+    stored = get_review(local_operator(), review.public_id)
+    return review_out(stored, ordered_findings(list(stored.results.all())))
 
 
 def run(document, **options: Any) -> ReviewOut:

@@ -9,12 +9,16 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict, NotFound
 from hub.llm.models import RecordedAnswer
 from hub.llm.types import Completion, FinishReason
-from review import runs, services
 from review.evaluation.model_answers import earlier_model
 from review.judging.sampling import SamplingProvider
 from review.models import Finding, Review
 from review.report import ReportOptions, build_report
-from review.services import sampling
+from review.runs import execution, sampling
+from review.runs.replays import replay_review
+from review.triage.carry_over import carry_triage
+from review.triage.comparing import compare_reviews, difference
+from review.triage.signing import sign_off, sign_off_state
+from review.triage.verdicts import decide_result
 from tests.review.deciding import decide
 from tests.review.judging.conftest import FAIL, GROUND, ITEM, PASS, codes, finish, judged, run, show, start
 
@@ -31,7 +35,7 @@ def answer_of_client(model) -> Completion:
 def asked_of(review: Review) -> SamplingProvider:
     """What a new call about the review asks its caller's model."""
     provider = SamplingProvider()
-    assert runs.execute(review.pk, sampling=provider)
+    assert execution.execute(review.pk, sampling=provider)
     return provider
 
 
@@ -40,7 +44,7 @@ def sampled(document, model, **options) -> Review:
     review = start(document, judge="sampling", **options)
     wanted = asked_of(review).wanted
     answers = dict.fromkeys(wanted, answer_of_client(model))
-    assert runs.execute(review.pk, sampling=SamplingProvider(answers=answers))
+    assert execution.execute(review.pk, sampling=SamplingProvider(answers=answers))
     review.refresh_from_db()
     assert review.status == "completed"
     return review
@@ -86,28 +90,28 @@ def test_what_the_hubs_model_said_is_the_hubs(document, configured):
 def test_a_callers_pass_is_not_signed_off_until_a_person_has_decided(document):
     review = sampled(document, PASS)
     with pytest.raises(Conflict) as refused:
-        services.sign_off(principal=local_operator(), review_id=review.public_id)
+        sign_off(principal=local_operator(), review_id=review.public_id)
     assert refused.value.error_code == "sign_off_blocked"
-    state = services.sign_off_state(local_operator(), review.public_id)
+    state = sign_off_state(local_operator(), review.public_id)
     assert [(one.code, one.check_item_id) for one in state.blocking] == [("callers_model", ITEM)]
-    services.decide_result(
+    decide_result(
         principal=local_operator(), review_id=review.public_id, check_item_id=ITEM, verdict="pass", reason="読んだ。"
     )
     assert show(review).results[0].judged_by == "human"
-    assert services.sign_off(principal=local_operator(), review_id=review.public_id).is_signed
+    assert sign_off(principal=local_operator(), review_id=review.public_id).is_signed
 
 
 def test_rejecting_a_callers_findings_decides_nothing_for_its_check(document):
     review = sampled(document, FAIL)
     for finding in Finding.objects.filter(result__review=review):
         decide(finding, triage="rejected", reason="ちがう。")
-    state = services.sign_off_state(local_operator(), review.public_id)
+    state = sign_off_state(local_operator(), review.public_id)
     assert [one.code for one in state.blocking] == ["callers_model"]
 
 
 def test_a_replay_repeats_no_callers_answer(document):
     review = sampled(document, PASS)
-    replay = finish(services.replay_review(principal=local_operator(), review_id=review.public_id))
+    replay = finish(replay_review(principal=local_operator(), review_id=review.public_id))
     assert [(one.verdict, one.judged_by) for one in replay.results] == [("skipped", "rules")]
     assert codes(replay) == {"callers_model_not_repeated"}
 
@@ -115,10 +119,10 @@ def test_a_replay_repeats_no_callers_answer(document):
 def test_a_replay_takes_no_persons_verdict_for_the_models(document):
     review = start(document, judge="rules")
     finish(review)
-    services.decide_result(
+    decide_result(
         principal=local_operator(), review_id=review.public_id, check_item_id=ITEM, verdict="pass", reason="読んだ。"
     )
-    replay = finish(services.replay_review(principal=local_operator(), review_id=review.public_id))
+    replay = finish(replay_review(principal=local_operator(), review_id=review.public_id))
     assert replay.results[0].verdict == "skipped"
 
 
@@ -127,9 +131,9 @@ def test_what_a_callers_model_finds_no_more_is_not_taken_for_fixed(document, con
     base = start(document)
     finish(base)
     review = sampled(document, PASS)
-    compared = services.difference(services.compare_reviews(local_operator(), review.public_id, base_id=base.public_id))
+    compared = difference(compare_reviews(local_operator(), review.public_id, base_id=base.public_id))
     assert (compared.fixed, len(compared.undecided)) == ([], 1)
-    services.carry_triage(principal=local_operator(), review_id=review.public_id, base_id=base.public_id)
+    carry_triage(principal=local_operator(), review_id=review.public_id, base_id=base.public_id)
     assert set(Finding.objects.filter(result__review=base).values_list("triage", flat=True)) == {"open"}
 
 

@@ -12,8 +12,11 @@ from django.urls import reverse
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Conflict
-from review import services
+from review.curation.prompts import publish_prompt
 from review.models import JudgePrompt, Review
+from review.runs.estimates import estimate_review
+from review.runs.replays import replay_review
+from review.runs.reviews import ReviewOptions
 from tests.llm_server import prompt_of
 from tests.review.judging.conftest import FAIL, ITEM, PASS, VAGUE, finish, run, start
 
@@ -39,7 +42,7 @@ def test_an_estimate_tells_tokens_before_and_is_near_what_is_counted(client, hea
 
 
 def test_an_estimate_without_a_model_is_nothing(document):
-    facts = services.estimate_review(principal=local_operator(), document_id=document.public_id)
+    facts = estimate_review(principal=local_operator(), document_id=document.public_id)
     assert (facts.llm_checks, facts.tokens_in) == (0, 0)
 
 
@@ -56,7 +59,7 @@ def test_a_replay_by_rest_is_a_new_review_that_asks_nobody(client, headers, docu
 def test_a_running_review_is_not_replayed(document):
     review = start(document)
     with pytest.raises(Conflict):
-        services.replay_review(principal=local_operator(), review_id=review.public_id)
+        replay_review(principal=local_operator(), review_id=review.public_id)
 
 
 def test_the_command_line_chooses_who_judges(document, configured, configure, capsys):
@@ -86,7 +89,7 @@ def test_a_published_prompt_is_what_the_next_review_asks_with_and_results_name_i
     configured.answer = FAIL
     prompt = draft("厳しく判定してください。")
     before = run(document)
-    services.publish_prompt(principal=local_operator(), prompt_id=prompt.pk)
+    publish_prompt(principal=local_operator(), prompt_id=prompt.pk)
     after = run(document)
     assert [facts.results[0].judgement.prompt_version for facts in (before, after)] == [1, 2]
     assert "厳しく判定" in prompt_of(configured.requests[-1])
@@ -97,13 +100,13 @@ def test_a_published_prompt_is_what_the_next_review_asks_with_and_results_name_i
 def test_a_review_that_was_started_keeps_the_prompt_of_its_start(document, configured):
     configured.answer = FAIL
     review = start(document)
-    services.publish_prompt(principal=local_operator(), prompt_id=draft("新しい指示。").pk)
+    publish_prompt(principal=local_operator(), prompt_id=draft("新しい指示。").pk)
     assert finish(review).results[0].judgement.prompt_version == 1
 
 
 def test_what_is_published_is_not_published_again(db):
     with pytest.raises(Conflict):
-        services.publish_prompt(principal=local_operator(), prompt_id=JudgePrompt.objects.get(kind="judge").pk)
+        publish_prompt(principal=local_operator(), prompt_id=JudgePrompt.objects.get(kind="judge").pk)
 
 
 def test_the_bench_shows_request_answer_verdict_and_cost_of_a_draft(admin_client, document, configured):
@@ -169,10 +172,10 @@ def test_the_start_page_tells_before_what_a_review_would_take(admin_client, docu
     configure(llm_price_in=Decimal(3), llm_price_out=Decimal(15))
     asked = {"document": document.public_id, "suggestion_level": "detailed", "estimate": "1"}
     shown = admin_client.post(reverse("admin:review_review_start"), asked).content.decode()
-    told = services.estimate_review(
+    told = estimate_review(
         principal=local_operator(),
         document_id=document.public_id,
-        options=services.ReviewOptions(suggestion_level="detailed"),
+        options=ReviewOptions(suggestion_level="detailed"),
     )
     panel = shown.split('id="estimate"')[1]
     for part in (f"{told.tokens_in:,}", f"{told.suggestion_tokens_in:,}", f"US$ {told.cost:,.2f}"):

@@ -10,10 +10,10 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from hub.access.principals import local_operator
-from review.judging.item_lint import lint_request, read_remarks
+from review.curation import item_lint
+from review.curation.item_lint_by_model import lint_request, read_remarks
 from review.masters.content import ItemContent
 from review.models import CheckItemVersion
-from review.services import item_lint
 from tests.hub.admin.support import client_of, make_user
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
 from tests.llm_server import prompt_of

@@ -10,9 +10,9 @@ import pytest
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
-from knowledge.services.deletion import delete_document
-from review import services
+from knowledge.documents.deletion import delete_document
 from review.models import CheckItemVersion, Review
+from review.runs.replays import replay_review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
 from tests.review.judging.conftest import FAIL, ITEM, PASS, TEXT, VAGUE, codes, finish, judged, run, start, verdicts
@@ -131,7 +131,7 @@ def test_a_replay_without_any_model_gives_the_same_verdicts_byte_for_byte(docume
     asked = len(configured.requests)
     close_provider()
     configure(llm_provider="none", llm_model="", llm_base_url="")
-    replay = services.replay_review(principal=local_operator(), review_id=original.review_id)
+    replay = replay_review(principal=local_operator(), review_id=original.review_id)
     assert verdicts(finish(replay)) == verdicts(original)
     assert len(configured.requests) == asked
 
@@ -141,7 +141,7 @@ def test_a_replay_after_the_check_item_changed_says_so_and_passes_nothing(docume
     original = run(document)
     item.criteria |= {"prompt": "別の問い。"}
     item.save()
-    facts = finish(services.replay_review(principal=local_operator(), review_id=original.review_id))
+    facts = finish(replay_review(principal=local_operator(), review_id=original.review_id))
     assert facts.results[0].verdict == "error"
     assert "llm_replay_miss" in codes(facts)
 

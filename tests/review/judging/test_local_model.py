@@ -14,8 +14,10 @@ from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.llm.models import RecordedAnswer
 from hub.llm.providers.registry import close_provider
-from review import services
 from review.models import CheckItemVersion
+from review.runs.estimates import estimate_review
+from review.runs.replays import replay_review
+from review.runs.reviews import ReviewOptions
 from tests.factories import upload_text, work_through
 from tests.local_model import local_model
 from tests.review.judging.conftest import ITEM, TEXT, codes, finish, run, verdicts
@@ -64,7 +66,7 @@ def test_a_real_model_reviews_with_bound_answers_and_its_review_is_replayed_with
 
     close_provider()
     configure(llm_provider="none", llm_model="", llm_base_url="")
-    replay = services.replay_review(principal=local_operator(), review_id=facts.review_id)
+    replay = replay_review(principal=local_operator(), review_id=facts.review_id)
     assert verdicts(finish(replay)) == verdicts(facts)
     assert events.count() == RecordedAnswer.objects.count()
 
@@ -85,8 +87,8 @@ def test_a_real_model_summarises_a_long_document_and_its_review_is_replayed_with
     ]
     text = "# 窓口システム基本設計書\n\n" + "\n\n".join(chapters)
     document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
-    told = services.estimate_review(
-        principal=local_operator(), document_id=document.public_id, options=services.ReviewOptions(check_items=(ITEM,))
+    told = estimate_review(
+        principal=local_operator(), document_id=document.public_id, options=ReviewOptions(check_items=(ITEM,))
     )
     facts = run(document)
 
@@ -99,5 +101,5 @@ def test_a_real_model_summarises_a_long_document_and_its_review_is_replayed_with
 
     close_provider()
     configure(llm_provider="none", llm_model="", llm_light_model="", llm_base_url="")
-    replay = services.replay_review(principal=local_operator(), review_id=facts.review_id)
+    replay = replay_review(principal=local_operator(), review_id=facts.review_id)
     assert verdicts(finish(replay)) == verdicts(facts)

@@ -16,10 +16,11 @@ from hub.llm.providers.registry import close_provider
 from hub.llm.recordings import CallRecordings
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason
-from knowledge.services.deletion import delete_document
-from review import runs, services
+from knowledge.documents.deletion import delete_document
 from review.judging.sampling import SamplingProvider
 from review.models import CheckItemVersion, Review
+from review.runs import execution
+from review.runs.replays import replay_review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
 from tests.review.judging.conftest import ITEM, codes, finish, judged, run, show, start, verdicts
@@ -106,7 +107,7 @@ def test_a_replay_without_any_model_shows_the_same_overview_byte_for_byte(long, 
     asked = len(configured.requests)
     close_provider()
     configure(llm_provider="none", llm_model="", llm_base_url="", llm_light_model="", llm_context_tokens=9000)
-    replay = services.replay_review(principal=local_operator(), review_id=original.review_id)
+    replay = replay_review(principal=local_operator(), review_id=original.review_id)
     assert verdicts(finish(replay)) == verdicts(original)
     assert len(configured.requests) == asked
 
@@ -116,7 +117,7 @@ def test_a_replay_whose_summaries_are_gone_says_so(long, configured):
     configured.answer = model(grounded)
     original = run(long)
     RecordedAnswer.objects.filter(text__contains="summaries").delete()
-    facts = finish(services.replay_review(principal=local_operator(), review_id=original.review_id))
+    facts = finish(replay_review(principal=local_operator(), review_id=original.review_id))
     assert facts.results[0].verdict == "error"
     assert "llm_replay_miss" in codes(facts)
 
@@ -138,7 +139,7 @@ def test_votes_share_the_choice_and_are_replayed(long, configured, configure):
     assert kinds(configured).count("judge") == 3
     choices = [prompt_of(asked) for asked in configured.requests if kind_of(asked) == "choice"]
     assert len(set(choices)) == len(choices) > 0
-    replay = services.replay_review(principal=local_operator(), review_id=original.review_id)
+    replay = replay_review(principal=local_operator(), review_id=original.review_id)
     assert verdicts(finish(replay)) == verdicts(original)
 
 
@@ -155,7 +156,7 @@ def test_a_killed_review_goes_on_with_the_summaries_and_the_count_that_it_has(lo
 
     monkeypatch.setattr(client, "ask", dies)
     with pytest.raises(KeyboardInterrupt):
-        runs.execute(review.pk)
+        execution.execute(review.pk)
     monkeypatch.undo()
     review.refresh_from_db()
     counted = sum(row.tokens_in for row in RecordedAnswer.objects.all())
@@ -182,7 +183,7 @@ def test_a_second_summary_that_can_be_used_is_taken_and_replayed(long, configure
     configured.answer, configured.script = model(grounded), [Fault.INVALID_JSON]
     original = run(long)
     assert "llm_summaries_incomplete" not in codes(original)
-    replay = services.replay_review(principal=local_operator(), review_id=original.review_id)
+    replay = replay_review(principal=local_operator(), review_id=original.review_id)
     assert verdicts(finish(replay)) == verdicts(original)
 
 
@@ -254,7 +255,7 @@ def test_a_callers_model_goes_the_same_way_in_rounds(long, configure):
     for _round in range(12):
         recordings = CallRecordings.from_json(json.loads(json.dumps(recordings.as_json())))
         provider = SamplingProvider(answers=answers, recordings=recordings)
-        runs.execute(review.pk, sampling=provider)
+        execution.execute(review.pk, sampling=provider)
         if not provider.wanted:
             break
         wanted = dict(list(provider.wanted.items())[:4])

@@ -6,7 +6,8 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.llm.models import RecordedAnswer
-from review import services
+from review.runs.estimates import estimate_review
+from review.runs.reviews import ReviewOptions
 from tests.review.judging.conftest import ITEM, run
 from tests.review.judging.long_model import grounded, kinds, model
 
@@ -42,5 +43,5 @@ def test_an_estimate_knows_when_summaries_will_not_be_made(long, configured, con
 
 
 def estimate(document):
-    options = services.ReviewOptions(check_items=(ITEM,))
-    return services.estimate_review(principal=local_operator(), document_id=document.public_id, options=options)
+    options = ReviewOptions(check_items=(ITEM,))
+    return estimate_review(principal=local_operator(), document_id=document.public_id, options=options)

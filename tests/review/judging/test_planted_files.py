@@ -17,9 +17,9 @@ from pptx import Presentation
 from pptx.util import Cm
 
 from hub.access.principals import local_operator
-from knowledge.backends.concealed import UnreadableOriginal, read_writings
-from review.concealed import concealed_in
+from knowledge.parsers.concealed import UnreadableOriginal, read_writings
 from review.models import CheckItemVersion
+from review.runs.concealed import concealed_in
 from tests.factories import upload_file, work_through
 from tests.llm_server import obeys, prompt_of
 from tests.review.judging.conftest import FAIL, ITEM, PASS, codes, run

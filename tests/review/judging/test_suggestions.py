@@ -14,8 +14,7 @@ from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
 from hub.llm.tokens import estimate_request_tokens
 from hub.llm.types import Completion, FinishReason
-from knowledge.services.deletion import delete_document
-from review import runs, services
+from knowledge.documents.deletion import delete_document
 from review.judging.advice import (
     MAX_ADVISED,
     MAX_SEARCHED,
@@ -32,6 +31,10 @@ from review.judging.sampling import SamplingProvider
 from review.judging.types import CheckTask
 from review.models import ModelSuggestion, Review
 from review.report import build_report
+from review.runs import execution
+from review.runs.estimates import estimate_review
+from review.runs.replays import replay_review
+from review.runs.reviews import ReviewOptions
 from review.types import Severity, Span
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, prompt_of
@@ -158,7 +161,7 @@ def test_a_replay_without_a_model_gives_the_same_suggestions_and_notices(plain, 
     original = advised(plain)
     close_provider()
     configure(llm_provider="none", llm_model="", llm_base_url="")
-    replay = finish(services.replay_review(principal=local_operator(), review_id=original.review_id))
+    replay = finish(replay_review(principal=local_operator(), review_id=original.review_id))
     same = {"id", "finding_id"}
     assert [one.model_dump(exclude=same) for one in replay.suggestions] == [
         one.model_dump(exclude=same) for one in original.suggestions
@@ -197,17 +200,17 @@ def test_a_deleted_document_takes_the_models_suggestions_with_it(plain, configur
 def test_the_callers_own_model_is_waited_for_and_its_suggestions_are_kept(plain):
     review = start(plain, check_items=(RULED,), suggestion_level="detailed", judge="sampling")
     asking = SamplingProvider()
-    assert runs.execute(review.pk, sampling=asking)
+    assert execution.execute(review.pk, sampling=asking)
     ((key, request),) = asking.wanted.items()
     review.refresh_from_db()
     assert review.status == "running"
     given = Completion(text=suggesting({})({}), finish_reason=FinishReason.STOP, model="theirs")
     assert request.schema
-    assert runs.execute(review.pk, sampling=SamplingProvider(answers={key: given}))
+    assert execution.execute(review.pk, sampling=SamplingProvider(answers={key: given}))
     facts = show(review)
     assert facts.status == "completed"
     assert [one.content for one in facts.suggestions if one.made_by == "callers_model"] == [CONTENT]
-    replay = finish(services.replay_review(principal=local_operator(), review_id=review.public_id))
+    replay = finish(replay_review(principal=local_operator(), review_id=review.public_id))
     assert {one.made_by for one in replay.suggestions} == {"rules"}
     assert "llm_suggestions_not_repeated" in {notice["code"] for notice in replay.notices}
 
@@ -261,8 +264,8 @@ def test_an_estimate_counts_suggestions_at_most_and_only_detailed_ones(plain, co
     configured.answer = suggesting({})
     taken = advised(plain).usage
     for level in ("basic", "detailed"):
-        options = services.ReviewOptions(check_items=(RULED,), suggestion_level=level)
-        told = services.estimate_review(principal=local_operator(), document_id=plain.public_id, options=options)
+        options = ReviewOptions(check_items=(RULED,), suggestion_level=level)
+        told = estimate_review(principal=local_operator(), document_id=plain.public_id, options=options)
         assert (told.suggestion_requests > 0) == (level == "detailed")
     assert told.suggestion_tokens_in >= taken.tokens_in > 0
     assert told.suggestion_tokens_out >= taken.tokens_out

@@ -6,9 +6,10 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
-from review import services
 from review.judging.types import Opinion
 from review.judging.votes import combine
+from review.runs.estimates import estimate_review
+from review.runs.replays import replay_review
 from review.types import FindingDraft, Severity, Text, Verdict
 from tests.llm_server import Fault
 from tests.review.judging.conftest import FAIL, GROUND, PASS, VAGUE, codes, finish, judged, run, verdicts
@@ -108,15 +109,15 @@ def test_votes_are_replayed_without_a_model_byte_for_byte(document, configured, 
     asked = len(configured.requests)
     close_provider()
     configure(llm_provider="none", llm_model="", llm_base_url="", llm_votes=1)
-    replay = services.replay_review(principal=local_operator(), review_id=original.review_id)
+    replay = replay_review(principal=local_operator(), review_id=original.review_id)
     assert verdicts(finish(replay)) == verdicts(original)
     assert len(configured.requests) == asked
 
 
 @pytest.mark.django_db
 def test_an_estimate_counts_every_vote(document, configured, configure):
-    once = services.estimate_review(principal=local_operator(), document_id=document.public_id)
+    once = estimate_review(principal=local_operator(), document_id=document.public_id)
     configure(llm_votes=3)
-    thrice = services.estimate_review(principal=local_operator(), document_id=document.public_id)
+    thrice = estimate_review(principal=local_operator(), document_id=document.public_id)
     assert (thrice.tokens_in, thrice.tokens_out) == (3 * once.tokens_in, 3 * once.tokens_out)
     assert once.tokens_in > 0

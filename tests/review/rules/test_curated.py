@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from review.engine import CheckSpec, judge
+from review.judging.engine import CheckSpec, judge
 from review.rules import run_rules
-from review.rules.criteria import rules_of
-from review.rules.curated_patterns import pattern_problem
+from review.rules.content.criteria import rules_of
+from review.rules.content.curated_patterns import pattern_problem
 from review.types import FindingDraft, RuleOutcome, Verdict
 from tests.review.markdown import rule_input
 

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from review.engine import CheckSpec, judge
+from review.judging.engine import CheckSpec, judge
 from review.rules import run_rules
 from tests.review.markdown import rule_input
 

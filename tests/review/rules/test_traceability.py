@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from knowledge.text.identifier_families import Role
+from knowledge.text.identifiers import read_families
 from review.rules import run_rules
-from review.rules.identifiers import Role, read_families
 from tests.review.markdown import rule_input
 
 

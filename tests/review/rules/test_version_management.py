@@ -5,11 +5,11 @@ from datetime import date
 import pytest
 from openpyxl import Workbook
 
-from knowledge.backends.parsers import ParseLimits
-from knowledge.backends.parsers.registry import parse_file
+from knowledge.parsers import ParseLimits
+from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections
 from review.rules import run_rules
-from review.rules.edition import parse_day, parse_version, read_edition
+from review.rules.history.edition import parse_day, parse_version, read_edition
 from tests.review.markdown import rule_input
 
 HISTORY = """

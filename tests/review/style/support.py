@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.parsers.markdown import markdown_blocks
 from review.rules.style import Place, read_markdown, read_plain, style_rules
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.backends.parsers.markdown import markdown_blocks
+from knowledge.parsers.markdown import markdown_blocks
 from review.rules.style.reading import UnitKind, read_markdown, read_plain
 from tests.review.style.support import found, places
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import Classification, Role, local_operator
+from knowledge.documents.deletion import delete_document
+from knowledge.documents.editing import update_document
 from knowledge.graph.cypher.query import projection_backend
 from knowledge.ingest import graph
-from knowledge.services.deletion import delete_document
-from knowledge.services.editing import update_document
 from tests.factories import CollectionFactory, principal_with
 from tests.knowledge.graph.cypher.asking import ask, values
 from tests.knowledge.graph.support import add

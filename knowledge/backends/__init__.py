@@ -1,1 +1,0 @@
-"""Interchangeable parts behind the ports: each backend is one module or folder, chosen by settings."""

@@ -1,0 +1,1 @@
+"""Collections, and who has which right in them."""

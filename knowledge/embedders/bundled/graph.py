@@ -1,0 +1,203 @@
+"""Rebuild the BERT encoder of multilingual-e5-small as an ONNX graph, from the 4-bit weights.
+
+Input `input_ids` (tokens,) int64, output `embedding` (1, hidden) float32 of norm 1. One text per run: on a CPU
+a batch is no faster, and its padding costs time.
+"""
+
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+from knowledge.embedders.bundled.onnx_file import MICROSOFT, OnnxFile
+from knowledge.embedders.bundled.weights import BLOCK_SIZE, Blocks, ModelShape, Weights, dequantise, nibbles
+
+# 7 bits: CPUs without VNNI add two products of 8 bits in 16, and saturate silently beyond |w| = 63.
+WEIGHT_STEPS = 63
+ACTIVATION_STEPS = 127
+ACTIVATION_ZERO = 128
+# Gelu never falls below -0.17, so its output gets 32 steps below zero and 223 above.
+GELU_MINIMUM = 0.1701
+GELU_ZERO = 32
+GELU_STEPS = 255 - GELU_ZERO
+SMALLEST_ROW_MAXIMUM = 1e-9  # keeps a row of zeros from dividing by zero
+
+
+class Linear(Protocol):
+    """A way to compute x W^T + b for the rows of x."""
+
+    def __call__(
+        self, x: str, matrix: Blocks, bias: NDArray[np.float32], *, name: str, after_gelu: bool = False
+    ) -> str:
+        """Add the nodes of one layer and return the name of its output."""
+        ...
+
+
+class Float32Linear:
+    """Multiply with the dequantised weights."""
+
+    def __init__(self, file: OnnxFile) -> None:
+        self._file = file
+
+    def __call__(
+        self, x: str, matrix: Blocks, bias: NDArray[np.float32], *, name: str, after_gelu: bool = False
+    ) -> str:
+        """Add the nodes of one layer and return the name of its output."""
+        weight = self._file.constant(f"{name}.weight", dequantise(matrix).T)
+        product = self._file.node("MatMul", [x, weight], f"{name}.product")
+        return self._file.node("Add", [product, self._file.constant(f"{name}.bias", bias)], f"{name}.output")
+
+
+class Int8Linear:
+    """Multiply 8-bit activations, scaled row by row, with 7-bit weights, scaled per output feature.
+
+    A scale per row, that is per token: single tokens have values 30 times larger than the rest, and one scale
+    for all would cost the rest their precision.
+    """
+
+    def __init__(self, file: OnnxFile) -> None:
+        self._file = file
+        file.constant("one", np.array(1, np.float32))
+        file.constant("last_axis", np.array([-1], np.int64))
+        file.constant("smallest", np.array(SMALLEST_ROW_MAXIMUM, np.float32))
+        file.constant("activation_step", np.array(1 / ACTIVATION_STEPS, np.float32))
+        file.constant("gelu_step", np.array(1 / GELU_STEPS, np.float32))
+        file.constant("gelu_smallest", np.array(GELU_MINIMUM / GELU_ZERO, np.float32))
+        for kind, zero in (("activation", ACTIVATION_ZERO), ("gelu", GELU_ZERO)):
+            value = helper.make_tensor(f"{kind}_zero_value", TensorProto.UINT8, [1], [zero])
+            file.constant(f"{kind}_zero", np.array(zero, np.uint8))
+            file.node("ConstantOfShape", ["token_count"], f"{kind}_zeros", value=value)
+
+    def __call__(
+        self, x: str, matrix: Blocks, bias: NDArray[np.float32], *, name: str, after_gelu: bool = False
+    ) -> str:
+        """Add the nodes of one layer and return the name of its output."""
+        node, constant = self._file.node, self._file.constant
+        scale = self._gelu_scale(x, name) if after_gelu else self._row_scale(x, name)
+        kind = "gelu" if after_gelu else "activation"
+        scales = node("Squeeze", [scale, "last_axis"], f"{name}.scales")
+        quantised = node("QuantizeLinear", [x, scales, f"{kind}_zeros"], f"{name}.quantised", axis=0)
+        weight, weight_scale = quantise_rows(dequantise(matrix))
+        constant(f"{name}.weight", weight.T)
+        constant(f"{name}.weight_scale", weight_scale)
+        product = node(
+            "MatMulIntegerToFloat",
+            [quantised, f"{name}.weight", "one", f"{name}.weight_scale", f"{kind}_zero"],
+            f"{name}.product",
+            domain=MICROSOFT,
+        )
+        rescaled = node("Mul", [product, scale], f"{name}.rescaled")
+        return node("Add", [rescaled, constant(f"{name}.bias", bias)], f"{name}.output")
+
+    def _row_scale(self, x: str, name: str) -> str:
+        node = self._file.node
+        largest = node("ReduceMax", [node("Abs", [x], f"{name}.abs"), "last_axis"], f"{name}.max", keepdims=1)
+        return node("Mul", [node("Add", [largest, "smallest"], f"{name}.nonzero"), "activation_step"], f"{name}.scale")
+
+    def _gelu_scale(self, x: str, name: str) -> str:
+        node = self._file.node
+        largest = node("ReduceMax", [x, "last_axis"], f"{name}.max", keepdims=1)
+        return node("Max", [node("Mul", [largest, "gelu_step"], f"{name}.steps"), "gelu_smallest"], f"{name}.scale")
+
+
+def quantise_rows(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round each row to -63..63: (rows, columns) int8, and the (rows,) scale to multiply back with."""
+    scale = np.maximum(np.abs(matrix).max(axis=1), SMALLEST_ROW_MAXIMUM) / WEIGHT_STEPS
+    return np.rint(matrix / scale[:, None]).astype(np.int8), scale.astype(np.float32)
+
+
+def build_graph(weights: Weights, path: Path, *, precision: Literal["int8", "fp32"]) -> None:
+    """Write the model to `path` and its constants to `<path>.data` (82 MB for int8, 146 MB for fp32)."""
+    with OnnxFile(path) as file:
+        file.node("Shape", ["input_ids"], "token_count")
+        x = _embeddings(file, weights)
+        linear: Linear = Int8Linear(file) if precision == "int8" else Float32Linear(file)
+        for layer in range(weights.shape.layers):
+            x = _layer(file, weights, linear, x, f"l{layer}")
+        pooled = file.node("ReduceSum", [x, "first_axis"], "pooled", keepdims=1)
+        # The mean would be the sum divided by a count, which the normalisation takes out again.
+        file.node("LpNormalization", [pooled], "embedding", axis=-1, p=2)
+        file.save(
+            name="multilingual-e5-small",
+            inputs=[helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["tokens"])],
+            outputs=[helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [1, weights.shape.hidden])],
+        )
+
+
+def _embeddings(file: OnnxFile, weights: Weights) -> str:
+    """Look up words (left in 4 bits) and positions (token type 0 added in beforehand)."""
+    hidden = weights.shape.hidden
+    file.constant("first_axis", np.array([0], np.int64))
+    words = weights.blocks("emb.word", columns=hidden)
+    file.constant("words", pack_for_gather(words))
+    file.constant("word_scales", words["scale"].astype(np.float32))
+    word = file.node(
+        "GatherBlockQuantized",
+        ["words", "input_ids", "word_scales"],
+        "word",
+        domain=MICROSOFT,
+        bits=4,
+        block_size=BLOCK_SIZE,
+        gather_axis=0,
+        quantize_axis=1,
+    )
+    token_type = weights.floats("emb.type").reshape(-1, hidden)[0]
+    file.constant("positions", weights.floats("emb.pos").reshape(-1, hidden) + token_type)
+    position = file.node("Slice", ["positions", "first_axis", "token_count", "first_axis"], "position")
+    return _add_and_normalise(file, weights, word, position, "emb.ln")
+
+
+def pack_for_gather(blocks: Blocks) -> NDArray[np.uint8]:
+    """Repack (rows, n) blocks to (rows, 16 n) bytes of two neighbouring columns, the first in the low nibble."""
+    values = nibbles(blocks)
+    pairs: NDArray[np.uint8] = values[..., 0::2] | values[..., 1::2] << np.uint8(4)
+    return pairs.reshape(blocks.shape[0], -1)
+
+
+def _add_and_normalise(file: OnnxFile, weights: Weights, x: str, residual: str, name: str) -> str:
+    # Not SkipLayerNormalization, whose CPU kernel is several times slower than these two.
+    total = file.node("Add", [x, residual], f"{name}.sum")
+    scale = file.constant(f"{name}.weight", weights.floats(f"{name}.w"))
+    shift = file.constant(f"{name}.bias", weights.floats(f"{name}.b"))
+    epsilon = weights.shape.layer_norm_epsilon
+    return file.node("LayerNormalization", [total, scale, shift], f"{name}.output", axis=-1, epsilon=epsilon)
+
+
+def _layer(file: OnnxFile, weights: Weights, linear: Linear, x: str, name: str) -> str:
+    shape = weights.shape
+    attention = _attention(file, weights, linear, x, name)
+    attended = linear(
+        attention,
+        weights.blocks(f"{name}.ao.w", columns=shape.hidden),
+        weights.floats(f"{name}.ao.b"),
+        name=f"{name}.ao",
+    )
+    x = _add_and_normalise(file, weights, x, attended, f"{name}.aln")
+    inner = linear(
+        x,
+        weights.blocks(f"{name}.fi.w", columns=shape.hidden),
+        weights.floats(f"{name}.fi.b"),
+        name=f"{name}.fi",
+    )
+    activated = file.node("Gelu", [inner], f"{name}.gelu", domain=MICROSOFT)
+    outer = linear(
+        activated,
+        weights.blocks(f"{name}.fo.w", columns=shape.feed_forward),
+        weights.floats(f"{name}.fo.b"),
+        name=f"{name}.fo",
+        after_gelu=True,
+    )
+    return _add_and_normalise(file, weights, x, outer, f"{name}.oln")
+
+
+def _attention(file: OnnxFile, weights: Weights, linear: Linear, x: str, name: str) -> str:
+    shape: ModelShape = weights.shape
+    blocks = [weights.blocks(f"{name}.{part}.w", columns=shape.hidden) for part in "qkv"]
+    biases = [weights.floats(f"{name}.{part}.b") for part in "qkv"]
+    joined = linear(x, np.concatenate(blocks), np.concatenate(biases), name=f"{name}.qkv")
+    batch = file.node("Unsqueeze", [joined, "first_axis"], f"{name}.batch")
+    parts = file.nodes("Split", [batch], [f"{name}.{part}" for part in "qkv"], axis=-1, num_outputs=len("qkv"))
+    attended = file.node("MultiHeadAttention", parts, f"{name}.attended", domain=MICROSOFT, num_heads=shape.heads)
+    return file.node("Squeeze", [attended, "first_axis"], f"{name}.heads")

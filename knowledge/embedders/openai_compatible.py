@@ -1,0 +1,270 @@
+"""Embedder for servers that speak OpenAI's POST /embeddings."""
+
+import random
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import numpy as np
+
+from hub.core.per_process import PerProcess
+from knowledge.embedders.base import (
+    EmbedderUnavailable,
+    EmbeddingRequestRefused,
+    EmbeddingResponseInvalid,
+    EmbeddingServerBusy,
+    UnknownEmbedder,
+    Vectors,
+)
+from knowledge.embedders.fingerprint import digest_of
+from knowledge.embedders.remote import (
+    FOR_PASSAGES,
+    FOR_QUESTIONS,
+    Patience,
+    check_lengths,
+    embed_in_batches,
+    estimate_tokens,
+    prepare_input,
+    unit_vectors,
+)
+from knowledge.embedders.text import default_prefixes, prepare_text
+
+RECIPE = "openai-compatible nfkc 1"
+FIRST_DELAY_S = 0.5
+CONNECT_TIMEOUT_S = 5.0
+# A server that hangs must not hold up one question after the other.
+PAUSE_AFTER_FAILURE_S = 5.0
+# Source: OpenAI API reference, "Create embeddings": 8,192 tokens for the text-embedding-3 models.
+DEFAULT_MAX_TOKENS = 8192
+# A query is cut to this many characters per token before its exact length is searched for.
+MOST_CHARACTERS_PER_TOKEN = 16
+REFUSED_KEY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+
+
+class OpenAICompatibleEmbedder:
+    """Embed through a server; see `Embedder` for what the methods promise.
+
+    The fingerprint is made of model, prefixes and requested dimension: a server that moves keeps it, and a server
+    that puts other weights behind the same model name cannot be noticed.
+    """
+
+    name = "openai"
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        dimension: int | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        count: Callable[[str], int] = estimate_tokens,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+        batch_size: int = 64,
+        sleep: Callable[[float], None] = time.sleep,
+        pause_s: float = PAUSE_AFTER_FAILURE_S,
+    ) -> None:
+        """Take the URL that ``/embeddings`` is added to, and `count`, which counts tokens of a prepared text.
+
+        After a question that the server did not answer others don't ask it for ``pause_s``; passages do.
+
+        Without `dimension` the first answer decides it; each later one must agree.
+
+        :raises UnknownEmbedder: if the URL is not an http(s) URL.
+        """
+        for_query, for_passage = default_prefixes(model)
+        self.model = model
+        self.max_tokens = max_tokens
+        self.query_prefix = for_query if query_prefix is None else query_prefix
+        self.passage_prefix = for_passage if passage_prefix is None else passage_prefix
+        self._url = _embeddings_url(base_url)
+        self._api_key = api_key
+        self._requested_dimension = dimension
+        self._dimension = dimension
+        self._count = count
+        self._batch_size = batch_size
+        self._sleep = sleep
+        self._pause_s = pause_s
+        self._resume_at, self._failure = 0.0, ""
+        self._client = PerProcess(self._open_client)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of model, prefixes and requested dimension; asks nobody."""
+        requested = str(self._requested_dimension or "")
+        return digest_of(RECIPE, self.model, requested, self.query_prefix, self.passage_prefix)
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector; asks the server unless it is known."""
+        if self._dimension is None:
+            self._dimension = self._request(["dimension"]).shape[1]
+        return self._dimension
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages, in order: (n, dimension) float32, each row of norm 1.
+
+        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; nothing is sent then.
+        :raises EmbeddingInputEmpty: if a text is empty and there is no prefix.
+        :raises EmbeddingServerBusy: if the server did not answer on any attempt.
+        :raises EmbeddingRequestRefused: if it refused the request or the key.
+        :raises EmbeddingResponseInvalid: if its answer is not what was asked for.
+        """
+        prepared = [prepare_input(text, prefix=self.passage_prefix, model=self.model) for text in texts]
+        check_lengths(prepared, count=self._count, max_tokens=self.max_tokens)
+        if not prepared:
+            return np.empty((0, self.dimension), np.float32)
+        return embed_in_batches(prepared, size=self._batch_size, embed=self._request)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed the beginning of a query that fits `max_tokens`: (dimension,) float32 of norm 1.
+
+        It is given up sooner than passages are, and at once for a while after one was.
+
+        :raises EmbeddingError: as `embed_passages`, except that no query is too long.
+        """
+        if time.monotonic() < self._resume_at:
+            raise self._busy(self._failure, attempts=FOR_QUESTIONS.attempts)
+        prepared = prepare_input(text, prefix=self.query_prefix, model=self.model)
+        prepared = prepared[: self.max_tokens * MOST_CHARACTERS_PER_TOKEN]
+        if self._count(prepared) > self.max_tokens:
+            lengths = range(1, len(prepared))
+            fitting = bisect_right(lengths, self.max_tokens, key=lambda n: self._count(prepared[:n]))
+            prepared = prepared[:fitting]
+        try:
+            vector: Vectors = self._request([prepared], patience=FOR_QUESTIONS)[0]
+        except EmbeddingServerBusy as error:
+            self._resume_at, self._failure = time.monotonic() + self._pause_s, str(error.data["failure"])
+            raise
+        return vector
+
+    def query_is_truncated(self, text: str) -> bool:
+        """Tell whether `embed_query` sees only the beginning of this text."""
+        return self.count_tokens(text, as_query=True) > self.max_tokens
+
+    def count_tokens(self, text: str, *, as_query: bool = False) -> int:
+        """Count tokens with the counter given at the start, an estimate unless it knows the vocabulary."""
+        return self._count(prepare_text(text, prefix=self.query_prefix if as_query else self.passage_prefix))
+
+    def close(self) -> None:
+        """Close the connections to the server; a later call opens new ones."""
+        self._client.get().close()
+        self._client = PerProcess(self._open_client)
+
+    def _open_client(self) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
+        return httpx2.Client(headers=headers)
+
+    def _request(self, texts: Sequence[str], *, patience: Patience = FOR_PASSAGES) -> Vectors:
+        """Ask for the vectors of one batch, (n, dimension), checked and brought to norm 1."""
+        body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
+        if self._requested_dimension is not None:
+            body["dimensions"] = self._requested_dimension
+        vectors = _read_vectors(self._post(body, patience), count=len(texts))
+        expected = self._dimension = self._dimension or vectors.shape[1]
+        if vectors.shape[1] != expected:
+            # Of two answers that differ the first may have been the wrong one: the next decides anew.
+            self._dimension = self._requested_dimension
+            raise EmbeddingResponseInvalid(
+                f"{self._url} answered with vectors of {vectors.shape[1]} numbers; {expected} were expected. "
+                f"Check that it serves the model {self.model}.",
+                f"{self._url} のベクトルは{vectors.shape[1]}次元でした（想定は{expected}次元）。"
+                f"モデル {self.model} を提供しているか確認してください。",
+                found=vectors.shape[1],
+                expected=expected,
+            )
+        return vectors
+
+    def _post(self, body: dict[str, object], patience: Patience) -> httpx2.Response:
+        failure = ""
+        timeout = httpx2.Timeout(patience.timeout_s, connect=CONNECT_TIMEOUT_S)
+        for attempt in range(patience.attempts):
+            retry_after = None
+            try:
+                response = self._client.get().post(self._url, json=body, timeout=timeout)
+            except httpx2.RequestError as error:
+                failure = type(error).__name__
+            else:
+                if response.is_success:
+                    return response
+                failure = f"HTTP {response.status_code}"
+                retry_after = response.headers.get("Retry-After")
+                if response.status_code != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
+                    raise self._refusal(response)
+            if attempt + 1 < patience.attempts:
+                self._sleep(min(_delay_s(attempt, retry_after), patience.longest_delay_s))
+        raise self._busy(failure, attempts=patience.attempts)
+
+    def _busy(self, failure: str, *, attempts: int) -> EmbeddingServerBusy:
+        return EmbeddingServerBusy(
+            f"{self._url} failed {attempts} times, last with: {failure}. Try again later.",
+            f"{self._url} は{attempts}回失敗しました（最後: {failure}）。時間をおいて再試行してください。",
+            url=self._url,
+            failure=failure,
+        )
+
+    def _refusal(self, response: httpx2.Response) -> EmbedderUnavailable | EmbeddingRequestRefused:
+        status = response.status_code
+        if status in REFUSED_KEY:  # without the server's words, which may repeat the key
+            return EmbedderUnavailable(
+                f"{self._url} refused the API key (HTTP {status}). Check EMBEDDING_API_KEY.",
+                f"{self._url} が API キーを拒否しました（HTTP {status}）。EMBEDDING_API_KEY を確認してください。",
+                status=status,
+            )
+        reason = _error_message(response)
+        return EmbeddingRequestRefused(
+            f"{self._url} refused the request (HTTP {status}): {reason}",
+            f"{self._url} が要求を拒否しました（HTTP {status}）: {reason}",
+            status=status,
+        )
+
+
+def _embeddings_url(base_url: str) -> str:
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise UnknownEmbedder(
+            "The base URL of the openai embedding backend must look like https://host/v1.",
+            "openai 埋め込みバックエンドの URL は https://host/v1 の形で指定してください。",
+        )
+    return base_url.rstrip("/") + "/embeddings"
+
+
+def _delay_s(attempt: int, retry_after: str | None) -> float:
+    """Double the delay on each attempt, with jitter, or wait as long as the server asks."""
+    if retry_after is not None and retry_after.isdecimal():
+        return float(retry_after)
+    return FIRST_DELAY_S * 2.0**attempt * random.uniform(0.5, 1.0)
+
+
+def _error_message(response: httpx2.Response) -> str:
+    """Return what OpenAI's error body says, at most 200 characters of it."""
+    try:
+        message = response.json()["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        return "no reason given"
+    return str(message)[:200]
+
+
+def _read_vectors(response: httpx2.Response, *, count: int) -> Vectors:
+    try:
+        items: list[dict[str, Any]] = sorted(response.json()["data"], key=lambda item: int(item["index"]))
+        indexes = [item["index"] for item in items]
+        vectors = np.array([item["embedding"] for item in items], np.float32)
+    except (ValueError, KeyError, TypeError) as error:
+        raise _invalid(f"no list of embeddings ({type(error).__name__})") from error
+    if indexes != list(range(count)) or vectors.ndim != 2:
+        raise _invalid(f"{count} embeddings were asked for, {len(indexes)} came")
+    return unit_vectors(vectors, invalid=_invalid)
+
+
+def _invalid(what: str) -> EmbeddingResponseInvalid:
+    return EmbeddingResponseInvalid(
+        f"The embedding server's answer cannot be used: {what}.",
+        f"埋め込みサーバーの応答を使えません: {what}。",
+    )

@@ -1,0 +1,174 @@
+"""Embedder for any sentence-transformers model; the production default is intfloat/multilingual-e5-large."""
+
+import re
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hub.core.per_process import PerProcess
+from knowledge.embedders.base import EmbedderUnavailable, EmbeddingInputTooLong, UnknownModel, Vectors
+from knowledge.embedders.fingerprint import digest_of, hash_file
+from knowledge.embedders.text import default_prefixes, prepare_text
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+DEFAULT_MODEL = "intfloat/multilingual-e5-large"
+RECIPE = "sentence-transformers nfkc 1"
+NOTHING = "(?!)"  # a pattern that never matches
+
+
+class SentenceTransformersEmbedder:
+    """Embed with PyTorch; see `Embedder` for what the methods promise.
+
+    `model` is a name on the Hugging Face hub or a folder. Pin `revision` for a name: the fingerprint of a name is
+    made of name and revision, that of a folder of the content of its files. Prefixes default to those of the E5
+    family when the model's name says e5, and to none otherwise.
+    """
+
+    name = "sentence-transformers"
+
+    def __init__(
+        self,
+        *,
+        model: str = DEFAULT_MODEL,
+        revision: str | None = None,
+        query_prefix: str | None = None,
+        passage_prefix: str | None = None,
+        device: str | None = None,
+        batch_size: int = 1,
+    ) -> None:
+        """Take a `batch_size` above 1 only on a GPU: on a CPU padding costs more than batching gains."""
+        for_query, for_passage = default_prefixes(Path(model).name)
+        self.model = model
+        self.query_prefix = for_query if query_prefix is None else query_prefix
+        self.passage_prefix = for_passage if passage_prefix is None else passage_prefix
+        self._revision = revision
+        self._device = device
+        self._batch_size = batch_size
+        self._loaded = PerProcess(self._load)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of model, revision (or a folder's files) and prefixes; loads nothing."""
+        return digest_of(RECIPE, *self._identity(), self.query_prefix, self.passage_prefix)
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector; loads the model."""
+        return self._loaded.get().dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest input in tokens, prefix and special tokens included; loads the model."""
+        return self._loaded.get().max_tokens
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Embed passages, in order: (n, dimension) float32, each row of norm 1.
+
+        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; none is embedded then.
+        """
+        prepared = [self._prepare(text) for text in texts]
+        for index, text in enumerate(prepared):
+            if (tokens := self._loaded.get().count_tokens(text)) > self.max_tokens:
+                raise EmbeddingInputTooLong.at(index, tokens=tokens, max_tokens=self.max_tokens)
+        return self._loaded.get().encode(prepared)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed the first `max_tokens` of a query: (dimension,) float32 of norm 1."""
+        vector: Vectors = self._loaded.get().encode([self._prepare(text, as_query=True)])[0]
+        return vector
+
+    def query_is_truncated(self, text: str) -> bool:
+        """Tell whether `embed_query` sees only the beginning of this text."""
+        return self.count_tokens(text, as_query=True) > self.max_tokens
+
+    def count_tokens(self, text: str, *, as_query: bool = False) -> int:
+        """Count all tokens with the model's own tokenizer, prefix and special tokens included."""
+        return self._loaded.get().count_tokens(self._prepare(text, as_query=as_query))
+
+    def _identity(self) -> list[str]:
+        folder = Path(self.model)
+        if not folder.is_dir():
+            return [self.model, self._revision or "unpinned"]
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        return [part for path in files for part in (path.relative_to(folder).as_posix(), hash_file(path))]
+
+    def _prepare(self, text: str, *, as_query: bool = False) -> str:
+        return prepare_text(text, prefix=self.query_prefix if as_query else self.passage_prefix)
+
+    def _load(self) -> "_LoadedModel":
+        return _LoadedModel(self.model, revision=self._revision, device=self._device, batch_size=self._batch_size)
+
+
+class _LoadedModel:
+    """A model in memory, used by one thread at a time: its tokenizer fails when two threads set it up."""
+
+    def __init__(self, model: str, *, revision: str | None, device: str | None, batch_size: int) -> None:
+        self._model = _open_model(model, revision=revision, device=device)
+        self._batch_size = batch_size
+        self._lock = threading.Lock()
+        self.dimension = _given(self._model.get_embedding_dimension(), model=model)
+        self.max_tokens = _given(self._model.max_seq_length, model=model)
+        names = sorted(self._model.tokenizer.all_special_tokens, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, names)) or NOTHING)
+
+    def _plain(self, text: str) -> str:
+        """Put a space into special tokens typed in a text: their names are vocabulary, never ordinary pieces."""
+        return self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)
+
+    def count_tokens(self, prepared: str) -> int:
+        with self._lock:
+            # verbose=False: a text beyond the limit is what we want to know about, not worth a warning
+            return len(self._model.tokenizer(self._plain(prepared), truncation=False, verbose=False)["input_ids"])
+
+    def encode(self, prepared: list[str]) -> Vectors:
+        if not prepared:
+            return np.empty((0, self.dimension), np.float32)
+        with self._lock:
+            vectors = self._model.encode(
+                [self._plain(text) for text in prepared],
+                prompt="",  # the prefix is there already; this keeps a model's default prompt away
+                batch_size=self._batch_size,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return np.asarray(vectors, np.float32)
+
+
+def _open_model(model: str, *, revision: str | None, device: str | None) -> "SentenceTransformer":
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise EmbedderUnavailable(
+            "The sentence-transformers backend is not installed. Run: pip install -r requirements/ml.txt",
+            "sentence-transformers がありません。pip install -r requirements/ml.txt を実行してください。",
+        ) from error
+    try:
+        return SentenceTransformer(model, revision=revision, device=device)
+    except (OSError, ValueError) as error:
+        raise UnknownModel(
+            f"sentence-transformers cannot load the model {model!r}: {error}. Set EMBEDDING_MODEL to a folder "
+            "with the model, or to a name that this machine can download.",
+            f"モデル {model!r} を読み込めません: {error}。EMBEDDING_MODEL にモデルのフォルダか、"
+            "ダウンロードできる名前を設定してください。",
+            model=model,
+        ) from error
+
+
+def _given(number: int | None, *, model: str) -> int:
+    """A size that the model's own files name. :raises UnknownModel: they don't."""
+    if number is None:
+        raise UnknownModel(
+            f"the model {model!r} does not say how long its vectors are, or how much it reads. Set EMBEDDING_MODEL to "
+            "an embedding model.",
+            f"モデル {model!r} にベクトルの次元か入力の上限がありません。EMBEDDING_MODEL に埋め込みモデルを"
+            "設定してください。",
+            model=model,
+        )
+    return int(number)

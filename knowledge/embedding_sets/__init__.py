@@ -1,0 +1,1 @@
+"""Embedding sets: building, comparing, switching and removing them."""

@@ -1,0 +1,125 @@
+"""Cut folded text into words: the normalised forms of Sudachi's mode A, English in the form of the dictionary or
+stemmed. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+
+from sudachipy import Morpheme, SplitMode
+
+from knowledge.index.stemming import stem
+from knowledge.index.stop_words import ENGLISH_STOP_WORDS
+from knowledge.text.codes import MAX_TERM_LENGTH
+from knowledge.text.morphology import MAX_INPUT_CHARACTERS, dictionary, tokenizer
+
+ENGLISH = re.compile("[a-z]{3,}")
+HIRAGANA = re.compile("[\u3041-\u309f\u30fc]+")
+_PIECE = re.compile(rf"(?s:.{{1,{MAX_INPUT_CHARACTERS}}}(?<=[。\n])|.{{1,{MAX_INPUT_CHARACTERS}}})")
+_CELL_BORDER = re.compile(r"(?<=[ \n])\|(?=[ \n])")
+# Longer lines hardly ever come a second time.
+_LONGEST_KEPT = 300
+_EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接続詞", "感動詞", "連体詞"})
+# What a question asks with; in passages these words are rare and would weigh the most.
+_QUESTION_WORDS = frozenset(
+    {"何", "誰", "何処", "どこ", "何時", "いつ", "何故", "なぜ", "どれ", "どちら", "幾ら", "幾つ"}
+)
+# What a sentence needs and no subject is: する, いる, よい and their like, and such nouns as long as kana write them.
+_AUXILIARY = "非自立可能"
+_FORMAL_NOUNS = frozenset({"時", "方", "事", "こと", "物", "為", "所", "訳", "筈", "儘"})
+_ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"))
+
+
+def passage_words(folded: str) -> Iterator[str]:
+    """Yield the words of a passage, each as often as it stands there."""
+    for piece in _PIECE.findall(folded):
+        for stretch in _stretches(piece):
+            is_kept = len(stretch) <= _LONGEST_KEPT
+            yield from _kept_terms(stretch) if is_kept else _terms(tokenizer().tokenize(stretch, SplitMode.A))
+
+
+def question_words(folded: str) -> Iterator[str]:
+    """Yield the words of a question, without those that only ask."""
+    for piece in _PIECE.findall(folded):
+        morphemes = tokenizer().tokenize(piece, SplitMode.A)
+        yield from _terms(morpheme for morpheme in morphemes if not _only_asks(morpheme))
+
+
+def question_surfaces(folded: str) -> Iterator[str]:
+    """Yield the words of a question as they are written, without those that only ask."""
+    for piece in _PIECE.findall(folded):
+        for morpheme in tokenizer().tokenize(piece, SplitMode.A):
+            surface = morpheme.surface()
+            if not _only_asks(morpheme) and _says_something(surface, morpheme.part_of_speech()[0]):
+                yield surface
+
+
+def _stretches(text: str) -> Iterator[str]:
+    """Part lines and table cells, which are cut into the same morphemes alone as in the whole text.
+
+    No word reaches over a line's end, or over a pipe between blanks, and nothing but a blank can stand there: so what
+    is the best on one side does not depend on the other side. Each keeps the blank on either side, which its own
+    first and last word depend on. Headings and cells come again and again, and are cut once.
+    """
+    for stretch in _CELL_BORDER.sub("\0", text).replace("\n", "\n\0\n").split("\0"):
+        core = stretch.strip(" \n")
+        if core:
+            start = stretch.find(core)
+            end = start + len(core)
+            # Of several blanks, the first decides after a word; before one, a line's end and its indent are one blank.
+            yield f"{stretch[: min(start, 1)]}{core}{stretch[end : end + 1]}"
+
+
+@lru_cache(maxsize=8192)
+def _kept_terms(stretch: str) -> tuple[str, ...]:
+    return tuple(_terms(tokenizer().tokenize(stretch, SplitMode.A)))
+
+
+def _terms(morphemes: Iterable[Morpheme]) -> Iterator[str]:
+    says_nothing = _empty_words()
+    for morpheme in morphemes:
+        if not says_nothing(morpheme) and (term := _term(morpheme.surface(), morpheme.normalized_form())):
+            yield term
+
+
+@lru_cache(maxsize=1)
+def _empty_words() -> Callable[[Morpheme], bool]:
+    """Give what tells particles, signs and their like from words that say something; faster than asking for names."""
+    matcher: Callable[[Morpheme], bool] = dictionary().pos_matcher(lambda parts: parts[0] in _EMPTY_WORDS)
+    return matcher
+
+
+@lru_cache(maxsize=50_000)
+def _term(surface: str, normalized_form: str) -> str:
+    """Give the term of a word, empty when it has no letters or digits; a text has each of them many times."""
+    if not any(character.isalnum() for character in surface):
+        return ""
+    return _without_ending(normalized_form.casefold())[:MAX_TERM_LENGTH]
+
+
+def _without_ending(word: str) -> str:
+    """Stem an English word, or give the term of its base form when the dictionary knows that: servers → サーバー."""
+    if not ENGLISH.fullmatch(word):
+        return word
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            known = tokenizer().tokenize(word.removesuffix(ending) + instead, SplitMode.A)
+            if len(known) == 1 and not (form := known[0].normalized_form()).isascii():
+                return str(form).casefold()
+    return stem(word)
+
+
+def _says_something(surface: str, part_of_speech: str) -> bool:
+    return part_of_speech not in _EMPTY_WORDS and any(character.isalnum() for character in surface)
+
+
+def _only_asks(morpheme: Morpheme) -> bool:
+    """Tell whether a word of a question belongs to the asking and not to what is asked for."""
+    surface, form = morpheme.surface(), morpheme.normalized_form()
+    if surface in ENGLISH_STOP_WORDS or form in _QUESTION_WORDS:
+        return True
+    return HIRAGANA.fullmatch(surface) is not None and (
+        form in _FORMAL_NOUNS or morpheme.part_of_speech()[1] == _AUXILIARY
+    )

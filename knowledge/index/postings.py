@@ -1,0 +1,285 @@
+"""The inverted index that BM25 reads: writing and deleting chunks, and the statistics kept in step with them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db import connection, transaction
+
+from knowledge.index.analysis import ANALYSIS_EDITION, PassageTerms, analyse_passage, fingerprint
+from knowledge.index.segments import (
+    MAX_LENGTH,
+    MAX_TF,
+    POSTING,
+    TermPostings,
+    drop_dead_segments,
+    merge_small_segments,
+    write_segment,
+)
+from knowledge.models import Chunk, LexicalEntry, LexicalField
+from knowledge.text.structure import is_contents_passage
+
+TermIds = dict[int, dict[str, int]]  # by field and text
+Totals = Counter[tuple[int, int | None, str]]  # (field, policy, "chunks" or "length")
+
+_LOCK_CHUNKS = "SELECT id FROM knowledge_chunk WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+# Terms come as one JSON text, each behind the digit of its field: writing an array of thousands costs the client ten
+# times as much, and making pairs twice as much.
+_GIVEN = """
+SELECT left(item, 1)::smallint AS field, substr(item, 2) AS text
+FROM jsonb_array_elements_text(%s::jsonb) AS one (item)
+"""
+_TERM_IDS = f"""
+SELECT t.field, t.text, t.id FROM knowledge_lexicalterm t
+JOIN ({_GIVEN}) AS given ON t.field = given.field AND t.text = given.text
+"""  # noqa: S608 (stands above)
+# Sorted, so that workers which meet in new terms wait for each other in one order and never in a circle.
+_INSERT_TERMS = f"""
+INSERT INTO knowledge_lexicalterm (field, text)
+SELECT given.field, given.text FROM ({_GIVEN}) AS given ORDER BY given.field, given.text COLLATE "C"
+ON CONFLICT (field, text) DO NOTHING RETURNING field, text, id
+"""  # noqa: S608 (stands above)
+_DELETE = """
+DELETE FROM knowledge_lexicalentry WHERE chunk_id = ANY(%s) RETURNING ordinal, policy_id, words_length, bigrams_length
+"""
+_INSERT = """
+INSERT INTO knowledge_lexicalentry
+  (chunk_id, policy_id, words_length, bigrams_length, fingerprint, is_contents, analysis)
+SELECT c.id, CASE WHEN v.has_own_policy THEN NULL ELSE c.policy_id END,
+  given.words, given.bigrams, given.mark, given.is_contents, %s
+FROM unnest(%s::bigint[], %s::integer[], %s::integer[], %s::bigint[], %s::boolean[])
+  AS given (id, words, bigrams, mark, is_contents)
+JOIN knowledge_chunk c ON c.id = given.id JOIN knowledge_documentversion v ON v.id = c.version_id
+ORDER BY c.id RETURNING chunk_id, ordinal, policy_id
+"""
+_MAKE_STATISTICS = """
+INSERT INTO knowledge_lexicalstatistics (field, policy_id, chunks, total_length)
+SELECT field, policy_id, 0, 0 FROM unnest(%s::smallint[], %s::bigint[]) AS given (field, policy_id)
+ON CONFLICT (field, policy_id) DO NOTHING
+"""
+_ADD_STATISTICS = """
+UPDATE knowledge_lexicalstatistics SET chunks = chunks + %s, total_length = total_length + %s
+WHERE field = %s AND policy_id IS NOT DISTINCT FROM %s
+"""
+_COUNTED = """
+SELECT f.field, e.policy_id,
+  count(*) FILTER (WHERE f.length > 0) AS chunks, coalesce(sum(f.length), 0)::bigint AS total_length
+FROM knowledge_lexicalentry e
+CROSS JOIN LATERAL (VALUES (1, e.words_length), (2, e.bigrams_length)) AS f (field, length)  -- LexicalField
+GROUP BY f.field, e.policy_id
+"""
+_RECOUNT = f"""
+WITH counted AS ({_COUNTED}), emptied AS (
+  UPDATE knowledge_lexicalstatistics s SET chunks = 0, total_length = 0
+  WHERE (s.chunks, s.total_length) <> (0, 0) AND NOT EXISTS (
+    SELECT FROM counted c WHERE c.field = s.field AND c.policy_id IS NOT DISTINCT FROM s.policy_id
+  ) RETURNING 1
+), repaired AS (
+  INSERT INTO knowledge_lexicalstatistics AS s (field, policy_id, chunks, total_length)
+  SELECT field, policy_id, chunks, total_length FROM counted
+  ON CONFLICT (field, policy_id) DO UPDATE SET chunks = EXCLUDED.chunks, total_length = EXCLUDED.total_length
+  WHERE (s.chunks, s.total_length) <> (EXCLUDED.chunks, EXCLUDED.total_length) RETURNING 1
+)
+SELECT (SELECT count(*) FROM emptied) + (SELECT count(*) FROM repaired)
+"""  # noqa: S608 (both parts stand above)
+_PRUNE = """
+DELETE FROM knowledge_lexicalterm WHERE id IN (
+  SELECT t.id FROM knowledge_lexicalterm t
+  WHERE NOT EXISTS (SELECT FROM knowledge_lexicalposting p WHERE p.term_id = t.id)
+  FOR UPDATE SKIP LOCKED
+)
+"""
+# Entries without postings would never be found by words.
+_LOST = """
+SELECT e.chunk_id FROM knowledge_lexicalentry e LEFT JOIN (
+  SELECT unnest(ordinals) AS ordinal FROM knowledge_lexicalsegment
+) AS s USING (ordinal) WHERE s.ordinal IS NULL ORDER BY e.chunk_id
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysedChunk:
+    """What the index keeps of a chunk: its terms, a mark that equal texts share, and whether it lists headings."""
+
+    chunk_id: int
+    terms: PassageTerms
+    fingerprint: int
+    is_contents: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Columns:
+    """The postings of one policy's new chunks, collected before they are packed."""
+
+    ordinals: list[int] = field(default_factory=list)
+    term_ids: list[int] = field(default_factory=list)
+    tfs: list[int] = field(default_factory=list)
+    # For each run of postings of one chunk and field: how many, the chunk's number, its length.
+    runs: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def packed(self) -> TermPostings:
+        """Give all of them as columns."""
+        counts, ordinals, lengths = (np.array(column, np.int64) for column in zip(*self.runs, strict=True))
+        postings = np.empty(len(self.tfs), POSTING)
+        postings["ordinal"] = np.repeat(ordinals, counts)
+        postings["length"] = np.repeat(np.minimum(lengths, MAX_LENGTH), counts)
+        postings["tf"] = np.minimum(self.tfs, MAX_TF)
+        return TermPostings(term_ids=np.array(self.term_ids, np.int64), postings=postings)
+
+
+def write_postings(chunks: Sequence[Chunk], *, title: str, path: str = "") -> None:
+    """Index chunks of one document under their words and bigrams; writing twice leaves the same index.
+
+    The document's title and each chunk's heading path count as text of the chunk, and so do the dates in its path
+    and the words of its file's name. Several workers may write at once. Inside a caller's transaction call it once:
+    terms of a second call could be waited for in a circle.
+    """
+    store_analysed(
+        [
+            AnalysedChunk(
+                chunk_id=chunk.pk,
+                terms=analyse_passage(_heading(chunk, title), chunk.content, name=path),
+                fingerprint=fingerprint(chunk.content),
+                is_contents=is_contents_passage(chunk.section_path, chunk.content),
+            )
+            for chunk in chunks
+        ]
+    )
+
+
+def store_analysed(analysed: Sequence[AnalysedChunk]) -> None:
+    """Index chunks whose terms are known already; otherwise as `write_postings`."""
+    ids = [one.chunk_id for one in analysed]
+    with transaction.atomic(savepoint=False):
+        term_ids = _make_terms(analysed)
+        totals = _lock_and_delete(ids)
+        for policy_id, columns in _make_entries(analysed, term_ids, totals).items():
+            write_segment(policy_id, columns.ordinals, columns.packed())
+        merge_small_segments()
+        _add_statistics(totals)
+
+
+def delete_postings(chunk_ids: Sequence[int]) -> None:
+    """Take chunks out of the lexical index; those that are not in it are no error.
+
+    No search that starts later finds them. What is left of their postings goes when segments are merged.
+    """
+    with transaction.atomic():
+        _add_statistics(_lock_and_delete(list(chunk_ids)))
+
+
+def recount_statistics() -> bool:
+    """Count the index again and repair the statistics; tells whether they were wrong. Reads every entry."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE knowledge_lexicalstatistics IN SHARE ROW EXCLUSIVE MODE")
+        cursor.execute(_RECOUNT)
+        return bool(cursor.fetchone()[0])
+
+
+def lost_entries() -> list[int]:
+    """Find the chunks that count as indexed and have no postings; reads the numbers of all. One query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOST)
+        return [row[0] for row in cursor.fetchall()]
+
+
+def outdated_entries(limit: int) -> list[int]:
+    """Find chunks whose terms were made by an older edition of the analysis, oldest number first. One query."""
+    older = LexicalEntry.objects.filter(analysis__lt=ANALYSIS_EDITION)
+    return list(older.order_by("ordinal").values_list("chunk_id", flat=True)[:limit])
+
+
+def prune_terms() -> int:
+    """Remove the terms that no chunk has any more, for a deleted document's words are gone too; gives their number.
+
+    :raises IntegrityError: a worker began to use one of them meanwhile; try again later.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_PRUNE)
+        return int(cursor.rowcount)
+
+
+def _heading(chunk: Chunk, title: str) -> str:
+    # The context prefix holds the heading path, and a long table's header.
+    return "\n".join([title, chunk.context_prefix or "\n".join(chunk.section_path)])
+
+
+def _fields(terms: PassageTerms) -> Iterator[tuple[int, Counter[str]]]:
+    yield LexicalField.WORD.value, terms.words
+    yield LexicalField.BIGRAM.value, terms.bigrams
+
+
+def _make_terms(analysed: Sequence[AnalysedChunk]) -> TermIds:
+    """Give the keys of all terms, and make those that are not there."""
+    wanted: dict[int, set[str]] = {
+        LexicalField.WORD.value: set().union(*(one.terms.words for one in analysed)),
+        LexicalField.BIGRAM.value: set().union(*(one.terms.bigrams for one in analysed)),
+    }
+    found: TermIds = {field_: {} for field_ in wanted}
+    # The last time for terms that another worker made at the same moment.
+    for statement in (_TERM_IDS, _INSERT_TERMS, _TERM_IDS):
+        missing = [f"{field_}{term}" for field_, terms in wanted.items() for term in terms - found[field_].keys()]
+        if missing:
+            with connection.cursor() as cursor:
+                cursor.execute(statement, [json.dumps(missing, ensure_ascii=False)])
+                for field_, text, term_id in cursor.fetchall():
+                    found[field_][text] = term_id
+    return found
+
+
+def _lock_and_delete(chunk_ids: list[int]) -> Totals:
+    """Delete the chunks' entries under their locks; gives what the statistics lose by it, as negative numbers."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LOCK_CHUNKS, [chunk_ids])
+        cursor.execute(_DELETE, [chunk_ids])
+        gone = cursor.fetchall()
+    totals: Totals = Counter()
+    for _ordinal, policy_id, words, bigrams in gone:
+        _count(totals, policy_id, (words, bigrams), sign=-1)
+    if gone:
+        drop_dead_segments([row[0] for row in gone])
+    return totals
+
+
+def _make_entries(analysed: Sequence[AnalysedChunk], term_ids: TermIds, totals: Totals) -> dict[int | None, _Columns]:
+    """Number the chunks and collect their postings by policy; adds to ``totals`` what the statistics gain."""
+    by_id = {one.chunk_id: one for one in analysed}
+    lengths = {key: (one.terms.words.total(), one.terms.bigrams.total()) for key, one in by_id.items()}
+    words, bigrams = [pair[0] for pair in lengths.values()], [pair[1] for pair in lengths.values()]
+    with connection.cursor() as cursor:
+        marks, lists = [one.fingerprint for one in by_id.values()], [one.is_contents for one in by_id.values()]
+        cursor.execute(_INSERT, [ANALYSIS_EDITION, list(by_id), words, bigrams, marks, lists])
+        made = cursor.fetchall()
+    groups: dict[int | None, _Columns] = {}
+    for chunk_id, ordinal, policy_id in made:
+        _count(totals, policy_id, lengths[chunk_id], sign=1)
+        _collect(groups.setdefault(policy_id, _Columns()), ordinal, by_id[chunk_id].terms, term_ids)
+    return groups
+
+
+def _collect(columns: _Columns, ordinal: int, terms: PassageTerms, term_ids: TermIds) -> None:
+    columns.ordinals.append(ordinal)
+    for field_, counts in _fields(terms):
+        columns.term_ids += map(term_ids[field_].__getitem__, counts)
+        columns.tfs += counts.values()
+        columns.runs.append((len(counts), ordinal, counts.total()))
+
+
+def _count(totals: Totals, policy_id: int | None, lengths: tuple[int, int], *, sign: int) -> None:
+    for field_, length in zip((LexicalField.WORD.value, LexicalField.BIGRAM.value), lengths, strict=True):
+        totals[field_, policy_id, "chunks"] += sign * bool(length)
+        totals[field_, policy_id, "length"] += sign * length
+
+
+def _add_statistics(totals: Totals) -> None:
+    # In one order, for each row stays locked until the commit.
+    keys = sorted({(field_, policy_id) for field_, policy_id, _what in totals}, key=lambda key: (key[0], key[1] or 0))
+    changes = [(totals[(*key, "chunks")], totals[(*key, "length")], *key) for key in keys]
+    if any(chunks or length for chunks, length, _field, _policy in changes):
+        with connection.cursor() as cursor:
+            cursor.execute(_MAKE_STATISTICS, [[key[0] for key in keys], [key[1] for key in keys]])
+            cursor.executemany(_ADD_STATISTICS, changes)

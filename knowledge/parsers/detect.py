@@ -1,0 +1,160 @@
+"""Decide what a file is, by its content first and its name second."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePath
+
+from knowledge.parsers.archive import entry_names, read_entry
+from knowledge.parsers.encoding import decoding_error
+from knowledge.parsers.errors import ParseError, corrupted, parse_error
+
+SUPPORTED_FORMATS = ("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "epub", "ipynb")
+
+_TEXT_EXTENSIONS = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".log": "txt",
+    ".md": "md",
+    ".markdown": "md",
+    ".mdown": "md",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".ipynb": "ipynb",
+}
+_BINARY_EXTENSIONS = frozenset(
+    {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
+)
+_CONVERT = {
+    ".doc": "docx",
+    ".dot": "docx",
+    ".rtf": "docx",
+    ".odt": "docx",
+    ".xls": "xlsx",
+    ".xlsb": "xlsx",
+    ".ods": "xlsx",
+    ".ppt": "pptx",
+    ".odp": "pptx",
+    ".jtd": "docx",
+    ".msg": "html",
+}
+_OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HEAD_BYTES = 1 << 16
+_HTML_START = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S)
+_OPEN_DOCUMENT = {b"text": (".odt", "docx"), b"spreadsheet": (".ods", "xlsx"), b"presentation": (".odp", "pptx")}
+_MAIN_PARTS = (
+    (b"wordprocessingml.document.main", "docx"),
+    (b"ms-word.document.macroEnabled.main", "docx"),
+    (b"wordprocessingml.template.main", "docx"),
+    (b"spreadsheetml.sheet.main", "xlsx"),
+    (b"ms-excel.sheet.macroEnabled.main", "xlsx"),
+    (b"spreadsheetml.template.main", "xlsx"),
+    (b"presentationml.presentation.main", "pptx"),
+    (b"ms-powerpoint.presentation.macroEnabled.main", "pptx"),
+    (b"presentationml.slideshow.main", "pptx"),
+    (b"presentationml.template.main", "pptx"),
+    (b"ms-powerpoint.slideshow.macroEnabled.main", "pptx"),
+    (b"ms-powerpoint.template.macroEnabled.main", "pptx"),
+    (b"ms-word.template.macroEnabledTemplate.main", "docx"),
+    (b"ms-excel.template.macroEnabled.main", "xlsx"),
+)
+
+
+def detect_format(path: Path, *, filename: str) -> str:
+    """Name the format that the file's content has; ``filename`` decides between kinds of text only.
+
+    :raises ParseError: ``empty_file``, ``lock_file``, ``encrypted``, ``convert_first``, ``corrupted`` when the
+        content is not what the name promises, or ``unsupported_format``.
+    """
+    name = PurePath(filename).name
+    extension = PurePath(filename).suffix.lower()
+    if path.stat().st_size == 0:
+        raise parse_error("empty_file")
+    if name.startswith("~$"):
+        raise parse_error("lock_file")
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_format(path, extension)
+    if head.startswith(_OLE2_MAGIC):
+        raise _ole2_error(path, extension)
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    return _text_format(head, extension)
+
+
+def _zip_format(path: Path, extension: str) -> str:
+    try:
+        names = entry_names(path)
+    except ParseError as error:
+        raise corrupted(extension.lstrip(".") or "zip", "zip") from error
+    if "[Content_Types].xml" in names:
+        content_types = read_entry(path, "[Content_Types].xml")
+        for marker, format_name in _MAIN_PARTS:
+            if marker in content_types:
+                return format_name
+        if b"ms-excel.sheet.binary" in content_types:
+            raise _convert_error(".xlsb", "xlsx")
+    if "mimetype" in names:
+        return _by_mimetype(read_entry(path, "mimetype", max_bytes=200))
+    if extension in _BINARY_EXTENSIONS:
+        raise corrupted(extension.lstrip("."), "zip without the expected parts")
+    raise _unsupported("zip")
+
+
+def _by_mimetype(mimetype: bytes) -> str:
+    if mimetype.strip() == b"application/epub+zip":
+        return "epub"
+    for kind, (extension, target) in _OPEN_DOCUMENT.items():
+        if kind in mimetype and b"opendocument" in mimetype:
+            raise _convert_error(extension, target)
+    raise _unsupported(mimetype.decode("ascii", "replace").strip())
+
+
+def _ole2_error(path: Path, extension: str) -> ParseError:
+    """Tell an encrypted Office file from a file of the old binary formats: both are OLE2 containers."""
+    content = path.read_bytes()
+    if "EncryptedPackage".encode("utf-16-le") in content:
+        return parse_error("encrypted")
+    streams = (("WordDocument", ".doc"), ("Workbook", ".xls"), ("PowerPoint Document", ".ppt"))
+    for stream, old_extension in streams:
+        if stream.encode("utf-16-le") in content:
+            return _convert_error(old_extension, _CONVERT[old_extension])
+    if extension in _CONVERT:
+        return _convert_error(extension, _CONVERT[extension])
+    return _unsupported("OLE2")
+
+
+def _text_format(head: bytes, extension: str) -> str:
+    if _HTML_START.match(head):
+        return "html"
+    if head.startswith(b"{\\rtf"):
+        raise _convert_error(".rtf", "docx")
+    if extension in _CONVERT:
+        raise _convert_error(extension, _CONVERT[extension])
+    if extension in _BINARY_EXTENSIONS:
+        raise corrupted(extension.lstrip("."), "unexpected content")
+    if error := _text_error(head):
+        # A file that calls itself text is told what is wrong with its text.
+        raise error if extension in _TEXT_EXTENSIONS else _unsupported(extension or "binary")
+    return _TEXT_EXTENSIONS.get(extension, "txt")
+
+
+def _text_error(head: bytes) -> ParseError | None:
+    """Return why the first bytes are no text; the read may have ended inside a character, so up to 3 are spared."""
+    if not head.strip():
+        return None
+    spare = 3 if len(head) == _HEAD_BYTES else 0
+    errors = [error for cut in range(spare + 1) if (error := decoding_error(head[: len(head) - cut]))]
+    return errors[0] if len(errors) > spare else None
+
+
+def _convert_error(extension: str, target: str) -> ParseError:
+    return parse_error("convert_first", format=extension.lstrip("."), target=target)
+
+
+def _unsupported(detail: str) -> ParseError:
+    return parse_error("unsupported_format", detail=detail, supported=", ".join(SUPPORTED_FORMATS))

@@ -1,0 +1,97 @@
+"""What stands beside a Word document's text: footnotes and endnotes, comments, tracked changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from docx.parts.document import DocumentPart
+from lxml import etree
+
+from knowledge.parsers.docx.names import qn
+from knowledge.parsers.docx.text import is_hidden
+from knowledge.parsers.errors import corrupted
+from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.render import single_line
+from knowledge.types.notices import Notice
+
+_CHANGES = (qn("w:ins"), qn("w:del"), qn("w:moveFrom"), qn("w:moveTo"))
+
+
+class Notes:
+    """The texts of footnotes and endnotes, each given out once, where its mark stands first."""
+
+    def __init__(self, part: DocumentPart, text_of: Callable[[Element], str]) -> None:
+        self._texts = _texts(part, "footnotes", "", text_of) | _texts(part, "endnotes", "e", text_of)
+
+    def take(self, marks: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return the lines of the marked footnotes and endnotes that were not given out yet."""
+        footnotes: list[str] = []
+        endnotes: list[str] = []
+        for mark in marks:
+            if text := self._texts.pop(mark, ""):
+                (endnotes if mark.startswith("e") else footnotes).append(f"[^{mark}]: {text}")
+        return footnotes, endnotes
+
+
+def _texts(part: DocumentPart, kind: str, lead: str, text_of: Callable[[Element], str]) -> dict[str, str]:
+    """Map marks to texts; separators have no text and are left out."""
+    root = _related(part, kind)
+    if root is None:
+        return {}
+    notes = ((note.get(qn("w:id")), single_line(text_of(note))) for note in root)
+    return {lead + number: text for number, text in notes if number and text}
+
+
+def _related(part: DocumentPart, kind: str) -> Element | None:
+    for relation in part.rels.values():
+        if relation.reltype.rpartition("/")[2] == kind and not relation.is_external:
+            try:
+                return etree.fromstring(relation.target_part.blob, etree.XMLParser(resolve_entities=False))
+            except etree.XMLSyntaxError as error:
+                raise corrupted("docx", kind) from error
+    return None
+
+
+def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> tuple[Notice, ...]:
+    """Count what is kept out of the text: comments, tracked changes, hidden text, files inserted whole.
+
+    ``inserted_read`` of the inserted files are part of the text.
+    """
+    notices: list[Notice] = []
+    comments = _related(part, "comments")
+    if comments is not None and (count := sum(1 for _ in comments.iterchildren(qn("w:comment")))):
+        notices.append(
+            Notice(
+                code="comments_left_out",
+                ja=f"コメント {count} 件は本文に含めていません。",
+                en=f"{count} comment(s) are not part of the text.",
+            )
+        )
+    if inserted := sum(1 for _ in body.iter(qn("w:altChunk"))) - inserted_read:
+        notices.append(
+            Notice(
+                code="inserted_files_left_out",
+                ja=f"挿入された別ファイル {inserted} 件は取り込んでいません。Word で開いて保存し直すと本文になります。",
+                en=f"{inserted} inserted file(s) were left out. "
+                "Opening and saving the document in Word makes them part of the text.",
+            )
+        )
+    if hidden := sum(
+        1 for run in body.iter(qn("w:r")) if is_hidden(run) and next(run.iter(qn("w:t")), None) is not None
+    ):
+        notices.append(
+            Notice(
+                code="hidden_text",
+                ja=f"隠し文字が {hidden} 箇所あり、取り込んでいません。",
+                en=f"Hidden text in {hidden} place(s) was left out.",
+            )
+        )
+    if changes := sum(1 for _ in body.iter(*_CHANGES)):
+        notices.append(
+            Notice(
+                code="tracked_changes",
+                ja=f"変更履歴が {changes} 箇所あります。すべて承諾した状態の本文を取り込みました。",
+                en=f"{changes} tracked change(s): the text was read as if all were accepted.",
+            )
+        )
+    return tuple(notices)

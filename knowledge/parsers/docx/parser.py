@@ -1,0 +1,243 @@
+"""Word documents: body in order, headings from styles and outline levels, computed numbers, tables, footnotes."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+from docx.opc.constants import CONTENT_TYPE
+from docx.opc.exceptions import OpcError, PackageNotFoundError
+from docx.opc.part import PartFactory
+from docx.package import Package
+from docx.parts.document import DocumentPart
+from lxml import etree
+
+from knowledge.parsers.docx.inserted import insert_file
+from knowledge.parsers.docx.names import qn
+from knowledge.parsers.docx.notes import Notes, beside_notices
+from knowledge.parsers.docx.numbering import ListMark, Numbering
+from knowledge.parsers.docx.styles import ParagraphStyle, Styles
+from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragraphs, table_grid
+from knowledge.parsers.docx.text import Figure, Paragraph, read_paragraph
+from knowledge.parsers.docx.unstyled import UnstyledHeadings
+from knowledge.parsers.errors import corrupted
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.ooxml.beside import embedded_notices
+from knowledge.parsers.ooxml.drawings import drawing_text
+from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.pictures import PictureIntake
+from knowledge.parsers.render import MarkdownBuilder, single_line
+from knowledge.text.numbering import heading_number, is_caption
+from knowledge.types.documents import BlockKind, ParsedDocument
+
+_MAX_HEADING = 200
+_MACRO_ENABLED = "application/vnd.ms-word.document.macroEnabled.main+xml"
+_MACRO_TEMPLATE = "application/vnd.ms-word.template.macroEnabledTemplate.main+xml"
+_TEMPLATE = "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"
+_BROKEN = (OpcError, PackageNotFoundError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
+_CONTENTS_ENTRY = re.compile(r"(?:toc|目次)\s*[1-9]")
+_CONTENTS_HEADINGS = frozenset({"toc heading", "目次の見出し"})
+
+
+class DocxParser:
+    """Reads the text that Word shows with all changes accepted; macros and links are never followed."""
+
+    formats: tuple[str, ...] = ("docx",)
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+
+    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
+        """Parse the file. :raises ParseError: ``corrupted``."""
+        part = _open(path)
+        body = part.element.find(qn("w:body"))
+        if body is None:
+            raise corrupted("docx", "no body")
+        pictures = PictureIntake(self._limits)
+        reader = _BodyReader(part, body, pictures)
+        reader.read_all(body)
+        builder = reader.builder
+        return ParsedDocument(
+            format="docx",
+            markdown=builder.markdown(),
+            blocks=builder.blocks,
+            figures=builder.figures(),
+            title=reader.title or single_line(part.core_properties.title or "") or None,
+            notices=(
+                *beside_notices(part, body, inserted_read=reader.inserted),
+                *embedded_notices(path),
+                *pictures.notices(),
+            ),
+        )
+
+
+def _open(path: Path) -> DocumentPart:
+    for content_type in (_MACRO_ENABLED, _TEMPLATE, _MACRO_TEMPLATE, CONTENT_TYPE.WML_DOCUMENT_MAIN):
+        PartFactory.part_type_for[content_type] = DocumentPart
+    try:
+        part = Package.open(str(path)).main_document_part
+    except _BROKEN as error:
+        raise corrupted("docx", type(error).__name__) from error
+    if not isinstance(part, DocumentPart):
+        raise corrupted("docx", "no document part")
+    return part
+
+
+class _BodyReader:
+    """Turns body elements into blocks; consecutive list paragraphs gather into one list block.
+
+    Footnotes wait for the end of their section, endnotes for that of the document.
+    """
+
+    def __init__(self, part: DocumentPart, body: Element, pictures: PictureIntake) -> None:
+        self.builder = MarkdownBuilder()
+        self.title: str | None = None
+        self.inserted = 0
+        self._styles = Styles(part)
+        self._numbering = Numbering(part)
+        self._part = part
+        self._pictures = pictures
+        self._cells = CellReader(self._styles, self._numbering)
+        self._unstyled = UnstyledHeadings(body, self._styles)
+        self._notes = Notes(part, self._cells.text)
+        self._footnotes: list[str] = []
+        self._endnotes: list[str] = []
+        self._list_lines: list[str] = []
+
+    def read_all(self, body: Element) -> None:
+        """Append the blocks of the whole body and the notes that are left at its end."""
+        self.read(body)
+        self._flush_footnotes()
+        self._add_notes(self._endnotes)
+
+    def read(self, container: Element) -> None:
+        """Append the blocks of every paragraph, table and inserted file in the container."""
+        for element in body_elements(container, with_files=True):
+            if element.tag == qn("w:p"):
+                self._paragraph(element)
+                continue
+            self._flush_list()
+            if element.tag == qn("w:tbl"):
+                self._table(element)
+            else:
+                self._file(element)
+        self._flush_list()
+
+    def _paragraph(self, element: Element) -> None:
+        paragraph = read_paragraph(element)
+        style = self._styles.of_paragraph(element)
+        # An empty paragraph has its number as well, as long as its mark is not deleted.
+        mark = None if paragraph.is_gone else self._numbering.mark(style.numbering)
+        if _CONTENTS_ENTRY.fullmatch(style.name):
+            self._contents_entry(paragraph.text, style.name)
+        elif level := self._level(element, style, paragraph.text, mark):
+            self._heading(paragraph.text, level, mark)
+        elif mark is not None and paragraph.text.strip():
+            indent = "  " * mark.level
+            self._list_lines.append(f"{indent}{mark.text or '-'} {single_line(paragraph.text)}")
+        else:
+            self._plain(paragraph, style.name)
+        self._extras(paragraph)
+
+    def _level(self, element: Element, style: ParagraphStyle, text: str, mark: ListMark | None) -> int | None:
+        number = mark.text if mark is not None else ""
+        return _heading_level(style, text) or (
+            self._unstyled.level(element, f"{number} {text}") if text.strip() else None
+        )
+
+    def _contents_entry(self, text: str, style_name: str) -> None:
+        title, tab, page = text.strip().rpartition("\t")
+        line = f"{single_line(title)} … {page}" if tab else single_line(text)
+        if line:
+            self._list_lines.append(f"{'  ' * (int(style_name[-1]) - 1)}- {line}")
+
+    def _heading(self, text: str, level: int, mark: ListMark | None) -> None:
+        self._flush_list()
+        self._flush_footnotes()
+        title = single_line(text)
+        if mark is not None and mark.text and heading_number(title) is None:
+            title = f"{mark.text} {title}"
+        if not self.builder.blocks and level == 1 and heading_number(title) is None:
+            self.title = self.title or title
+        self.builder.add(BlockKind.HEADING, title, level=level)
+
+    def _plain(self, paragraph: Paragraph, style_name: str) -> None:
+        text = paragraph.text.strip()
+        if not text:
+            return
+        self._flush_list()
+        if style_name in ("title", "表題"):
+            self.title = self.title or single_line(text)
+        captioned = style_name in ("caption", "図表番号") or is_caption(text)
+        self.builder.add(BlockKind.CAPTION if captioned else BlockKind.PARAGRAPH, paragraph.text)
+
+    def _extras(self, paragraph: Paragraph) -> None:
+        """Append the pictures and text boxes that hang on a paragraph, and keep its notes for later."""
+        if paragraph.figures or paragraph.boxes:
+            self._flush_list()
+        for figure in paragraph.figures:
+            self._figure(figure)
+        for box in paragraph.boxes:
+            self.read(box)
+        self._keep_notes(paragraph.notes)
+
+    def _figure(self, figure: Figure) -> None:
+        parts = [blob for relation in figure.relations if (blob := self._related(relation)) is not None]
+        if figure.kind == "image":
+            taken = [self._pictures.take(blob, alt_text=figure.alt) for blob in parts]
+            text = f"![{single_line(figure.alt)}](image)"
+            self.builder.add(BlockKind.FIGURE, text, pictures=[picture for picture in taken if picture])
+            return
+        words = " / ".join(filter(None, [single_line(figure.alt), *map(drawing_text, parts)]))
+        self.builder.add(BlockKind.FIGURE, f"![{words}]({figure.kind})")
+
+    def _related(self, relation_id: str) -> bytes | None:
+        """Return a part's bytes; None for links out of the document, which are never followed."""
+        relation = self._part.rels.get(relation_id)
+        if relation is None or relation.is_external:
+            return None
+        blob: bytes = relation.target_part.blob
+        return blob
+
+    def _file(self, element: Element) -> None:
+        relation = self._part.rels.get(element.get(qn("r:id"), ""))
+        if relation is not None and not relation.is_external:
+            self.inserted += insert_file(relation.target_part, self.builder, self._pictures)
+
+    def _keep_notes(self, marks: list[str]) -> None:
+        footnotes, endnotes = self._notes.take(marks)
+        self._footnotes.extend(footnotes)
+        self._endnotes.extend(endnotes)
+
+    def _flush_footnotes(self) -> None:
+        lines, self._footnotes = self._footnotes, []
+        self._add_notes(lines)
+
+    def _add_notes(self, lines: list[str]) -> None:
+        for line in lines:
+            self.builder.add(BlockKind.PARAGRAPH, line)
+
+    def _table(self, element: Element) -> None:
+        rows = table_grid(element)
+        cells = [cell for row in rows for cell, _ in row.values()]
+        if len(cells) == 1:  # a frame drawn around text
+            self.read(cells[0])
+            return
+        self.builder.add(BlockKind.TABLE, self._cells.markdown(rows))
+        for paragraph in (found for cell in cells for found in cell_paragraphs(cell)):
+            for figure in paragraph.figures:
+                self._figure(figure)
+            self._keep_notes(paragraph.notes)
+
+    def _flush_list(self) -> None:
+        lines, self._list_lines = self._list_lines, []
+        self.builder.add(BlockKind.LIST, "\n".join(lines))
+
+
+def _heading_level(style: ParagraphStyle, text: str) -> int | None:
+    """Judge by style, but a caption or a long paragraph that wears a heading's style is none."""
+    title = text.strip()
+    if style.name in _CONTENTS_HEADINGS:
+        return 1
+    return style.heading_level if title and len(title) <= _MAX_HEADING and not is_caption(title) else None

@@ -1,0 +1,108 @@
+"""Tables of Word documents: cells by place, and their texts with the numbers that Word computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from knowledge.parsers.docx.names import qn
+from knowledge.parsers.docx.numbering import Numbering
+from knowledge.parsers.docx.styles import Styles
+from knowledge.parsers.docx.text import Paragraph, read_paragraph
+from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.render import render_table
+from knowledge.parsers.table_head import column_names
+
+_MAX_SPAN = 200
+
+GridRow: TypeAlias = dict[int, tuple[Element, int]]
+"""The cells of a row by the column where each starts, with the last column that it reaches."""
+
+
+def body_elements(container: Element, *, with_files: bool = False) -> Iterator[Element]:
+    """Yield paragraphs and tables in order, looking through content controls and accepted insertions.
+
+    ``with_files`` yields the places of inserted files (``w:altChunk``) as well.
+    """
+    wanted = (qn("w:p"), qn("w:tbl"), qn("w:altChunk")) if with_files else (qn("w:p"), qn("w:tbl"))
+    for element in container:
+        if element.tag in wanted:
+            yield element
+        elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")):
+            yield from body_elements(element, with_files=with_files)
+
+
+def table_grid(table: Element) -> list[GridRow]:
+    """Lay cells out by row; where a merged cell continues from above there is none."""
+    rows: list[GridRow] = []
+    for row in table.iterchildren(qn("w:tr")):
+        if row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None:
+            continue
+        before = row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}")
+        column = _span(before)
+        cells: GridRow = {}
+        for cell in _row_cells(row):
+            merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
+            span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
+            width = max(_span(span), 1)
+            if merge is None or merge.get(qn("w:val"), "continue") != "continue":
+                cells[column] = cell, column + width - 1
+            column += width
+        rows.append(cells)
+    return rows
+
+
+def _span(element: Element | None) -> int:
+    value = str(element.get(qn("w:val"), "0")) if element is not None else "0"
+    return min(int(value), _MAX_SPAN) if value.isdecimal() else 0
+
+
+def _row_cells(row: Element) -> Iterator[Element]:
+    for element in row:
+        if element.tag == qn("w:tc"):
+            yield element
+        elif element.tag in (qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml")):
+            yield from _row_cells(element)
+
+
+def cell_paragraphs(cell: Element) -> Iterator[Paragraph]:
+    """Yield the paragraphs of a cell, those of tables in it left out."""
+    for element in body_elements(cell):
+        if element.tag == qn("w:p"):
+            yield read_paragraph(element)
+
+
+class CellReader:
+    """Reads cells in document order, each once: their numbered paragraphs count along with the body's."""
+
+    def __init__(self, styles: Styles, numbering: Numbering) -> None:
+        self._styles = styles
+        self._numbering = numbering
+
+    def markdown(self, rows: list[GridRow]) -> str:
+        """Write a table of several cells."""
+        texts = [{column: (self.text(cell), last) for column, (cell, last) in row.items()} for row in rows]
+        head_rows, names = column_names(texts)
+        width = max((last + 1 for row in texts for _, last in row.values()), default=0)
+        head = [[names.get(column, "") for column in range(width)]] if head_rows else []
+        body = [[row[column][0] if column in row else "" for column in range(width)] for row in texts[head_rows:]]
+        return render_table(head + body)
+
+    def text(self, cell: Element) -> str:
+        """Return a cell's lines, each with its number; the rows of a table inside are lines as well."""
+        lines: list[str] = []
+        for element in body_elements(cell):
+            if element.tag == qn("w:tbl"):
+                rows = table_grid(element)
+                lines.extend(" ".join(self.text(inner) for inner, _ in row.values()).strip() for row in rows)
+            else:
+                lines.extend(self._paragraph(element))
+        return "\n".join(lines)
+
+    def _paragraph(self, element: Element) -> Iterator[str]:
+        paragraph = read_paragraph(element)
+        mark = self._numbering.mark(self._styles.of_paragraph(element).numbering)
+        number = "" if mark is None else mark.text or ("・" if paragraph.text.strip() else "")
+        yield f"{number} {paragraph.text}" if number else paragraph.text
+        for box in paragraph.boxes:
+            yield self.text(box)

@@ -1,0 +1,126 @@
+"""Fill the digit places of a number format."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+from knowledge.parsers.ooxml.number_format_codes import Section, Token
+
+_MAX_DIGITS = 15
+_GROUP = 3
+# Room for the largest double with all the places that a format can have.
+_EXACT = Context(prec=600, rounding=ROUND_HALF_UP)
+
+
+def general_number(number: float) -> str:
+    """Write a number without a needless fraction.
+
+    >>> general_number(10.0), general_number(0.1 + 0.2)
+    ('10', '0.3')
+    """
+    if number.is_integer() and abs(number) < 10**_MAX_DIGITS:
+        return str(int(number))
+    return f"{number:.{_MAX_DIGITS}g}"
+
+
+def format_digits(number: float, section: Section) -> str:
+    """Write a number that is not negative in a section without date parts; fractions (``# ?/?``) as decimals."""
+    kinds = {token.kind for token in section.tokens}
+    if "exponent" in kinds:
+        return _with_literals(section, _scientific(number, section))
+    if "general" in kinds or "digit" not in kinds or _is_fraction(section):
+        shown = general_number(number) if kinds & {"general", "digit"} else ""
+        return _with_literals(section, shown)
+    return _Places(section).fill(number)
+
+
+def _is_fraction(section: Section) -> bool:
+    slash = next((index for index, token in enumerate(section.tokens) if token.value == "/"), None)
+    after = section.tokens[slash + 1 :] if slash is not None else ()
+    return slash is not None and section.tokens[slash - 1].kind == "digit" and any(t.kind == "digit" for t in after)
+
+
+def _scientific(number: float, section: Section) -> str:
+    kinds = [token.kind for token in section.tokens]
+    mantissa = section.tokens[: kinds.index("exponent")]
+    point = next((index for index, token in enumerate(mantissa) if token.kind == "point"), len(mantissa))
+    decimals = sum(1 for token in mantissa[point:] if token.kind == "digit")
+    return f"{number:.{decimals}E}"
+
+
+def _with_literals(section: Section, shown: str) -> str:
+    """Put a number written as a whole between the section's own texts."""
+    parts: list[str] = []
+    places = ("digit", "point", "comma", "exponent", "general")
+    waiting = [shown]
+    for token in section.tokens:
+        if token.kind in places:
+            parts.extend(waiting)
+            waiting = []
+        elif token.value != "/":
+            parts.append(token.value)
+    return "".join(parts).strip()
+
+
+class _Places:
+    """The digit places of a section: how many stand before and after the point, and what scales the number."""
+
+    def __init__(self, section: Section) -> None:
+        self._tokens = section.tokens
+        kinds = [token.kind for token in section.tokens]
+        self._point = kinds.index("point") if "point" in kinds else len(kinds)
+        self._whole = [index for index in range(self._point) if kinds[index] == "digit"]
+        self._fraction = [index for index in range(self._point, len(kinds)) if kinds[index] == "digit"]
+        commas = [index for index, kind in enumerate(kinds) if kind == "comma"]
+        last = (self._whole or [self._point])[-1]
+        self._grouped = any((self._whole or [last])[0] < index < last for index in commas)
+        end = (self._fraction or [last])[-1]
+        thousands = sum(1 for index in commas if last < index < self._point or index > end)
+        self._shift = 2 * kinds.count("percent") - _GROUP * thousands
+
+    def fill(self, number: float) -> str:
+        """Write the number, which is not negative, rounded half up as Excel does."""
+        exact = Decimal(repr(number)).scaleb(self._shift, context=_EXACT)
+        rounded = exact.quantize(Decimal(1).scaleb(-len(self._fraction)), context=_EXACT)
+        whole, _, fraction = f"{rounded:f}".partition(".")
+        shown = self._whole_digits(whole.lstrip("0")) | self._fraction_digits(fraction)
+        return "".join(self._show(index, token, shown) for index, token in enumerate(self._tokens)).strip()
+
+    def _whole_digits(self, digits: str) -> dict[int, str]:
+        """Map places before the point to their digits; the first takes all that are left over."""
+        shown: dict[int, str] = {}
+        place = 0
+        for index in reversed(self._whole):
+            taken = digits[-1:] if index != self._whole[0] else digits
+            digits = digits[: len(digits) - len(taken)]
+            padding = {"0": "0", "?": " "}.get(self._tokens[index].value, "")
+            shown[index] = self._group(taken or padding, place)
+            place += max(len(taken), 1)
+        return shown
+
+    def _group(self, digits: str, place: int) -> str:
+        """Put commas behind the digits whose distance from the point, the last one's being ``place``, asks for one."""
+        if not self._grouped:
+            return digits
+        parts = []
+        for offset, digit in enumerate(reversed(digits)):
+            at = place + offset
+            comma = "," if at and at % _GROUP == 0 and digit.isdigit() else ""
+            parts.append(digit + comma)
+        return "".join(reversed(parts))
+
+    def _fraction_digits(self, digits: str) -> dict[int, str]:
+        """Map places behind the point to their digits; zeros at the end that the format leaves open are gone."""
+        shown: dict[int, str] = {}
+        open_end = True
+        for index, digit in reversed(list(zip(self._fraction, digits, strict=True))):
+            open_end = open_end and digit == "0" and self._tokens[index].value != "0"
+            shown[index] = "" if open_end else digit
+        return shown
+
+    def _show(self, index: int, token: Token, digits: dict[int, str]) -> str:
+        if token.kind == "digit":
+            return digits[index]
+        if token.kind == "point":
+            return "." if index != self._point or any(digits[place] for place in self._fraction) else ""
+        return "" if token.kind == "comma" else token.value

@@ -1,0 +1,1 @@
+"""Reading a file in a child process with limits of memory, time and size."""

@@ -1,0 +1,84 @@
+"""The process that parser children are forked from: ``python -m knowledge.parsers.process.host``.
+
+Starting Python and loading a format's libraries costs more processor time than reading most documents. A host does
+that once, opens no document itself, and forks a child for each: as fresh as a process of its own, and limited alone.
+
+A line on stdin names a child's request; its exit code (negative for a signal) is answered as a line on stdout. One
+request at a time. The host ends when its worker is gone, or after a minute without a request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import tempfile
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import BinaryIO
+
+from hub.core.collecting import collect_seldom
+from knowledge.parsers.process.child import ERRORS, REQUEST, RESULT, main
+from knowledge.parsers.registry import DOCUMENT_TASK, preload
+
+IDLE_S = 60.0
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> Path | None:
+    """Answer requests until there are no more; gives the folder of its request in a forked child, else None."""
+    while select.select([requests], [], [], IDLE_S)[0] and (line := requests.readline()):
+        request = json.loads(line)
+        _prepare(request["task"].partition(":")[0])
+        if request["task"] == DOCUMENT_TASK:
+            preload(request["filename"])
+        collect_seldom()
+        child = os.fork()
+        if not child:
+            return Path(request["folder"])
+        _, status = os.waitpid(child, 0)
+        answers.write(b"%d\n" % os.waitstatus_to_exitcode(status))
+    return None
+
+
+@cache
+def _prepare(module: str) -> None:
+    """Import a task's module; its ``prepare()``, if it has one, loads once what each child would load."""
+    getattr(import_module(module), "prepare", lambda: None)()
+
+
+def work_in(folder: Path) -> None:
+    """Make a forked child what a process of its own would be: no way to its host's pipes, a private folder."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    errors = os.open(folder / ERRORS, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for target, source in enumerate((nowhere, nowhere, errors)):
+        os.dup2(source, target)
+    os.close(nowhere)
+    os.close(errors)
+    os.environ |= {"HOME": str(folder), "TMPDIR": str(folder)}
+    tempfile.tempdir = None  # asked for again in the child
+    os.chdir(folder)
+
+
+def _inherited_bytes() -> int:
+    """How much address space is taken already; 0 where the kernel doesn't tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    # Unbuffered, so that select sees what has not been read.
+    with (
+        os.fdopen(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as requests,
+        os.fdopen(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as answers,
+    ):
+        folder = serve(requests, answers)
+    if folder is not None:
+        work_in(folder)
+        main(folder / REQUEST, folder / RESULT, inherited_bytes=_inherited_bytes())
+        # Taking down every module that the host had loaded costs more processor time than many documents.
+        os._exit(0)

@@ -1,0 +1,72 @@
+"""Choose the parser of a format. Each is imported only when it is needed: a child process reads one file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import cast
+
+from knowledge.parsers.archive import check_archive
+from knowledge.parsers.detect import detect_format
+from knowledge.parsers.errors import parse_error, readable_size
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.serialize import dump_document
+from knowledge.ports import Parser
+from knowledge.types.documents import ParsedDocument
+
+_PACKAGE = "knowledge.parsers"
+DOCUMENT_TASK = f"{_PACKAGE}.registry:read_document"
+_PARSERS = {
+    "md": ("markdown", "MarkdownParser"),
+    "txt": ("text", "TextParser"),
+    "csv": ("csv_table", "CsvParser"),
+    "html": ("html.parser", "HtmlParser"),
+    "docx": ("docx.parser", "DocxParser"),
+    "xlsx": ("xlsx.parser", "XlsxParser"),
+    "pptx": ("pptx.parser", "PptxParser"),
+    "pdf": ("pdf.parser", "PdfParser"),
+    "epub": ("other", "MarkitdownParser"),
+    "ipynb": ("other", "MarkitdownParser"),
+}
+_ARCHIVES = frozenset({"docx", "xlsx", "pptx", "epub"})
+
+
+def load_parser(format_name: str, limits: ParseLimits) -> Parser:
+    """Import and make the parser of a format. :raises KeyError: when there is none."""
+    module_name, class_name = _PARSERS[format_name]
+    parser_class = getattr(import_module(f"{_PACKAGE}.{module_name}"), class_name)
+    return cast(Parser, parser_class(limits))
+
+
+def preload(filename: str) -> None:
+    """Import the parser that a file's name promises, without looking at the file; the rare ones are left out.
+
+    Which parser reads the file is decided by its content, later.
+    """
+    suffix = PurePath(filename).suffix.lower().removeprefix(".")
+    module_name, _class_name = _PARSERS.get({"htm": "html", "markdown": "md"}.get(suffix, suffix), ("other", ""))
+    if module_name != "other":
+        import_module(f"{_PACKAGE}.{module_name}")
+
+
+def read_document(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
+    """The task of a child that reads a document: its JSON, with the pictures as files in ``folder``."""
+    return dump_document(parse_file(path, filename=filename, limits=limits), folder)
+
+
+def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Detect the file's format and parse it in this process; containers are checked before they are opened.
+
+    :raises ParseError: with the reason when the file can't be read.
+    """
+    size_bytes = path.stat().st_size
+    if size_bytes > limits.max_input_bytes:
+        size, limit = readable_size(size_bytes), readable_size(limits.max_input_bytes)
+        raise parse_error("too_large", size=size, limit=limit)
+    format_name = detect_format(path, filename=filename)
+    if format_name in _ARCHIVES:
+        check_archive(path, format_name=format_name, limits=limits)
+    parsed = load_parser(format_name, limits).parse(path, filename=filename)
+    if not parsed.markdown and not parsed.pages_needing_ocr:
+        raise parse_error("no_content")
+    return parsed

@@ -1,0 +1,201 @@
+"""Excel workbooks: every visible sheet a section, its regions tables or text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from knowledge.parsers.csv_table import column_name, row_ranges
+from knowledge.parsers.errors import parse_error
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.ooxml.beside import embedded_notices
+from knowledge.parsers.pictures import PictureIntake
+from knowledge.parsers.render import MarkdownBuilder, render_table, single_line
+from knowledge.parsers.xlsx.drawings import Shape
+from knowledge.parsers.xlsx.layout import regions
+from knowledge.parsers.xlsx.reader import Sheet, WorkbookReader
+from knowledge.parsers.xlsx.region import Region, Row
+from knowledge.text.numbering import heading_number, is_caption
+from knowledge.text.structure import is_contents_title
+from knowledge.types.documents import BlockKind, ParsedDocument
+from knowledge.types.notices import Notice
+
+_SHEET_LEVEL = 2
+_MAX_HEADING = 60
+_NUMBER_ALONE = re.compile(r"[0-9０-９]{1,2}(?:[.．-][0-9０-９]{1,2})*[.．]?")
+_HEADING = re.compile(r"(?P<n>[0-9]{1,2}(?:[.-][0-9]{1,2})+)(?:\.?\s*|\.?\s+[0-9]{1,3})[^\W\d_]")
+_TOP_HEADING = re.compile(r"[0-9]{1,2}\.\s*[^\W\d_]")
+_EXPLAINS = re.compile(r"・・|…|：|:")
+
+
+class XlsxParser:
+    """Reads cell values as shown; hidden sheets, rows and columns stay out, formulas count by their stored result."""
+
+    formats: tuple[str, ...] = ("xlsx",)
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._limits = limits
+
+    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
+        """Parse the file. :raises ParseError: ``corrupted``, ``too_many_cells``, or ``no_content`` of blank sheets."""
+        builder = MarkdownBuilder()
+        pictures = PictureIntake(self._limits)
+        reader = WorkbookReader(path, pictures, max_cells=self._limits.max_cells)
+        shows_something = False
+        for sheet in reader.sheets():
+            _add_sheet(builder, sheet)
+            shows_something |= bool(sheet.cells or sheet.shapes)
+        if not shows_something:
+            raise parse_error("no_content")
+        return ParsedDocument(
+            format="xlsx",
+            markdown=builder.markdown(),
+            blocks=builder.blocks,
+            figures=builder.figures(),
+            notices=(*_notices(reader), *embedded_notices(path), *pictures.notices()),
+        )
+
+
+def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:
+    builder.add(BlockKind.HEADING, sheet.name, level=_SHEET_LEVEL, sheet=sheet.name)
+    shapes = deque(sheet.shapes)
+    found = list(regions(sheet.cells, sheet.merged))
+    headings = _Headings(sheet.name, found)
+    for region in found:
+        while shapes and shapes[0].row < region.rows[0].number:
+            _add_shape(builder, sheet.name, shapes.popleft())
+        if region.table:
+            table = render_table(region.grid())
+            rows = row_ranges(region.row_numbers)
+            builder.add(BlockKind.TABLE, table, sheet=sheet.name, cell=region.cell, rows=rows)
+        else:
+            _add_text(builder, sheet.name, region, headings)
+    for shape in shapes:
+        _add_shape(builder, sheet.name, shape)
+
+
+def _add_shape(builder: MarkdownBuilder, sheet: str, shape: Shape) -> None:
+    kind = BlockKind.FIGURE if shape.figure else BlockKind.PARAGRAPH
+    text = f"![{shape.text}]({shape.figure})" if shape.figure else shape.text
+    cell = f"{column_name(shape.column)}{shape.row}"
+    builder.add(kind, text, sheet=sheet, cell=cell, pictures=shape.pictures)
+
+
+def _add_text(builder: MarkdownBuilder, sheet: str, region: Region, headings: _Headings) -> None:
+    for level, part in _by_heading(region, headings):
+        text = "\n".join(part.lines())
+        kind = BlockKind.CAPTION if is_caption(text) else BlockKind.PARAGRAPH
+        if level:
+            kind = BlockKind.HEADING
+        builder.add(kind, text, level=level, sheet=sheet, cell=part.cell)
+
+
+def _by_heading(region: Region, headings: _Headings) -> Iterator[tuple[int | None, Region]]:
+    """Part numbered heading lines from the text around them."""
+    for level, rows in groupby(region.rows, key=headings.level):
+        stretch = tuple(rows)
+        for part in [(row,) for row in stretch] if level else [stretch]:
+            yield level, Region(rows=part, table=False)
+
+
+class _Headings:
+    """Tells the numbered headings of one sheet from its text.
+
+    Design documents on graph paper number their headings 2.4. or 2.4.1.; a number of one part (2.) is a heading where
+    it stands first after an empty row, no list goes on below it, and the sheet's own name has no number, which would
+    make it a part of what that heading names.
+    """
+
+    def __init__(self, sheet: str, found: Sequence[Region]) -> None:
+        self._sheet = single_line(sheet)
+        self._lists_contents = is_contents_title(sheet)
+        self._is_numbered_sheet = heading_number(self._sheet) is not None
+        self._top = {
+            region.rows[0].number
+            for region in found
+            if not region.table and self._is_top(region.rows[0]) and not any(map(self._is_numbered, region.rows[1:2]))
+        }
+
+    def level(self, row: Row) -> int | None:
+        """Return the level of a row that is a heading."""
+        if self._lists_contents or not _may_be_heading(row):
+            return None
+        if row.number in self._top:
+            return _SHEET_LEVEL + 1
+        text = _row_text(row)
+        match = _HEADING.match(text)
+        if not match or not self._is_title(text):
+            return None
+        depth = len(re.split(r"[.-]", match["n"])) - (0 if self._top else 1)
+        return min(_SHEET_LEVEL + depth, 6)
+
+    def _is_title(self, text: str) -> bool:
+        return len(text) <= _MAX_HEADING and not text.endswith(("。", "、")) and text != self._sheet
+
+    def _is_top(self, row: Row) -> bool:
+        text = _row_text(row)
+        if (
+            self._is_numbered_sheet
+            or not _may_be_heading(row)
+            or not _TOP_HEADING.match(text)
+            or _EXPLAINS.search(text)
+        ):
+            return False
+        return self._is_title(text)
+
+    def _is_numbered(self, row: Row) -> bool:
+        return _TOP_HEADING.match(_row_text(row)) is not None
+
+
+def _row_text(row: Row) -> str:
+    text = single_line(" ".join(row.cells[column] for column in sorted(row.cells)))
+    return unicodedata.normalize("NFKC", text)
+
+
+def _may_be_heading(row: Row) -> bool:
+    """Tell whether a row is one cell, or a number in a cell of its own and a title."""
+    first = row.cells[min(row.cells)]
+    return len(row.cells) == 1 or (len(row.cells) == 2 and _NUMBER_ALONE.fullmatch(first.strip()) is not None)
+
+
+def _notices(reader: WorkbookReader) -> tuple[Notice, ...]:
+    notices: list[Notice] = []
+    if reader.hidden_sheets:
+        notices.append(
+            Notice(
+                code="hidden_sheets",
+                ja=f"非表示のシート {reader.hidden_sheets} 枚は取り込んでいません。",
+                en=f"{reader.hidden_sheets} hidden sheet(s) were left out.",
+            )
+        )
+    if reader.hidden_cells:
+        notices.append(
+            Notice(
+                code="hidden_cells",
+                ja=f"非表示の行や列にあるセル {reader.hidden_cells} 個は取り込んでいません。",
+                en=f"{reader.hidden_cells} cell(s) in hidden rows or columns were left out.",
+            )
+        )
+    if reader.unresolved:
+        notices.append(
+            Notice(
+                code="formulas_without_results",
+                ja=f"計算結果が保存されていない数式が {reader.unresolved} 個あり、値の代わりに数式を取り込みました。"
+                "Excel で開いて保存し直すと値になります。",
+                en=f"{reader.unresolved} formula(s) have no stored result and stand as formulas. "
+                "Opening and saving the workbook in Excel stores the values.",
+            )
+        )
+    if reader.comments:
+        notices.append(
+            Notice(
+                code="comments_left_out",
+                ja=f"セルのコメント（メモ）{reader.comments} 件は本文に含めていません。",
+                en=f"{reader.comments} cell comment(s) are not part of the text.",
+            )
+        )
+    return tuple(notices)

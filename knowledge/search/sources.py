@@ -1,0 +1,114 @@
+"""Search in the hub, in the Amazon Bedrock knowledge base, or in both, each with an order of its own."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from hub.access.principals import Principal
+from hub.core.errors import Unavailable
+from knowledge.documents.filters import check_search_filter
+from knowledge.remote.bedrock_kb import Citation, KnowledgeBaseError
+from knowledge.search.hybrid import search
+from knowledge.search.query import check_query
+from knowledge.search.remote_collections import ask_knowledge_base, knowledge_base_config
+from knowledge.types.notices import Notice
+from knowledge.types.search import RemoteHit, SearchFilter, SearchQuery, SearchResult, SearchSource
+
+NOT_CONFIGURED = Notice(
+    code="bedrock_not_configured",
+    ja="Amazon Bedrock のナレッジベースが設定されていないため（BEDROCK_KB_ID）、そこは検索していません。",
+    en="No Amazon Bedrock knowledge base is configured (BEDROCK_KB_ID); it was not searched.",
+)
+NOT_FILTERED = Notice(
+    code="bedrock_not_filtered",
+    ja="Amazon Bedrock のナレッジベースでは絞り込みができないため、そこは検索していません。条件を外すと検索します。",
+    en="Filters do not hold in the Amazon Bedrock knowledge base; it was not searched. Leave them out to search it.",
+)
+LOCAL_UNAVAILABLE = Notice(
+    code="local_unavailable",
+    ja="このハブの検索が使えないため、Amazon Bedrock のナレッジベースだけで答えました。",
+    en="The hub's own search is not available; the Amazon Bedrock knowledge base alone answered.",
+)
+_NOTHING = SearchResult(hits=(), total_found=0)
+
+
+def search_sources(
+    principal: Principal, query: SearchQuery, *, source: SearchSource = SearchSource.LOCAL
+) -> SearchResult:
+    """Find passages in the hub, in the Bedrock knowledge base, or in both.
+
+    Bedrock's passages come in ``remote``, in its order and with its scores, which compare with nothing here: they are
+    not mixed with the hub's hits, and the threshold, modes and context do not concern them. Up to ``limit`` of them
+    come with the first page, and ``total_found`` counts them there. A knowledge base that is not configured, does not
+    answer or can't be filtered as asked leaves a notice. Raises as `knowledge.search.hybrid.search` does, NotFound for
+    a collection and InvalidInput for a document type in the filter that is not there; with ALL, Unavailable only when
+    neither answers.
+    """
+    check_search_filter(principal, query.filter)
+    if source is SearchSource.LOCAL:
+        return search(principal, query)
+    query = check_query(query)
+    remote = _NOTHING if query.after or query.offset else _ask_bedrock(principal, query)
+    if source is SearchSource.BEDROCK:
+        return remote
+    try:
+        local = search(principal, query)
+    except Unavailable:
+        if not remote.remote:
+            raise
+        return replace(remote, notices=(LOCAL_UNAVAILABLE, *remote.notices))
+    return replace(
+        local,
+        remote=remote.remote,
+        total_found=local.total_found + remote.total_found,
+        notices=(*local.notices, *remote.notices),
+        timings_ms={**local.timings_ms, **remote.timings_ms},
+    )
+
+
+def _ask_bedrock(principal: Principal, query: SearchQuery) -> SearchResult:
+    if not knowledge_base_config().kb_id.strip():
+        return replace(_NOTHING, notices=(NOT_CONFIGURED,))
+    if query.filter != SearchFilter():
+        return replace(_NOTHING, notices=(NOT_FILTERED,))
+    started = time.perf_counter()
+    try:
+        answer = ask_knowledge_base(principal=principal, query=query.text, max_results=query.limit, generate=False)
+    except KnowledgeBaseError as error:
+        return replace(_NOTHING, notices=(_unavailable(error),))
+    hits = tuple(_remote_hit(rank, citation) for rank, citation in enumerate(answer.citations, 1))
+    spent = round((time.perf_counter() - started) * 1000, 3)
+    return SearchResult(hits=(), remote=hits, total_found=len(hits), timings_ms={"bedrock": spent})
+
+
+def _unavailable(error: KnowledgeBaseError) -> Notice:
+    return Notice(
+        code="bedrock_unavailable",
+        ja=f"Amazon Bedrock のナレッジベースは答えませんでした（{error.error_type}）。{error.message}",
+        en=f"The Amazon Bedrock knowledge base did not answer ({error.error_type}). {error.message}",
+    )
+
+
+def _remote_hit(rank: int, citation: Citation) -> RemoteHit:
+    address = _address(citation)
+    return RemoteHit(
+        source=SearchSource.BEDROCK.value,
+        rank=rank,
+        title=PurePosixPath(address).name or address,
+        address=address,
+        content=citation.content,
+        location=citation.location,
+        score=citation.score,
+    )
+
+
+def _address(citation: Citation) -> str:
+    """The URI or URL in a location, whatever its type names it: s3Location.uri, webLocation.url, …"""
+    for part in citation.location.values():
+        if isinstance(part, dict):
+            found = next((part[name] for name in ("uri", "url", "id") if isinstance(part.get(name), str)), "")
+            if found:
+                return str(found)
+    return ""

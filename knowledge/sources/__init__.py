@@ -1,0 +1,24 @@
+"""Where watched files are read from: folders, S3 buckets and what speaks its protocol."""
+
+from knowledge.sources.base import (
+    FetchedFile,
+    FileUnreadable,
+    Heartbeat,
+    Listing,
+    SourceFile,
+    SourceReader,
+    SourceUnavailable,
+)
+from knowledge.sources.registry import normal_location, open_source
+
+__all__ = [
+    "FetchedFile",
+    "FileUnreadable",
+    "Heartbeat",
+    "Listing",
+    "SourceFile",
+    "SourceReader",
+    "SourceUnavailable",
+    "normal_location",
+    "open_source",
+]

@@ -1,0 +1,244 @@
+"""Changing check masters: drafts, approving, retiring, comparing. Every door calls these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import date
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.access.second_person import note_writer, require_second_person, require_withdrawal
+from hub.access.services import record_event
+from hub.core.errors import Conflict, InvalidInput
+from hub.core.languages import in_language
+from hub.core.publication import next_number
+from knowledge.models import DocumentType
+from review.evaluation.gate import check_publish
+from review.masters.content import ItemChange, ItemContent, diff_masters
+from review.masters.lint import Remark, Weight, lint_item
+from review.masters.listing import content_of, get_checklist_version, item_versions_of, version_in_force
+from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
+
+REMARKS_TOLD = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterDiff:
+    """What a version changes against another; ``base`` is None when it is the first."""
+
+    base: CheckListVersion | None
+    version: CheckListVersion
+    changes: tuple[ItemChange, ...]
+
+
+def create_checklist(
+    *,
+    principal: Principal,
+    code: str,
+    name_ja: str,
+    name_en: str = "",
+    document_types: Sequence[str] = (),
+    ontology_domain: str = "",
+) -> CheckList:
+    """Make a check list without versions; import one, or add one in the admin. Raises Conflict, InvalidInput."""
+    principal.require_hub_curator()
+    if CheckList.objects.filter(code=code).exists():
+        raise Conflict(_('There is a check list "{given}" already.'), code="checklist_exists", given=code)
+    known = sorted(DocumentType.objects.values_list("code", flat=True))
+    if unknown := sorted(set(document_types) - set(known)):
+        raise InvalidInput(
+            _("Unknown document types: {unknown}. Known: {known}."),
+            field="document_types",
+            unknown=", ".join(unknown),
+            known=", ".join(known),
+        )
+    with transaction.atomic():
+        made = CheckList.objects.create(
+            code=code,
+            name_ja=name_ja,
+            name_en=name_en or name_ja,
+            document_types=list(document_types),
+            ontology_domain=ontology_domain,
+        )
+        record_event(principal=principal, action="CONFIG_CHANGE", resource=f"checklist:{code}")
+    return made
+
+
+def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
+    """Store a draft, new ones under the next number; whoever saves it is its author. Raises Conflict for others."""
+    principal.require_hub_curator()
+    with transaction.atomic():
+        if version._state.adding:
+            version.number = _next_number(version)
+        _require_status(version, MasterStatus.DRAFT)
+        version.author_id = principal.user_id
+        note_writer(version, principal)
+        version.save()
+        record_event(principal=principal, action="CONFIG_CHANGE", resource=_resource(version))
+
+
+def draft_item(*, principal: Principal, content: ItemContent, reason: str = "") -> CheckItemVersion:
+    """Store a new draft version of an item, and the item when it is new."""
+    item, _made = CheckItem.objects.get_or_create(code=content.code, defaults={"category": content.category})
+    names = {field.name for field in fields(ItemContent)} - {"code", "criteria"}
+    values = {name: getattr(content, name) for name in names}
+    version = CheckItemVersion(item=item, reason=reason, criteria=dict(content.criteria), **values)
+    save_draft(principal=principal, version=version)
+    return version
+
+
+def draft_checklist(
+    *, principal: Principal, checklist: CheckList, items: Iterable[CheckItemVersion], reason: str = ""
+) -> CheckListVersion:
+    """Store a new draft version of a check list with these item versions, in this order."""
+    with transaction.atomic():
+        version = CheckListVersion(checklist=checklist, reason=reason)
+        save_draft(principal=principal, version=version)
+        CheckListEntry.objects.bulk_create(
+            CheckListEntry(checklist_version=version, item_version=item, position=position)
+            for position, item in enumerate(items)
+        )
+    return version
+
+
+def copy_checklist_version(*, principal: Principal, version: CheckListVersion) -> CheckListVersion:
+    """Start a new draft of the same check list with the same entries."""
+    return draft_checklist(principal=principal, checklist=version.checklist, items=item_versions_of(version))
+
+
+def approve_item_version(*, principal: Principal, version: CheckItemVersion) -> None:
+    """Approve a draft: it never changes again. Raises Conflict, InvalidInput (errors of the lint), Forbidden."""
+    principal.require_hub_curator()
+    with transaction.atomic():
+        locked = CheckItemVersion.objects.select_for_update(of=("self",)).select_related("item").get(pk=version.pk)
+        _require_status(locked, MasterStatus.DRAFT)
+        require_second_person(principal, [locked])
+        _require_no_errors(lint_item(content_of(locked)))
+        _approve_items(principal, [locked])
+    version.refresh_from_db()
+
+
+def approve_checklist_version(
+    *,
+    principal: Principal,
+    version: CheckListVersion,
+    effective_from: date | None = None,
+    effective_to: date | None = None,
+) -> None:
+    """Approve a draft and, with it, the draft item versions that it holds.
+
+    Days that are given replace those of the draft. It is measured first on the datasets that guard the list. Raises
+    Conflict (with the flipped cases, when the gate refuses), InvalidInput, Forbidden; nothing has changed then.
+    """
+    principal.require_hub_curator()
+    _require_status(version, MasterStatus.DRAFT)
+    require_second_person(principal, [version])
+    check_publish(version, principal=principal)
+    with transaction.atomic():
+        locked = CheckListVersion.objects.select_for_update().get(pk=version.pk)
+        _require_status(locked, MasterStatus.DRAFT)
+        items = item_versions_of(locked)
+        if not items:
+            raise InvalidInput(_("A version without entries can't be approved."), code="checklist_empty")
+        drafts = [item for item in items if item.status == MasterStatus.DRAFT]
+        require_second_person(principal, [locked, *drafts])
+        _require_usable(items)
+        locked.effective_from = effective_from or locked.effective_from
+        locked.effective_to = effective_to or locked.effective_to
+        if locked.effective_from and locked.effective_to and locked.effective_from > locked.effective_to:
+            raise InvalidInput(_("A version can't end before it begins."), field="effective_to")
+        _approve_items(principal, drafts)
+        _stamp(principal, locked)
+    version.refresh_from_db()
+
+
+def retire_version(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
+    """Take an approved version out of use; results that point at it stay. Raises Conflict: see require_withdrawal."""
+    principal.require_hub_curator()
+    with transaction.atomic():
+        locked = type(version)._default_manager.select_for_update(of=("self",)).get(pk=version.pk)
+        _require_status(locked, MasterStatus.APPROVED)
+        require_withdrawal(principal, locked)
+        locked.status, locked.retired_at = MasterStatus.RETIRED, timezone.now()
+        locked.save(update_fields=["status", "retired_at"])
+        record_event(principal=principal, action="MASTER_RETIRE", resource=_resource(locked))
+    version.refresh_from_db()
+
+
+def compare_versions(principal: Principal, code: str, *, number: int, base: int | None = None) -> MasterDiff:
+    """What a version changes, field by field, against ``base``; without one, against the number before it."""
+    version = get_checklist_version(principal, code, number)
+    if base is not None:
+        before: CheckListVersion | None = get_checklist_version(principal, code, base)
+    else:
+        before = version.checklist.versions.filter(number__lt=number).order_by("-number").first()
+    old = [content_of(item) for item in item_versions_of(before)] if before else []
+    new = [content_of(item) for item in item_versions_of(version)]
+    return MasterDiff(base=before, version=version, changes=diff_masters(old, new))
+
+
+def beside(version: CheckItemVersion) -> list[ItemContent]:
+    """The items next to this one in the check lists in force that hold it. For its lint."""
+    lists = CheckList.objects.filter(versions__entries__item_version__item_id=version.item_id).distinct()
+    masters = [master for checklist in lists if (master := version_in_force(checklist)) is not None]
+    return [content_of(item) for master in masters for item in item_versions_of(master)]
+
+
+def _next_number(version: CheckItemVersion | CheckListVersion) -> int:
+    if isinstance(version, CheckItemVersion):
+        CheckItem.objects.select_for_update().get(pk=version.item_id)
+        return next_number(CheckItemVersion.objects.filter(item_id=version.item_id))
+    CheckList.objects.select_for_update().get(pk=version.checklist_id)
+    return next_number(CheckListVersion.objects.filter(checklist_id=version.checklist_id))
+
+
+def _approve_items(principal: Principal, drafts: Iterable[CheckItemVersion]) -> None:
+    for version in drafts:
+        _stamp(principal, version)
+        if version.category and version.item.category != version.category:
+            CheckItem.objects.filter(pk=version.item_id).update(category=version.category)
+
+
+def _stamp(principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
+    version.status, version.approved_at = MasterStatus.APPROVED, timezone.now()
+    version.approved_by_id = principal.user_id
+    version.save()
+    people = require_second_person(principal, [version])
+    record_event(principal=principal, action="MASTER_PUBLISH", resource=_resource(version), **people)
+
+
+def _require_status(version: CheckItemVersion | CheckListVersion, wanted: MasterStatus) -> None:
+    if version.status != wanted:
+        raise Conflict(
+            _("{version} is {state}; this needs it to be {wanted}."),
+            code="master_state",
+            version=version,
+            state=version.get_status_display(),
+            wanted=wanted.label,
+        )
+
+
+def _require_usable(items: Sequence[CheckItemVersion]) -> None:
+    if retired := [str(item) for item in items if item.status == MasterStatus.RETIRED]:
+        raise InvalidInput(_("These item versions are retired: {versions}"), versions=", ".join(retired))
+    codes = [item.item.code for item in items]
+    if doubled := sorted({code for code in codes if codes.count(code) > 1}):
+        raise InvalidInput(_("These items stand in the list twice: {items}"), items=", ".join(doubled))
+    _require_no_errors([remark for item in items for remark in lint_item(content_of(item))])
+
+
+def _require_no_errors(remarks: Iterable[Remark]) -> None:
+    errors = [remark for remark in remarks if remark.weight is Weight.ERROR]
+    if errors:
+        told = "; ".join(
+            f"{each.item}: {in_language(each.message.ja, each.message.en)}" for each in errors[:REMARKS_TOLD]
+        )
+        raise InvalidInput(_("It can't be approved yet: {remarks}"), code="master_lint_errors", remarks=told)
+
+
+def _resource(version: CheckItemVersion | CheckListVersion) -> str:
+    return f"{version._meta.model_name}:{version}"

@@ -1,0 +1,143 @@
+"""Curating the prompts, and trying one on one check item and one document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.second_person import require_second_person
+from hub.access.versions import publish, save_draft, take_draft
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus
+from hub.llm.budget import Budget
+from hub.llm.providers.registry import get_provider
+from knowledge.documents.documents import get_document
+from knowledge.models import VersionContent
+from review.evaluation.candidates import find_prompt, prompt_candidate
+from review.evaluation.gate import let_through
+from review.judging.excerpts import find_material, plain_target, planted_in
+from review.judging.judge import Judge
+from review.judging.model_session import purpose_of, task_of
+from review.judging.prompts import numbers_in_force, texts_of
+from review.judging.types import Opinion
+from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptKind
+
+LONGEST_NOTE = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What was asked last, what came, and what it comes to. ``answer`` is None where no usable one came."""
+
+    messages: tuple[tuple[str, str], ...]
+    answer: Any
+    opinion: Opinion
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+
+
+def list_prompts(principal: Principal) -> QuerySet[JudgePrompt]:
+    """Every version of every prompt, the newest of each kind first. For curators of the hub."""
+    principal.require_hub_curator()
+    return JudgePrompt.objects.select_related("author").order_by("kind", "-number")
+
+
+def get_prompt(principal: Principal, kind: str, number: int) -> JudgePrompt:
+    """One version of a prompt. For curators of the hub. Raises NotFound."""
+    principal.require_hub_curator()
+    return find_prompt(kind, number)
+
+
+def draft_prompt(*, principal: Principal, kind: str, text: str, note: str = "") -> JudgePrompt:
+    """Store a draft under the next number of its kind. Raises InvalidInput."""
+    made = JudgePrompt(kind=kind, text=text, note=note)
+    save_prompt_draft(principal=principal, prompt=made)
+    return made
+
+
+def save_prompt_draft(*, principal: Principal, prompt: JudgePrompt) -> None:
+    """Store a draft, a new one under the next number of its kind; whoever saves it is its author.
+
+    Raises Forbidden, InvalidInput, Conflict (it is no draft).
+    """
+    principal.require_hub_curator()
+    if prompt.kind not in PromptKind.values:
+        known = ", ".join(PromptKind.values)
+        raise InvalidInput(_("kind: expected {known}, not {given!r}."), field="kind", known=known, given=prompt.kind)
+    if "\0" in prompt.text or "\0" in prompt.note or len(prompt.note) > LONGEST_NOTE:
+        raise InvalidInput(_("note: expected at most {limit} characters."), field="note", limit=LONGEST_NOTE)
+    save_draft(principal=principal, version=prompt)
+
+
+def publish_prompt(*, principal: Principal, prompt_id: int) -> JudgePrompt:
+    """Put a draft in force; the one of its kind that was in force is retired.
+
+    It is measured first on the datasets that guard prompts. Raises NotFound, and Conflict: no draft, or what the gate
+    says (with the flipped cases, when it refuses).
+    """
+    principal.require_hub_curator()
+    draft = JudgePrompt.objects.filter(pk=prompt_id, status=PublicationStatus.DRAFT).first()
+    if draft is not None:
+        require_second_person(principal, [draft])
+        let_through(principal, prompt_candidate(draft))
+    with transaction.atomic():
+        prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
+        if prompt is None:
+            raise NotFound(_("There is no such prompt."))
+        take_draft(prompt)
+        publish(principal=principal, version=prompt)
+    return prompt
+
+
+def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, document_id: str) -> Trial:
+    """Judge one check item on one document with a prompt, draft or not; nothing is stored of it but the audit line.
+
+    :raises NotFound: prompt, item or document. :raises LlmUnavailable: no model is configured.
+    """
+    principal.require_hub_curator()
+    document = get_document(principal, document_id, scope=Scope.REVIEW)
+    prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
+    item_version = _item(check_item)
+    version = document.current_version
+    content = VersionContent.objects.filter(version=version).first() if version else None
+    if prompt is None or item_version is None:
+        raise NotFound(_('There is no check item "{given}", or no such prompt.'), given=check_item)
+    if version is None or content is None:
+        raise Conflict(_("{path} has no text that could be judged."), path=document.path)
+    target = plain_target(version, content)
+    task = task_of(item_version, target)
+    judge = Judge(
+        principal=principal,
+        provider=get_provider(),
+        budget=Budget(max_tokens=settings.CONFIG.hub_llm_token_budget, max_cost=settings.CONFIG.hub_llm_cost_budget),
+        prompts=texts_of({**numbers_in_force(), prompt.kind: prompt.number}),
+        purpose=purpose_of(document, "prompt_trial"),
+        heartbeat=lambda: None,
+    )
+    opinion = judge.decide(task, find_material(version, target, task, planted_in(target)))
+    return _trial(judge, opinion)
+
+
+def _item(code: str) -> CheckItemVersion | None:
+    versions = CheckItemVersion.objects.select_related("item").filter(item__code=code)
+    return versions.exclude(status=MasterStatus.RETIRED).order_by("-number").first()
+
+
+def _trial(judge: Judge, opinion: Opinion) -> Trial:
+    last, used = judge.last, judge.budget.used
+    return Trial(
+        messages=tuple((message.role.value, message.text) for message in last.request.messages) if last else (),
+        answer=last.answer.data if last and last.answer else None,
+        opinion=opinion,
+        tokens_in=used.tokens_in,
+        tokens_out=used.tokens_out,
+        cost=used.cost,
+    )

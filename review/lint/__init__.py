@@ -1,0 +1,1 @@
+"""The text rules over any text."""

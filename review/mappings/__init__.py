@@ -1,0 +1,1 @@
+"""The mapping of check items to guideline articles."""

@@ -1,0 +1,1 @@
+"""Rules on words, quantities and totals that contradict each other."""

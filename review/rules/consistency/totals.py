@@ -1,0 +1,205 @@
+"""Totals that do not add up, and announced counts that the list below does not keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from knowledge.text.numerals import read_numeral
+from knowledge.text.outline import apparatus, inside, place
+from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
+from knowledge.types.documents import BlockKind
+from review.rules.registry import rule
+from review.rules.width import narrow
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+
+_TOTAL = re.compile(r"(?:総)?合計(?:\s*[(（].*)?|総計|計|total", re.IGNORECASE)
+_SUBTOTAL = re.compile(r"小計|中計|subtotal", re.IGNORECASE)
+# Rates, means and running numbers are not added up.
+_NOT_ADDED = re.compile(
+    r"率|平均|単価|割合|比|[%％]|番号|No\.?|ID|累計|残|版|日|月|優先|レベル|average|mean|rate", re.IGNORECASE
+)
+_NUMBER = re.compile(r"([+\-△▲]?)\s*([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(\.[0-9]+)?\s*([^\s0-9.,]{0,4})")
+_EMPTY = frozenset({"", "-", "－", "―", "—", "ー", "–", "なし"})
+_COUNT_WORD = r"つ|点|種類?|項目|個|件|段階|層|要素|機能|原則|観点|区分|分類|フェーズ|ステップ|レベル|工程|画面|条件"
+_ANNOUNCED = re.compile(
+    rf"(?:次|以下|下記)(?:の|に示す|に挙げる)\s*([0-9]{{1,2}}|[二三四五六七八九])\s*(?:{_COUNT_WORD})(?!目|以上|以下|程度)[^。\n]{{0,40}}[。:]?\s*$"
+)
+# 機能は全部で8件である, beside a table of 機能.
+_COUNTED = re.compile(
+    r"(?P<what>[一-龯々ァ-ヴー]{2,12})(?:の(?:数|総数|件数))?は、?(?:全部で|合計で?|全て?で|全|計)\s*(?P<n>[0-9]{1,3})\s*"
+    r"(?:件|個|種類|項目|つ|機能|画面|本|表)(?=です|である|とする|とします|あり|ある|[。、\n]|$)"
+)
+_ITEM = re.compile(r"^(?P<indent>[ \t]*)(?:[-*+]|[0-9]+[.)]|[①-⑳]|\([0-9]+\))[ \t]*\S", re.MULTILINE)
+_FEWEST_ADDED = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A stated total and what its parts come to."""
+
+    name: str
+    stated: str
+    counted: str
+    parts: int
+    places: tuple[Span, ...]
+
+
+@rule(
+    id="consistency.total_mismatch",
+    title=Text(ja="合わない合計", en="Totals that do not add up"),
+    looks_at=Text(
+        ja="表の「合計」「計」の行・列と各行・各列の数の和、「次の 5 項目」のような予告と直後の箇条書きの数、"
+        "「機能は全部で 8 件である」のような数と隣の表の行数",
+        en="rows and columns 合計 or 計 against the sum of their parts, and announced counts (次の 5 項目) "
+        "against the list that follows, and a stated number of things (機能は全部で 8 件) against the table beside it",
+    ),
+    tags=("consistency",),
+)
+def total_mismatch(target: RuleInput) -> RuleOutcome:
+    """Report each total in a table, and each announced count, that differs from what is there."""
+    checked = [*_table_totals(target), *_announced(target), *_counted_rows(target)]
+    if not checked:
+        return RuleOutcome(
+            skip_reason=Text(
+                ja="合計の行・列も、数を予告した箇条書きもありません。",
+                en="There are no totals and no announced counts.",
+            )
+        )
+    findings = tuple(_finding(target, found) for found in checked if found.stated != found.counted)
+    return RuleOutcome(findings=findings, examined=len(checked))
+
+
+def _table_totals(target: RuleInput) -> Iterator[Mismatch]:
+    skipped = apparatus(target.text, target.sections)
+    for table in read_tables(target.text, target.blocks):
+        if not inside(skipped, table.header.start):
+            yield from _total_rows(table)
+            yield from _total_columns(table)
+
+
+def _total_rows(table: Table) -> Iterator[Mismatch]:
+    """Check each 合計 row against the rows since the one before; subtotals are no parts where a total covers them."""
+    parts: list[Row] = []
+    for row in table.rows:
+        name = _label(row)
+        if _SUBTOTAL.match(name):
+            continue
+        if not _TOTAL.fullmatch(name):
+            parts.append(row)
+            continue
+        for index, header in enumerate(table.header.cells):
+            if index < len(row.cells) and not _NOT_ADDED.search(header.text):
+                cells = [part.cells[index] for part in parts if index < len(part.cells)]
+                yield from _compared(f"{name}・{header.text}" if header.text else name, row.cells[index], cells)
+        parts = []
+
+
+def _label(row: Row) -> str:
+    """Return the first cell with words, since a 合計 row often leaves the number column empty."""
+    return next((cell.text.strip() for cell in row.cells if cell.text.strip()), "")
+
+
+def _total_columns(table: Table) -> Iterator[Mismatch]:
+    headers = [cell.text.strip() for cell in table.header.cells]
+    at = next((index for index, header in enumerate(headers) if _TOTAL.fullmatch(header)), None)
+    if at is None or at != len(headers) - 1:
+        return
+    for row in table.rows:
+        if len(row.cells) == len(headers):
+            summed = [c for c, header in zip(row.cells[:at], headers, strict=False) if not _NOT_ADDED.search(header)]
+            numeric = [cell for cell in summed[1:] if _value(cell) is not None or cell.text.strip() in _EMPTY]
+            yield from _compared(f"{_label(row)}・{headers[at]}", row.cells[at], numeric)
+
+
+def _compared(name: str, total: Cell, parts: list[Cell]) -> Iterator[Mismatch]:
+    stated = _value(total)
+    values = [_value(part) for part in parts if part.text.strip() not in _EMPTY]
+    if stated is None or len(values) < _FEWEST_ADDED or any(value is None for value in values):
+        return
+    units = {value[1] for value in values if value} | {stated[1]}
+    if len(units - {""}) > 1:
+        return
+    counted = sum((value[0] for value in values if value), Decimal(0))
+    yield Mismatch(
+        name=name,
+        stated=_plain(stated[0]),
+        counted=_plain(counted),
+        parts=len(values),
+        places=(Span(start=total.start, end=total.end),),
+    )
+
+
+def _value(cell: Cell) -> tuple[Decimal, str] | None:
+    """Return the one number of a cell with its unit: 1,200円 is (1200, 円); a cell that says more has none."""
+    match = _NUMBER.fullmatch(narrow(cell.text).strip().lstrip("¥$約").strip())
+    if not match:
+        return None
+    amount = Decimal(match[2].replace(",", "") + (match[3] or ""))
+    return (-amount if match[1] in ("-", "△", "▲") else amount), match[4]
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():,f}"
+
+
+def _announced(target: RuleInput) -> Iterator[Mismatch]:
+    plain = narrow(target.text)
+    for before, after in pairwise(target.blocks):
+        if before.kind is not BlockKind.PARAGRAPH or after.kind is not BlockKind.LIST:
+            continue
+        match = _ANNOUNCED.search(plain, before.start, before.end)
+        if not match:
+            continue
+        stated = read_numeral(match[1])
+        items = list(_ITEM.finditer(plain, after.start, after.end))
+        shallowest = min((len(item["indent"]) for item in items), default=0)
+        counted = sum(1 for item in items if len(item["indent"]) == shallowest)
+        place_of = Span(start=match.start(), end=match.start() + len(match.group().rstrip()))
+        name = target.text[place_of.start : place_of.end].rstrip("。:：")
+        yield Mismatch(name=name, stated=str(stated), counted=str(counted), parts=counted, places=(place_of,))
+
+
+def _counted_rows(target: RuleInput) -> Iterator[Mismatch]:
+    """Hold a stated number of things against the rows of the table right before or after, if it names them so."""
+    plain = narrow(target.text)
+    for one, other in pairwise(target.blocks):
+        for said, listed in ((one, other), (other, one)):
+            if said.kind is not BlockKind.PARAGRAPH or listed.kind is not BlockKind.TABLE:
+                continue
+            match, table = _COUNTED.search(plain, said.start, said.end), read_table(target.text, listed)
+            if not (match and table) or not any(match["what"] in cell.text for cell in table.header.cells):
+                continue
+            rows = [row for row in table.rows if not _TOTAL.fullmatch(_label(row))]
+            span = Span(start=match.start(), end=match.end())
+            name, counted = target.text[span.start : span.end], str(len(rows))
+            yield Mismatch(name=name, stated=match["n"], counted=counted, parts=len(rows), places=(span,))
+
+
+def _finding(target: RuleInput, found: Mismatch) -> FindingDraft:
+    where = place(target.sections, found.places[0].start)
+    return FindingDraft(
+        rule_id="consistency.total_mismatch",
+        severity=Severity.MAJOR,
+        message=Text(
+            ja=f"「{where}」の「{found.name}」は {found.stated} とありますが、数えると {found.counted} です。",
+            en=f"“{found.name}” in “{where}” is given as {found.stated}, but its parts come to {found.counted}.",
+        ),
+        key=f"{where}:{found.name}",
+        evidence=found.places,
+        data={"item": found.name, "stated": found.stated, "counted": found.counted},
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"「{where}」の内訳 {found.parts} 件と合計を照らし合わせ、誤っている方を直します。",
+                en=f"Compare the {found.parts} parts in “{where}” with the total and correct the one that is wrong.",
+            ),
+            rationale=Text(
+                ja="合計が合わないと、内訳の漏れか計算の誤りかを読み手が判断できません。",
+                en="A reader cannot tell whether a part is missing or the sum is wrong.",
+            ),
+            example=found.counted,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Rules on what a document must, should or must not say."""

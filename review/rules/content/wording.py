@@ -1,0 +1,247 @@
+"""Ambiguous wording: expressions that a reader cannot check, counted by class."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from knowledge.text.identifiers import read_families
+from knowledge.text.outline import apparatus, inside, place
+from knowledge.text.structure import section_at
+from knowledge.text.tables import read_tables
+from review.rules.morphology import Word, read_words
+from review.rules.prose import Prose, Segment, is_polite, read_prose
+from review.rules.registry import rule
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+
+_DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "wording.json"
+_NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
+_PLACES_SHOWN = 20
+_WORDS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One ambiguous expression; ``obliges`` tells whether it stands in a requirement."""
+
+    word: str
+    start: int
+    end: int
+    obliges: bool
+
+
+@rule(
+    id="wording.ambiguous",
+    title=Text(ja="曖昧な表現", en="Ambiguous wording"),
+    looks_at=Text(
+        ja="等・など、適切に、必要に応じて、原則として、十分な、円滑な などの曖昧な表現。"
+        "表現の種類ごとに、要件文にあるか、密度が高いときに 1 件",
+        en="vague expressions, one finding per class of them, when in a requirement or when dense",
+    ),
+    tags=("wording", "text"),
+    defaults={"density_per_1000": None, "classes": (), "ignore": ()},
+)
+def ambiguous(target: RuleInput) -> RuleOutcome:
+    """Report each class of ambiguous expressions that stands in requirements, or is dense in the whole text.
+
+    Params: ``density_per_1000`` (expressions per 1,000 characters of running text from which a class is dense, in
+    place of the shipped figure of each class), ``classes`` (codes looked at, all when empty), ``ignore`` (expressions
+    that are allowed).
+    """
+    prose = read_prose(target.text, target.blocks)
+    if not prose.characters:
+        return RuleOutcome(skip_reason=Text(ja="本文がありません。", en="There is no running text."))
+    reader = _Reader(target, prose)
+    wanted = set(target.params.get("classes", ()))
+    findings = []
+    for entry in classes():
+        if wanted and entry["code"] not in wanted:
+            continue
+        places = [place for place in reader.places(entry) if place.word not in target.params.get("ignore", ())]
+        if finding := _judge(entry, places, prose, target):
+            findings.append(finding)
+    return RuleOutcome(findings=tuple(findings), examined=len(prose.segments))
+
+
+@lru_cache(maxsize=1)
+def conventions() -> dict[str, Any]:
+    """Return the shipped expressions and the signs of a requirement."""
+    data: dict[str, Any] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
+    return data
+
+
+def classes() -> list[dict[str, Any]]:
+    """Return the classes of expressions in their reporting order."""
+    found: list[dict[str, Any]] = conventions()["classes"]
+    return found
+
+
+class _Reader:
+    def __init__(self, target: RuleInput, prose: Prose) -> None:
+        self._target = target
+        self._prose = prose
+        self._words = read_words(target.text, target.blocks)
+        self._starts = [segment.start for segment in prose.segments]
+        self._ends_oblige = re.compile(conventions()["requirement_ends"]["pattern"], re.IGNORECASE)
+        self._titles_oblige = re.compile(conventions()["requirement_titles"]["pattern"], re.IGNORECASE)
+        design = conventions()["design_ends"]
+        self._ends_design = re.compile(design["pattern"])
+        self._design_classes = design["classes"] if target.document_type in design["document_types"] else ()
+        self._skipped = [
+            *apparatus(target.text, target.sections),
+            *((section.start, section.body_start) for section in target.sections),
+        ]
+        self._columns = list(self._obliging_cells())
+        self._identified = self._identified_lines()
+
+    def places(self, entry: dict[str, Any]) -> Iterator[Place]:
+        """Yield the expressions of one class in document order, none twice."""
+        last_end = -1
+        for start, end in sorted({*self._by_word(entry), *self._by_surface(entry)}, key=lambda s: (s[0], -s[1])):
+            if start < last_end or inside(self._skipped, start) or inside(self._prose.quoted, start):
+                continue
+            last_end = end
+            word = self._target.text[start:end]
+            obliges = self._obliges(start) or (entry["code"] in self._design_classes and self._designs(start))
+            yield Place(word=word, start=start, end=end, obliges=obliges)
+
+    def _by_word(self, entry: dict[str, Any]) -> Iterator[tuple[int, int]]:
+        wanted: dict[str, list[dict[str, Any]]] = {}
+        for each in entry["words"]:
+            wanted.setdefault(each.get("normal", ""), []).append(each)
+        for index, word in enumerate(self._words):
+            if word.normal not in wanted:
+                continue
+            following = self._words[index + 1] if index + 1 < len(self._words) else None
+            matches = any(self._matches(word, following, each) for each in wanted[word.normal])
+            if matches and not self._is_settled(word, following):
+                yield word.start, self._inflected_end(word, following)
+
+    def _matches(self, word: Word, following: Word | None, wanted: dict[str, Any]) -> bool:
+        if "normal" not in wanted or not word.part_of_speech.startswith(wanted.get("class", "")):
+            return False
+        if wanted.get("after_number"):
+            return bool(_NUMBER_BEFORE.search(self._prose.masked[max(0, word.start - 8) : word.start]))
+        if "before" in wanted:
+            return following is not None and following.start == word.end and following.surface == wanted["before"]
+        return True
+
+    def _is_settled(self, word: Word, following: Word | None) -> bool:
+        """以下「利用者等」という defines a name, and 適切性, 十分条件 are terms, no vague adverbs."""
+        after = self._prose.masked[word.end : word.end + 12]
+        if re.match(r"[」』]?[）)]?\s*(?:という|と総称|といい)", after):
+            return True
+        is_term = following is not None and following.start == word.end and following.word_class in ("接尾辞", "名詞")
+        return word.word_class == "形状詞" and is_term
+
+    @staticmethod
+    def _inflected_end(word: Word, following: Word | None) -> int:
+        joined = following is not None and following.start == word.end and following.surface in ("な", "に", "で")
+        return following.end if joined and following is not None and word.word_class == "形状詞" else word.end
+
+    def _by_surface(self, entry: dict[str, Any]) -> Iterator[tuple[int, int]]:
+        for wanted in entry["words"]:
+            if "surface" in wanted:
+                for match in re.finditer(re.escape(wanted["surface"]), self._prose.masked):
+                    before = self._prose.masked[max(0, match.start() - 8) : match.start()]
+                    if not wanted.get("after_number") or _NUMBER_BEFORE.search(before):
+                        yield match.span()
+
+    def _designs(self, offset: int) -> bool:
+        return bool(self._ends_design.search(self._sentence_at(offset)))
+
+    def _sentence_at(self, offset: int) -> str:
+        segment = self._segment(offset)
+        return self._prose.masked[segment.start : segment.end].rstrip(" )）」")
+
+    def _obliges(self, offset: int) -> bool:
+        if self._ends_oblige.search(self._sentence_at(offset)) or inside(self._columns, offset):
+            return True
+        section = section_at(self._target.sections, offset)
+        title = section.title if section else ""
+        line_start = self._target.text.rfind("\n", 0, offset) + 1
+        return bool(self._titles_oblige.search(title)) or line_start in self._identified
+
+    def _segment(self, offset: int) -> Segment:
+        return self._prose.segments[max(0, bisect_right(self._starts, offset) - 1)]
+
+    def _obliging_cells(self) -> Iterator[tuple[int, int]]:
+        for table in read_tables(self._target.text, self._target.blocks):
+            columns = [i for i, cell in enumerate(table.header.cells) if self._titles_oblige.search(cell.text)]
+            for row in table.rows:
+                yield from ((row.cells[i].start, row.cells[i].end) for i in columns if i < len(row.cells))
+
+    def _identified_lines(self) -> set[int]:
+        """Return the starts of lines that define a requirement id: the whole row is the requirement."""
+        text = self._target.text
+        families = read_families(text, self._target.sections, self._target.blocks)
+        definitions = [mention.start for family in families for mention in family.definitions]
+        return {text.rfind("\n", 0, start) + 1 for start in definitions}
+
+
+def _judge(entry: dict[str, Any], places: list[Place], prose: Prose, target: RuleInput) -> FindingDraft | None:
+    obliging = [place for place in places if place.obliges]
+    density = 1000 * len(places) / prose.characters
+    threshold = target.params.get("density_per_1000") or conventions()["dense_from"]["per_1000"][entry["code"]]
+    dense = threshold is not None and density >= float(threshold) and len(places) > 1
+    reported = places if dense else obliging
+    return _finding(entry, reported, obliging, density, target) if reported else None
+
+
+def _finding(
+    entry: dict[str, Any], places: list[Place], obliging: list[Place], density: float, target: RuleInput
+) -> FindingDraft:
+    counts = Counter(each.word for each in places)
+    listed = [f"「{word}」{count} 件" for word, count in counts.most_common(_WORDS_SHOWN)]
+    listed_en = [f"“{word}” ({count})" for word, count in counts.most_common(_WORDS_SHOWN)]
+    first = obliging[0] if obliging else places[0]
+    where = place(target.sections, first.start)
+    label, ask = entry["label"], entry["ask"]
+    return FindingDraft(
+        rule_id="wording.ambiguous",
+        severity=Severity.MINOR,
+        message=Text(
+            ja=f"{label['ja']}が {len(places)} か所あります（うち要件・基準の記述に {len(obliging)} か所、"
+            f"1,000 字当たり {density:.1f}）: {'、'.join(listed)}。",
+            en=f"{label['en']}: {len(places)} places, {len(obliging)} of them in requirements or criteria, "
+            f"{density:.1f} per 1,000 characters: {', '.join(listed_en)}.",
+        ),
+        key=entry["code"],
+        evidence=tuple(Span(start=each.start, end=each.end) for each in places[:_PLACES_SHOWN]),
+        data={
+            "class": entry["code"],
+            "expressions": dict(counts.most_common()),
+            "in_requirements": len(obliging),
+            "density_per_1000": round(density, 2),
+        },
+        confidence=round(len(obliging) / len(places), 3),
+        confidence_basis=Text(
+            ja=f"挙げた {len(places)} か所のうち要件・基準の記述にある割合",
+            en=f"share of the {len(places)} places that stand in requirements or criteria",
+        ),
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"「{where}」の「{_sentence(target, first)}」では、{ask['ja'].format(word=first.word)}。",
+                en=f"In “{where}”, {ask['en'].format(word=first.word)}.",
+            ),
+            rationale=Text(
+                ja="受け入れる側と作る側で解釈が分かれ、満たしたかどうかを判定できません。",
+                en="Both sides may read it differently, and nobody can tell whether it is met.",
+            ),
+            example=entry["example"]["polite" if is_polite(target.text, target.blocks) else "plain"],
+        ),
+    )
+
+
+def _sentence(target: RuleInput, found: Place) -> str:
+    text = target.text
+    start = max(text.rfind(mark, 0, found.start) + 1 for mark in "\n|。")
+    ends = [position for mark in "\n|。" if (position := text.find(mark, found.end)) >= 0]
+    return text[start : min(ends, default=len(text))].replace("*", "").strip(" -")

@@ -1,0 +1,1 @@
+"""Rules on editions, change histories and dates."""

@@ -1,0 +1,195 @@
+"""Dates that contradict each other: histories that run backwards, periods that end before they start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+
+from knowledge.text.outline import apparatus, inside, place
+from knowledge.text.tables import read_tables
+from knowledge.types.documents import BlockKind
+from review.rules.history.edition import Stated, parse_day, read_edition
+from review.rules.registry import rule
+from review.rules.width import narrow
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+
+_DAY = (
+    r"(?:[0-9]{4}\s*+(?:[-/.]|年)\s*+[0-9]{1,2}\s*+(?:[-/.]|月)\s*+[0-9]{1,2}\s*+日?+"
+    r"|(?:令和|平成)\s*+(?:元|[0-9]{1,2})\s*+年\s*+[0-9]{1,2}\s*+月\s*+[0-9]{1,2}\s*+日)"
+)
+_PERIOD = re.compile(rf"(?P<from>{_DAY})\s*+(?:\([月火水木金土日]\))?\s*+(?:〜|~|～|から|–|—|－|-)\s*+(?P<to>{_DAY})")
+# What had happened by a day was written on that day or later; deadlines and plans lie ahead by nature.
+_DONE = r"実施|実行|測定|計測|確認|完了|決定|承認"
+_AS_OF = re.compile(
+    rf"(?P<day>{_DAY})\s*+(?:時点|現在|の?(?:実施|実行|測定|計測|テスト|試験|確認)?結果|に(?:{_DONE})(?:した|済)|(?:{_DONE})済)"
+)
+_AHEAD = re.compile(r"予定|計画|見込|期限|目標|まで")
+_NEARBY = 12
+_FROM_COLUMN = re.compile(r"開始(?:予定)?(?:日|年月日)|着手(?:予定)?日|^開始$|^自$|start", re.IGNORECASE)
+_TO_COLUMN = re.compile(r"(?:終了|完了)(?:予定)?(?:日|年月日)|^(?:終了|完了)$|^至$|end", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disorder:
+    """Two dates in the wrong order; ``what`` tells which kind of pair they are."""
+
+    what: Text
+    first: str
+    second: str
+    places: tuple[Span, ...]
+
+
+@rule(
+    id="consistency.date_order",
+    title=Text(ja="日付の前後の矛盾", en="Dates in the wrong order"),
+    looks_at=Text(
+        ja="変更履歴の版と日付の順、作成日と更新日、開始日と終了日、最終更新日より後の「…時点」「…実施済み」などの日付",
+        en="versions against days in the change history, the day of making against that of the last update, starts "
+        "against ends, and days by which something had "
+        "happened (…時点, …実施済み) after the document's last update",
+    ),
+    tags=("consistency", "version_management"),
+)
+def date_order(target: RuleInput) -> RuleOutcome:
+    """Report each pair of dates that cannot both be right; several statements after the last update are one."""
+    checked, found = 0, []
+    for pairs in (_history(target), _cover_days(target), _periods(target), _columns(target), _after_update(target)):
+        for disorder in pairs:
+            checked += 1
+            if disorder:
+                found.append(disorder)
+    if not checked:
+        return RuleOutcome(
+            skip_reason=Text(ja="比べられる日付がありません。", en="There are no dates that could be compared.")
+        )
+    findings = sorted((_finding(target, each) for each in found), key=lambda finding: finding.evidence[0].start)
+    return RuleOutcome(findings=tuple(findings), examined=checked)
+
+
+def _history(target: RuleInput) -> Iterator[Disorder | None]:
+    """A higher version has no earlier day, whichever way the history runs."""
+    entries = read_edition(target.text, target.sections, target.blocks).entries
+    dated = [(entry.version, entry.day) for entry in entries if entry.version and entry.day]
+    ordered = sorted(dated, key=lambda pair: (pair[0].version or (), pair[0].span.start))
+    for (old, old_day), (new, new_day) in pairwise(ordered):
+        if old.version == new.version or not old_day.day or not new_day.day:
+            continue
+        what = Text(
+            ja=f"版 {old.written} より新しい版 {new.written} の日付の方が前です",
+            en=f"version {new.written} is newer than {old.written} but dated earlier",
+        )
+        yield _disorder(what, old_day, new_day) if new_day.day < old_day.day else None
+
+
+def _cover_days(target: RuleInput) -> Iterator[Disorder | None]:
+    """A document was made before it was changed."""
+    edition = read_edition(target.text, target.sections, target.blocks)
+    if not (edition.created and edition.updated):
+        return
+    made, changed = edition.created[0], edition.updated[0]
+    if made.day and changed.day:
+        what = Text(ja="更新日が作成日より前です", en="the last update is before the day of making")
+        yield _disorder(what, made, changed) if changed.day < made.day else None
+
+
+def _disorder(what: Text, first: Stated, second: Stated) -> Disorder:
+    spans = sorted((first.span, second.span), key=lambda span: span.start)
+    return Disorder(what=what, first=first.written, second=second.written, places=tuple(spans))
+
+
+def _periods(target: RuleInput) -> Iterator[Disorder | None]:
+    for match in _PERIOD.finditer(narrow(target.text)):
+        if _is_code(target, match.start()):
+            continue
+        start, end = parse_day(match["from"]), parse_day(match["to"])
+        if start and end:
+            what = Text(ja="期間の終わりが始まりより前です", en="the period ends before it starts")
+            span = Span(start=match.start(), end=match.end())
+            wrong = Disorder(what=what, first=match["from"], second=match["to"], places=(span,))
+            yield wrong if end < start else None
+
+
+def _columns(target: RuleInput) -> Iterator[Disorder | None]:
+    for table in read_tables(target.text, target.blocks):
+        start_at, end_at = table.column(_FROM_COLUMN), table.column(_TO_COLUMN)
+        if start_at is None or end_at is None:
+            continue
+        for row in table.rows:
+            if max(start_at, end_at) >= len(row.cells):
+                continue
+            first, last = row.cells[start_at], row.cells[end_at]
+            start, end = parse_day(first.text), parse_day(last.text)
+            if start and end:
+                what = Text(ja="終了日が開始日より前です", en="the end is before the start")
+                spans = sorted((Span(start=c.start, end=c.end) for c in (first, last)), key=lambda span: span.start)
+                wrong = Disorder(what=what, first=first.text, second=last.text, places=tuple(spans))
+                yield wrong if end < start else None
+
+
+def _after_update(target: RuleInput) -> Iterator[Disorder | None]:
+    edition = read_edition(target.text, target.sections, target.blocks)
+    stated = max(edition.updated, key=lambda each: each.day or date.min, default=None)
+    if stated is None or stated.day is None:
+        return
+    facts = list(_facts(target))
+    if not facts:
+        return
+    later = [(span, written) for span, written, day in facts if day > stated.day]
+    if not later:
+        yield None
+        return
+    what = Text(
+        ja=f"最終更新日より後の日付の記述が {len(later)} か所あります",
+        en=f"{len(later)} statements are dated after the document's last update",
+    )
+    spans = sorted((stated.span, *(span for span, _ in later)), key=lambda span: span.start)
+    yield Disorder(what=what, first=stated.written, second=later[0][1], places=tuple(spans))
+
+
+def _facts(target: RuleInput) -> Iterator[tuple[Span, str, date]]:
+    plain = narrow(target.text)
+    skipped = apparatus(target.text, target.sections)
+    for match in _AS_OF.finditer(plain):
+        line_end = plain.find("\n", match.end())
+        rest = plain[match.end() : line_end if line_end >= 0 else len(plain)]
+        day = parse_day(match["day"])
+        if (
+            day
+            and not inside(skipped, match.start())
+            and not _AHEAD.search(rest[:_NEARBY])
+            and not _is_code(target, match.start())
+        ):
+            yield Span(start=match.start(), end=match.end()), target.text[match.start() : match.end()], day
+
+
+def _is_code(target: RuleInput, offset: int) -> bool:
+    return any(block.kind is BlockKind.CODE and block.start <= offset < block.end for block in target.blocks)
+
+
+def _finding(target: RuleInput, found: Disorder) -> FindingDraft:
+    where = place(target.sections, found.places[0].start)
+    return FindingDraft(
+        rule_id="consistency.date_order",
+        severity=Severity.MAJOR,
+        message=Text(
+            ja=f"日付の前後が合いません: {found.what.ja}（{found.first}、{found.second}）。",
+            en=f"Dates contradict each other: {found.what.en} ({found.first}, {found.second}).",
+        ),
+        key=f"{found.first}|{found.second}",
+        evidence=found.places,
+        data={"first": found.first, "second": found.second},
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"「{where}」の {found.first} と {found.second} "
+                "のどちらが正しいかを確かめ、誤っている方を直します。",
+                en=f"Check which of {found.first} and {found.second} in “{where}” is right and correct the other.",
+            ),
+            rationale=Text(
+                ja="日付の前後が合わないと、どの時点の内容か、いつまで有効かを読み手が判断できません。",
+                en="A reader cannot tell as of when the document holds.",
+            ),
+        ),
+    )

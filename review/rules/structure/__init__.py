@@ -1,0 +1,1 @@
+"""Rules on headings, chapters, figures, tables and references to them."""

@@ -1,0 +1,170 @@
+"""The table of contents against the headings that are there."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hub.core.folding import fold
+from knowledge.text.numbering import heading_number
+from knowledge.text.outline import bare_title, contents_ids, is_history
+from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
+from knowledge.types.documents import BlockKind, Section
+from review.rules.registry import rule
+from review.rules.structure.headings import heading_span
+from review.rules.traceability.identifier_places import listed
+from review.rules.width import narrow
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+
+_PAGE = re.compile(r"(?<![\s.．…‥・\-|])[\s.．…‥・\-|]++(?:[0-9]{1,4}|[ivx]{1,5})\s*+$")
+_MARK = re.compile(r"^[ \t]*(?:[-*+]\s+|\|\s*)")
+_LINK = re.compile(r"\[(?P<text>[^\]]{1,500}+)\]\([^)]{0,2000}+\)")
+_MANY_MISSING = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line of the table of contents: heading number, if any, and folded wording without it."""
+
+    number: str | None
+    title: str
+    written: str
+    span: Span
+
+
+@rule(
+    id="structure.toc_mismatch",
+    title=Text(ja="目次と見出しの不一致", en="Table of contents differs from the headings"),
+    looks_at=Text(
+        ja="目次の各行と本文の見出し（番号と文言）。目次が載せている階層の見出しだけを見る",
+        en="each line of the table of contents against the headings (number and wording), for the levels it lists",
+    ),
+    tags=("structure",),
+)
+def toc_mismatch(target: RuleInput) -> RuleOutcome:
+    """Report all differences between the table of contents and the headings in one finding."""
+    # The cells of a sheet 目次 name sheets and stand in columns: no list of headings.
+    is_workbook = any(block.sheet for block in target.blocks)
+    entries = [] if is_workbook else list(_entries(target))
+    if not entries:
+        return RuleOutcome(skip_reason=Text(ja="目次がありません。", en="The document has no table of contents."))
+    skipped = contents_ids(target.text, target.sections)
+    sections = [section for section in target.sections if section.id not in skipped]
+    # What stands before the first line, such as the title and the change history, need not be listed.
+    body = [section for section in sections if section.start > entries[0].span.start and not is_history(section)]
+    numbers: dict[str, set[str | None]] = defaultdict(set)
+    for section in sections:
+        numbers[_title(section)].add(section.number)
+    gone = [entry for entry in entries if entry.title not in numbers]
+    renumbered = [entry for entry in entries if entry.title in numbers and _number_differs(entry, numbers[entry.title])]
+    titles, levels = {entry.title for entry in entries}, _levels(entries, body)
+    # A heading that was renamed is one difference, not two.
+    renamed = {entry.number for entry in gone if entry.number}
+    absent = [s for s in body if s.level in levels and _title(s) not in titles and s.number not in renamed]
+    if not (gone or renumbered or absent):
+        return RuleOutcome(examined=len(entries))
+    return RuleOutcome(findings=(_finding(target, gone, renumbered, absent, len(entries)),), examined=len(entries))
+
+
+def _entries(target: RuleInput) -> Iterator[Entry]:
+    for start, end in [*_listings(target)] or [*_listings_under_a_line(target)]:
+        position = start
+        for line in target.text[start:end].splitlines(keepends=True):
+            if entry := _entry(line.rstrip("\r\n"), position):
+                yield entry
+            position += len(line)
+
+
+def _listings(target: RuleInput) -> Iterator[tuple[int, int]]:
+    for section in target.sections:
+        is_contents = is_contents_title(section.title) or is_table_of_contents(section, target.text)
+        if is_contents and not re.search(r"[図表]", section.title):
+            yield section.body_start, section.body_end
+
+
+def _listings_under_a_line(target: RuleInput) -> Iterator[tuple[int, int]]:
+    """Yield the lists under a line 「[目次]」 that is no heading."""
+    for line, listing in pairwise(target.blocks):
+        is_pair = line.kind is BlockKind.PARAGRAPH and listing.kind is BlockKind.LIST
+        if is_pair and is_contents_title(target.text[line.start : line.end]):
+            yield listing.start, listing.end
+
+
+def _entry(line: str, start: int) -> Entry | None:
+    bare = _MARK.sub("", narrow(line))
+    linked = _LINK.search(bare)
+    # 「1. [概要](#1-概要)」 numbers the list, and 「[1. 概要](#…)」 the heading.
+    words = bare[: linked.start()] + linked["text"] if linked else _PAGE.sub("", bare)
+    words = heading_text(words.strip(" |*"))
+    if not re.search(r"[^\W\d_]", words) or is_contents_title(words):
+        return None
+    inner = line.strip()
+    offset = start + line.index(inner)
+    return Entry(
+        number=heading_number(words),
+        title=fold(bare_title(words)),
+        written=words,
+        span=Span(start=offset, end=offset + len(inner)),
+    )
+
+
+def _title(section: Section) -> str:
+    return fold(bare_title(section.title))
+
+
+def _number_differs(entry: Entry, numbers: set[str | None]) -> bool:
+    return entry.number is not None and not numbers & {None, entry.number}
+
+
+def _levels(entries: list[Entry], sections: list[Section]) -> set[int]:
+    """Return the heading levels that the table of contents is meant to list: those of which it has at least half."""
+    titles, numbers = {entry.title for entry in entries}, {entry.number for entry in entries if entry.number}
+    every = Counter(section.level for section in sections)
+    found = Counter(s.level for s in sections if _title(s) in titles or s.number in numbers)
+    return {level for level, count in found.items() if count >= _MANY_MISSING * every[level]}
+
+
+def _finding(
+    target: RuleInput, gone: list[Entry], renumbered: list[Entry], absent: list[Section], total: int
+) -> FindingDraft:
+    kinds = (
+        ("目次にあるが見出しがない", "listed without a heading", [entry.written for entry in gone]),
+        ("番号が違う", "listed with another number", [entry.written for entry in renumbered]),
+        ("目次にない見出し", "headings not listed", [section.title.strip() for section in absent]),
+    )
+    spans = [entry.span for entry in (*gone, *renumbered)] + [heading_span(target.text, each) for each in absent]
+    differences = sum(len(names) for _, _, names in kinds)
+    first = next(names[0] for _, _, names in kinds if names)
+    return FindingDraft(
+        rule_id="structure.toc_mismatch",
+        severity=Severity.MINOR,
+        message=Text(
+            ja=f"目次と本文の見出しが {differences} か所で一致しません（"
+            + "。".join(f"{ja}: {listed(names)}" for ja, _, names in kinds if names)
+            + "）。",
+            en=f"Table of contents and headings differ in {differences} places ("
+            + "; ".join(f"{en}: {listed(names)}" for _, en, names in kinds if names)
+            + ").",
+        ),
+        key="|".join(name for _, _, names in kinds for name in names),
+        evidence=tuple(sorted(spans, key=lambda span: span.start)),
+        data={"not_in_text": kinds[0][2], "renumbered": kinds[1][2], "not_in_contents": kinds[2][2]},
+        confidence=round(max(0.0, 1 - (len(gone) + len(renumbered)) / total), 3),
+        confidence_basis=Text(
+            ja=f"目次 {total} 行のうち本文の見出しと一致する割合",
+            en=f"share of the {total} lines of the table of contents that match a heading",
+        ),
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"目次を本文の見出しから作り直し、「{first}」などの違いをなくします。",
+                en=f"Regenerate the table of contents from the headings, so that “{first}” and others agree.",
+            ),
+            rationale=Text(
+                ja="目次と本文が違うと、読み手は目当ての節に着けません。",
+                en="Readers do not find the section they look for.",
+            ),
+        ),
+    )

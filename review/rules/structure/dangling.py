@@ -1,0 +1,205 @@
+"""References to chapters, sections, annexes and link targets that are not there, here or in a related document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from hub.core.folding import fold
+from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
+from knowledge.text.tables import read_tables
+from knowledge.types.documents import BlockKind, Section
+from review.rules.prose import read_prose
+from review.rules.registry import rule
+from review.rules.structure.headings import hidden_headings
+from review.rules.traceability.across import kind_name, kind_of
+from review.rules.traceability.identifier_places import listed
+from review.rules.width import narrow
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+
+_NUMBER = r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}"
+_REFERENCE = re.compile(
+    rf"(?<![0-9.A-Za-z\-/§第])(?:第\s*+(?P<formal>{_NUMBER})\s*+(?:章|節|項)|(?P<plain>{_NUMBER})\s*+(?:章|節)"
+    rf"|(?P<dotted>[0-9]{{1,2}}(?:\.[0-9]{{1,2}}){{1,3}})\s*+項?+\s*+(?=[」)）]?\s*+(?:を参照|参照|に示す|に記載|に従|で定義|で述べ|で規定|のとおり)))"
+    r"(?![0-9])"
+)
+_ANNEX = re.compile(r"(?<![一-龯])(?P<word>付録|附属書|別紙|別添|別表)\s*(?P<mark>[A-Z]|[0-9]{1,2})(?![0-9A-Za-z])")
+_LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]{1,300}+)\]\(#(?P<anchor>[^)\s]{1,500}+)\)")
+_ANCHOR = re.compile(
+    r"<a\s+(?:name|id)=[\"']([^\"']{1,500}+)[\"']|\{#([^}]{1,500}+)\}|\bid=[\"']([^\"']{1,500}+)[\"']", re.IGNORECASE
+)
+# 要件定義書の3.2節, JIS X 0129 5.1節 and 第3編第2章 are chapters of something else.
+_OF_ANOTHER = re.compile(
+    r"(?:書|ガイド|ガイドライン|標準|規程|規則|規格|指針|要領|手引き?|マニュアル|論文|法|条例|編|[A-Z]{2,}[\s0-9.:\-]*)[」』）)\s]*の?[\s、,]*$"
+)
+_REQUIREMENTS = re.compile(r"(?P<name>要件定義書|基本設計書|詳細設計書|テスト計画書)[」』）)\s]*の?[\s、,]*$")
+_BEFORE = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dangling:
+    """A reference to what is not there: as written, where, and in which related document, if any."""
+
+    written: str
+    span: Span
+    document: RelatedDocument | None = None
+
+
+@rule(
+    id="traceability.dangling_reference",
+    title=Text(ja="存在しない章節・付録の参照", en="Reference to a section that is not there"),
+    looks_at=Text(
+        ja="「第5章」「3.2節」「付録B」やリンクが指す見出しがこの文書（または名指しされた関連文書）にあるか。"
+        "図表への参照は figure.undefined_reference",
+        en="whether the headings that 第5章, 3.2節, 付録B and links point to are in the document, or in the related "
+        "document that is named; figures are figure.undefined_reference's",
+    ),
+    tags=("traceability", "structure"),
+    reads_related=True,
+)
+def dangling_reference(target: RuleInput) -> RuleOutcome:
+    """Report all references to sections, annexes and anchors that do not exist, in one finding per document."""
+    checked, dangling = 0, []
+    for found in (*_sections(target), *_annexes(target), *_links(target)):
+        checked += 1
+        if found:
+            dangling.append(found)
+    if not checked:
+        return RuleOutcome(
+            skip_reason=Text(ja="章節・付録への参照がありません。", en="Nothing refers to a section or an annex.")
+        )
+    documents = list(dict.fromkeys(each.document.document_id if each.document else "" for each in dangling))
+    findings = tuple(
+        _finding(
+            target, [each for each in dangling if (each.document.document_id if each.document else "") == name], checked
+        )
+        for name in documents
+    )
+    return RuleOutcome(findings=findings, examined=checked)
+
+
+def _sections(target: RuleInput) -> Iterator[Dangling | None]:
+    """Check numbers of chapters and sections; None for one that is there."""
+    known = _numbers(target.sections) | {heading.label for heading in hidden_headings(target.text, target.blocks)}
+    masked = narrow(read_prose(target.text, target.blocks).masked)
+    skipped = [*apparatus(target.text, target.sections), *((s.start, s.body_start) for s in target.sections)]
+    for match in _REFERENCE.finditer(masked):
+        if inside(skipped, match.start()):
+            continue
+        number = match["formal"] or match["plain"] or match["dotted"]
+        before = masked[max(0, match.start() - _BEFORE) : match.start()]
+        span = Span(start=match.start(), end=match.end())
+        written = target.text[match.start() : match.end()].strip()
+        if named := _REQUIREMENTS.search(before):
+            yield from _in_related(target, named["name"], number, written, span)
+        elif known and not _OF_ANOTHER.search(before):
+            yield None if number in known else Dangling(written=written, span=span)
+
+
+def _in_related(target: RuleInput, name: str, number: str, written: str, span: Span) -> Iterator[Dangling | None]:
+    """Look a number up in the one related document of the kind that is named before it."""
+    kinds = [
+        related for related in target.related if kind_of(related.document_type, related.title) == kind_of("", name)
+    ]
+    if len(kinds) == 1 and (known := _numbers(kinds[0].sections)):
+        yield None if number in known else Dangling(written=f"{name} {written}", span=span, document=kinds[0])
+
+
+def _numbers(sections: tuple[Section, ...]) -> set[str]:
+    return {section.number for section in sections if section.number}
+
+
+def _annexes(target: RuleInput) -> Iterator[Dangling | None]:
+    """Check annexes whose kind the document has headings or table rows of; others may be separate files."""
+    plain = narrow(target.text)
+    masked = narrow(read_prose(target.text, target.blocks).masked)
+    known = {
+        (match["word"], match["mark"])
+        for stretch in _defining(target)
+        if (match := _ANNEX.match(plain[slice(*stretch)].lstrip("# *")))
+    }
+    lettered = {("付録", s.number) for s in target.sections if s.number and re.fullmatch("[A-Z]", s.number)}
+    bare = {("付録", m[1]) for s in target.sections if (m := re.match(r"([A-Z])[.．\s]", s.title.strip()))}
+    words = {word for word, _ in known | lettered | bare}
+    contents = contents_ids(target.text, target.sections)
+    skipped = [(s.start, s.end) for s in target.sections if s.id in contents]
+    for match in _ANNEX.finditer(masked):
+        if match["word"] in words and not inside(skipped, match.start()):
+            there = (match["word"], match["mark"]) in known | lettered | bare
+            span = Span(start=match.start(), end=match.end())
+            yield None if there else Dangling(written=target.text[match.start() : match.end()], span=span)
+
+
+def _defining(target: RuleInput) -> Iterator[tuple[int, int]]:
+    yield from ((section.start, section.body_start) for section in target.sections)
+    for table in read_tables(target.text, target.blocks):
+        yield from ((cell.start, cell.end) for row in table.rows for cell in row.cells[:2])
+
+
+def _links(target: RuleInput) -> Iterator[Dangling | None]:
+    """Check links to anchors of this document; those of the table of contents are structure.toc_mismatch's."""
+    anchors = {_letters(section.title) for section in target.sections}
+    anchors |= {_letters(name) for match in _ANCHOR.findall(target.text) for name in match if name}
+    contents = contents_ids(target.text, target.sections)
+    skipped = [(block.start, block.end) for block in target.blocks if block.kind is BlockKind.CODE]
+    skipped += [(section.start, section.end) for section in target.sections if section.id in contents]
+    for match in _LINK.finditer(target.text):
+        if inside(skipped, match.start()):
+            continue
+        # The second of two headings with one wording has the anchor …-1.
+        names = {_letters(unquote(match["anchor"])), _letters(re.sub(r"-\d+$", "", unquote(match["anchor"])))}
+        span = Span(start=match.start(), end=match.end())
+        yield None if names & anchors else Dangling(written=match.group(), span=span)
+
+
+def _letters(name: str) -> str:
+    """Return what of a heading every renderer keeps in its anchor.
+
+    >>> _letters("1.2 対象・範囲（案）") == _letters("12-対象範囲案")
+    True
+    """
+    return re.sub(r"[\W_]", "", fold(name))
+
+
+def _finding(target: RuleInput, dangling: list[Dangling], total: int) -> FindingDraft:
+    dangling = sorted(dangling, key=lambda each: each.span.start)
+    names = list(dict.fromkeys(each.written for each in dangling))
+    first = dangling[0]
+    where = place(target.sections, first.span.start)
+    there = kind_name(first.document) if first.document else Text(ja="この文書", en="this document")
+    return FindingDraft(
+        rule_id="traceability.dangling_reference",
+        severity=Severity.MAJOR,
+        message=Text(
+            ja=f"{listed(f'「{name}」' for name in names)} が参照されていますが、{there.ja}にありません"
+            f"（最初の参照:「{where}」）。",
+            en=f"{listed(f'“{name}”' for name in names)} referred to, but not in {there.en} (first in “{where}”).",
+        ),
+        key="|".join(names),
+        evidence=tuple(each.span for each in dangling),
+        data={"references": names},
+        rests_on=(first.document.document_id,) if first.document else (),
+        confidence=round(1 - len(dangling) / total, 3),
+        confidence_basis=Text(
+            ja=f"章節・付録への参照 {total} か所のうち参照先がある割合",
+            en=f"share of the {total} references whose goal is there",
+        ),
+        suggestion=SuggestionDraft(
+            content=Text(
+                ja=f"「{where}」の「{first.written}」を今の章節番号に直すか、参照先の節を加えます。",
+                en=f"Correct “{first.written}” in “{where}” to the present number, or add the section.",
+            ),
+            rationale=Text(
+                ja="章の追加・移動の後に参照を直していないと、読み手は根拠にたどり着けません。",
+                en="After chapters moved, a reader no longer finds what the text rests on.",
+            ),
+            example=_example(target.sections),
+        ),
+    )
+
+
+def _example(sections: tuple[Section, ...]) -> str | None:
+    numbered = next((section for section in sections if section.number), None)
+    return f"{numbered.number}「{bare_title(numbered.title)}」を参照" if numbered else None

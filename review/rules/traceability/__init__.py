@@ -1,0 +1,1 @@
+"""Rules on identifiers, their definitions and the links between them."""

@@ -1,0 +1,1 @@
+"""Reviews: starting, running, reading and replaying them."""

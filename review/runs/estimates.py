@@ -1,0 +1,152 @@
+"""What a review will take of a language model, told before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.core.errors import Conflict
+from hub.llm.budget import Budget
+from hub.llm.preparation import Estimate, Prepared, Purpose, prepare, price_of
+from hub.llm.providers.registry import get_provider, is_configured
+from hub.llm.types import LlmRequest, Strength
+from knowledge.models import VersionContent
+from review.judging.advice import MostAdvice, most_advice
+from review.judging.digest import plan_digest
+from review.judging.excerpts import find_material, plain_target, planted_in
+from review.judging.forecast import Forecaster, is_long
+from review.judging.long_documents import is_affordable, is_screened, unanswered
+from review.judging.model_session import task_of
+from review.judging.prompts import numbers_in_force, texts_of
+from review.models import CheckItemVersion
+from review.rules.content.criteria import rules_of
+from review.runs.reviews import ReviewOptions, Subject, find_subject
+from review.runs.work import entries_of
+from review.types import RuleInput
+
+NO_ADVICE = MostAdvice(requests=0, tokens_in=0, tokens_out=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewEstimate:
+    """Input of judging as estimated, output at most; of suggestions both at most, since findings are not known yet.
+
+    ``cost`` is for all of it, in US$ and at most, None without prices. ``summary_requests`` are those for sections of a
+    long document that are not summarised yet. Checks in ``maybe_llm_checks`` have rules, and a question for a model in
+    case that these find nothing to judge: they are not in the tokens.
+    """
+
+    checks: int
+    llm_checks: int
+    maybe_llm_checks: int
+    requests: int
+    summary_requests: int
+    tokens_in: int
+    tokens_out: int
+    suggestion_requests: int
+    suggestion_tokens_in: int
+    suggestion_tokens_out: int
+    cost: Decimal | None
+    token_budget: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether the token budget is enough for all of it."""
+        suggested = self.suggestion_tokens_in + self.suggestion_tokens_out
+        return self.tokens_in + self.tokens_out + suggested <= self.token_budget
+
+
+def estimate_review(
+    *, principal: Principal, document_id: str, checklist: str = "", options: ReviewOptions | None = None
+) -> ReviewEstimate:
+    """Plan the requests of a review without sending any. Raises what ``start_review`` does; Conflict without text."""
+    options = options or ReviewOptions()
+    subject = find_subject(principal=principal, document_id=document_id, checklist=checklist, options=options)
+    content = VersionContent.objects.filter(version=subject.version).first()
+    if content is None:
+        raise Conflict(_("{path} is still being read; estimate when it is ready."), path=subject.document.path)
+    items = [entry.item_version for entry in entries_of(subject.master, options.check_items)]
+    if not (is_configured() and options.judge in ("auto", "server")):
+        return _sum_up(items, _Plan(), NO_ADVICE, is_judged=False)
+    target = plain_target(subject.version, content)
+    open_items = [item for item in items if not rules_of(item.criteria)]
+    advice = NO_ADVICE
+    if options.suggestion_level == "detailed":
+        advice = most_advice(target.text, checks=len(items) - len(open_items))
+    return _sum_up(items, _plan(subject, target, open_items), advice, is_judged=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """The requests of a review: for summaries, for what leads to passages, and for the verdicts with every vote."""
+
+    summaries: Sequence[Prepared] = ()
+    leading: Sequence[Prepared] = ()
+    judging: Sequence[Prepared] = ()
+
+    @property
+    def all(self) -> tuple[Prepared, ...]:
+        return (*self.summaries, *self.leading, *self.judging)
+
+
+def _plan(subject: Subject, target: RuleInput, items: Sequence[CheckItemVersion]) -> _Plan:
+    config, provider = settings.CONFIG, get_provider()
+    prompts, planted = texts_of(numbers_in_force()), planted_in(target)
+    tasks = [task_of(item, target) for item in items]
+    materials = [find_material(subject.version, target, task, planted) for task in tasks]
+    new: list[Prepared] = []
+    if any(is_long(material, tokens=config.llm_context_tokens) for material in materials):
+        title, material = tasks[0].document_title, materials[0]
+        wanted = plan_digest(material, title=title, prompts=prompts, tokens=config.llm_context_tokens)
+        new = unanswered(provider, _prepared(wanted))
+    budget = Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget)
+    summarises = is_affordable(provider, budget, new)
+    forecaster = Forecaster(
+        prompts=prompts,
+        tokens=config.llm_context_tokens,
+        summarises=summarises,
+        screens=is_screened(provider),
+    )
+    forecasts = [forecaster.forecast(task, material) for task, material in zip(tasks, materials, strict=True)]
+    return _Plan(
+        summaries=new if summarises else (),
+        leading=_prepared(request for one in forecasts for request in one.leading),
+        judging=_prepared(one.judging for one in forecasts) * config.llm_votes,
+    )
+
+
+def _prepared(requests: Iterable[LlmRequest]) -> list[Prepared]:
+    provider, purpose = get_provider(), Purpose(name="estimate")
+    return [prepare(provider, request, purpose) for request in requests]
+
+
+def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, advice: MostAdvice, *, is_judged: bool) -> ReviewEstimate:
+    parts = [one.estimate for one in plan.all]
+    ruled = [item for item in items if rules_of(item.criteria)]
+    return ReviewEstimate(
+        checks=len(items),
+        llm_checks=len(items) - len(ruled) if is_judged else 0,
+        maybe_llm_checks=sum(bool(item.criteria.get("prompt")) for item in ruled) if is_judged else 0,
+        requests=len(parts),
+        summary_requests=len(plan.summaries),
+        tokens_in=sum(part.tokens_in for part in parts),
+        tokens_out=sum(part.tokens_out for part in parts),
+        suggestion_requests=advice.requests,
+        suggestion_tokens_in=advice.tokens_in,
+        suggestion_tokens_out=advice.tokens_out,
+        cost=_cost(parts, advice),
+        token_budget=settings.CONFIG.hub_llm_token_budget,
+    )
+
+
+def _cost(parts: Sequence[Estimate], advice: MostAdvice) -> Decimal | None:
+    costs = [part.cost for part in parts]
+    if advice.requests:
+        price = price_of(Strength.STRONG)
+        costs.append(price.cost(advice.tokens_in, advice.tokens_out) if price else None)
+    return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))

@@ -1,0 +1,61 @@
+"""Retrieval for a check item, by the strategy that its curator chose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal
+from hub.core.errors import NotFound
+from knowledge.search.retrieval import Retrieval, RetrievalStrategy, retrieve
+from review.masters.listing import list_check_items
+from review.models import Strategy
+
+STRATEGY_OF: dict[str, RetrievalStrategy] = {
+    Strategy.VECTOR_RAG: RetrievalStrategy.VECTOR,
+    Strategy.GRAPH_RAG: RetrievalStrategy.GRAPH,
+    Strategy.ONTOLOGY: RetrievalStrategy.ONTOLOGY,
+    Strategy.HYBRID: RetrievalStrategy.HYBRID,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRetrieval:
+    """What was retrieved for a check item, and why that way."""
+
+    retrieval: Retrieval
+    reason: str
+
+
+def retrieve_for_check(
+    principal: Principal,
+    *,
+    check_item_id: str,
+    document_id: str,
+    query: str,
+    force_strategy: RetrievalStrategy | None = None,
+    context_chunks: Sequence[str] = (),
+) -> CheckRetrieval:
+    """Retrieve by the check item's strategy, unless the caller forces one.
+
+    Without a query, the item's name is asked. Raises NotFound for an item that is not in force, and what
+    :func:`knowledge.search.retrieval.retrieve` raises.
+    """
+    found = list_check_items(principal, code=check_item_id)
+    if not found:
+        raise NotFound(
+            _('There is no check item "{given}" in force.'), code="check_item_not_found", given=check_item_id
+        )
+    item = found[0][1]
+    strategy = force_strategy or STRATEGY_OF[item.strategy]
+    why = "asked for by the caller" if force_strategy else f"the strategy of {check_item_id} ({item.check_type})"
+    retrieval = retrieve(
+        principal,
+        document_id=document_id,
+        query=query.strip() or item.name_ja,
+        strategy=strategy,
+        context_chunks=context_chunks,
+    )
+    return CheckRetrieval(retrieval=retrieval, reason=f"{strategy}: {why}")

@@ -1,0 +1,289 @@
+"""What may be done with reviews: every door calls these, with the caller's principal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core import bus
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.queue import enqueue_on_commit
+from knowledge.documents.documents import get_document
+from knowledge.documents.workers import leave_it_to_workers, work_through, worker_is_alive
+from knowledge.models import Document, DocumentStatus, DocumentVersion
+from review.judging.prompts import numbers_in_force
+from review.mappings.mappings import suspect_reasons
+from review.masters.listing import get_checklist, version_in_force
+from review.models import (
+    UNFINISHED,
+    CheckList,
+    CheckListVersion,
+    CheckResult,
+    Finding,
+    Review,
+    ReviewStatus,
+    Strategy,
+)
+from review.runs import execution
+from review.runs.finding_schemas import FindingOut
+from review.runs.related_documents import pin_related, related_versions
+from review.runs.schemas import ReviewOut, review_out
+from review.runs.withholding import load_parts, with_sources
+
+FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
+SUGGESTION_LEVELS = ("none", "basic", "detailed")
+
+
+# How long a caller may take to answer; after that a worker ends the review, and what is open is skipped.
+CALLER_PATIENCE = timedelta(minutes=10)
+JUDGES = ("auto", "server", "sampling", "rules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewOptions:
+    """What a caller may ask of a review. ``max_findings`` limits answers, never what is stored."""
+
+    check_items: tuple[str, ...] = ()
+    related_documents: tuple[str, ...] = ()
+    include_evidence: bool = True
+    max_findings: int = 100
+    suggestion_level: str = "basic"
+    judge: str = "auto"
+    force_strategy: str | None = None
+    parallel: bool = True
+    llm_provider: str = ""
+    """The provider that judges instead of the configured one."""
+
+
+def start_review(
+    *,
+    principal: Principal,
+    document_id: str,
+    checklist: str = "",
+    options: ReviewOptions | None = None,
+    waits_for_caller: bool = False,
+) -> Review:
+    """Queue a review of a document's latest version; it starts when the document's text is there.
+
+    With ``waits_for_caller`` no worker takes it for CALLER_PATIENCE, since the caller's own model is asked.
+    Without ``checklist`` the one for the document's type is taken. Raises NotFound, InvalidInput, Conflict.
+    """
+    options = options or ReviewOptions()
+    subject = find_subject(principal=principal, document_id=document_id, checklist=checklist, options=options)
+    document, chosen, master, version = subject.document, subject.checklist, subject.master, subject.version
+    related = related_versions(principal, options.related_documents, reviewed=document)
+    with transaction.atomic():
+        review = Review.objects.create(
+            version=version,
+            document_id_text=document.public_id,
+            version_number=version.number,
+            checklist_version=master,
+            options={**asdict(options), "prompts": numbers_in_force()},
+            sampling_until=timezone.now() + CALLER_PATIENCE if waits_for_caller else None,
+            requested_by_id=principal.user_id,
+        )
+        pin_related(review, related)
+        record_event(
+            principal=principal,
+            action="REVIEW_START",
+            resource=f"review:{review.public_id}",
+            document_id=document.public_id,
+            checklist=chosen.code,
+            related_documents=len(related),
+        )
+        for other, _version in related:
+            # a line of its own, so that it is read by those who audit that document
+            record_event(
+                principal=principal,
+                action="REVIEW_COMPARE",
+                resource=f"document:{other.public_id}",
+                review=review.public_id,
+            )
+        enqueue_on_commit("review.execute", review_id=review.pk)
+    return review
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a review would judge, and by what."""
+
+    document: Document
+    version: DocumentVersion
+    checklist: CheckList
+    master: CheckListVersion
+
+
+def find_subject(*, principal: Principal, document_id: str, checklist: str, options: ReviewOptions) -> Subject:
+    """Find the document's version and the approved check list. Raises NotFound, InvalidInput, Conflict."""
+    principal.require(Scope.REVIEW)
+    document = get_document(principal, document_id, scope=Scope.REVIEW)
+    chosen = get_checklist(checklist) if checklist else _checklist_for(document.document_type_id or "other")
+    master = version_in_force(chosen)
+    if master is None:
+        raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
+    _check_options(options, master)
+    version = _version_to_review(document.latest_version, document.current_version, path=document.path)
+    return Subject(document=document, version=version, checklist=chosen, master=master)
+
+
+def _checklist_for(document_type: str) -> CheckList:
+    checklist = CheckList.objects.filter(document_types__contains=[document_type]).order_by("code").first()
+    if checklist is None:
+        known = ", ".join(CheckList.objects.values_list("code", flat=True))
+        raise InvalidInput(
+            _('No check list is for documents of type "{given}". Name one of: {known}.'),
+            code="checklist_needed",
+            given=document_type,
+            known=known,
+        )
+    return checklist
+
+
+def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
+    known = set(master.entries.values_list("item_version__item__code", flat=True))
+    choices = (
+        ("suggestion_level", options.suggestion_level, SUGGESTION_LEVELS),
+        ("judge", options.judge, JUDGES),
+        ("force_strategy", options.force_strategy, (None, *Strategy.values)),
+    )
+    for name, value, allowed in choices:
+        if value not in allowed:
+            raise InvalidInput(
+                _("{field}: {value!r} is not one of {allowed}."),
+                field=name,
+                value=value,
+                allowed=", ".join(str(item) for item in allowed if item),
+            )
+    if unknown := sorted(set(options.check_items) - known):
+        raise InvalidInput(
+            _("Unknown check items: {unknown}. This check list has: {known}."),
+            code="unknown_check_item",
+            unknown=", ".join(unknown),
+            known=", ".join(sorted(known)),
+        )
+
+
+def _version_to_review(
+    latest: DocumentVersion | None, current: DocumentVersion | None, *, path: str
+) -> DocumentVersion:
+    for version in (latest, current):
+        if version is not None and version.status != DocumentStatus.FAILED:
+            return version
+    reason = latest.status_reason if latest else None
+    raise Conflict(
+        _("{path} can't be reviewed, its text could not be read: {reason}"),
+        code="document_failed",
+        path=path,
+        reason=reason or "-",
+    )
+
+
+POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
+
+
+def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
+    """Find a review with all that ``review_out`` shows, in five queries, or six where it has related documents.
+
+    Raises NotFound, also for hidden ones. It holds what the caller may read: findings that rest on documents hidden
+    from them are left out, and notices say how many. The parts are never to be saved as a whole.
+    """
+    principal.require(scope)
+    found = with_sources(Review.objects.visible_to(principal, scope)).filter(public_id=review_id)
+    review = found.select_related("version__document__collection", "checklist_version__checklist").first()
+    if review is None:
+        raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
+    findings = Finding.objects.select_related(*FINDING_PARTS)
+    load_parts(principal, review, findings=findings, results=CheckResult.objects.select_related("item_version__item"))
+    return review
+
+
+def list_reviews(principal: Principal, *, document_id: str = "", status: str = "") -> QuerySet[Review]:
+    """The reviews the caller may read, newest first."""
+    principal.require(Scope.READ)
+    reviews = Review.objects.visible_to(principal).select_related("checklist_version__checklist").order_by("-id")
+    if document_id:
+        reviews = reviews.filter(document_id_text=document_id)
+    return reviews.filter(status=status) if status else reviews
+
+
+def cancel_review(*, principal: Principal, review_id: str) -> Review:
+    """Stop a review; the results it has stay. A finished one is left as it is."""
+    review = get_review(principal, review_id, scope=Scope.REVIEW)
+    stopped = Review.objects.filter(pk=review.pk, status__in=UNFINISHED).update(
+        status=ReviewStatus.CANCELLED, finished_at=Now(), lease_token="", lease_expires_at=None
+    )
+    if stopped:
+        record_event(principal=principal, action="REVIEW_CANCEL", resource=f"review:{review_id}")
+        bus.publish(f"review:{review_id}", {"review_id": review_id, "status": "cancelled"})
+    return get_review(principal, review_id, scope=Scope.REVIEW)
+
+
+def wait_for_review(
+    review: Review, *, timeout_s: float | None, on_progress: Callable[[int, str], None] | None = None
+) -> bool:
+    """Wait until a review is finished, doing its work here while no worker is alive. False when time ran out.
+
+    ``on_progress`` gets percent and state, only when they changed; those of the document while it is being read.
+    """
+    started = time.monotonic()
+    told: tuple[int, str] | None = None
+    while True:
+        row = Review.objects.select_related("version").only(*POLLED).get(pk=review.pk)
+        of = row.awaited_version or row
+        now = (of.progress, str(of.status))
+        if on_progress and now != told:
+            on_progress(*now)
+        told = now
+        if row.status not in UNFINISHED:
+            return True
+        left = None if timeout_s is None else timeout_s - (time.monotonic() - started)
+        if left is not None and left <= 0:
+            return False
+        if worker_is_alive() or not _work_here(row, left):
+            leave_it_to_workers()
+
+
+def _work_here(review: Review, left: float | None) -> bool:
+    if review.version_id is not None:
+        work_through([review.version_id], timeout_s=left)
+    return execution.execute(review.pk)
+
+
+def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, Finding]]:
+    """All findings in the order of the document; what is missing comes after what is there, by check."""
+    return in_document_order([(result, finding) for result in results for finding in result.findings.all()])
+
+
+def in_document_order(pairs: Sequence[tuple[CheckResult, Finding]]) -> list[tuple[CheckResult, Finding]]:
+    """Findings with their results as ``ordered_findings`` orders them."""
+
+    def place(pair: tuple[CheckResult, Finding]) -> tuple[bool, int, int, int]:
+        start = pair[1].location.get("start_offset")
+        return (start is None, start or 0, pair[0].position, pair[1].ordinal)
+
+    return sorted(pairs, key=place)
+
+
+def show_review(review: Review, *, everything: bool = False) -> ReviewOut:
+    """Show a review that ``get_review`` found, ``everything`` as in reports; in the active language."""
+    results = list(review.results.all())
+    return review_out(review, ordered_findings(results), everything=everything, suspects=suspect_reasons(results))
+
+
+def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[FindingOut]:
+    """Show findings of one or more reviews as the caller sees them now, in the order given."""
+    shown: dict[str, FindingOut] = {}
+    for review_id in {finding.result.review.public_id for finding in findings}:
+        everything = show_review(get_review(principal, review_id), everything=True)
+        shown |= {one.id: one for one in everything.findings}
+    return [shown[finding.public_id] for finding in findings]

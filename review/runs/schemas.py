@@ -1,0 +1,322 @@
+"""Shapes of reviews and their results in answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from hub.core.languages import in_language
+from knowledge.types.notices import Notice
+from review.models import CheckResult, Finding, Review, Signature
+from review.runs.finding_schemas import FindingOut, SuggestionOut, finding_out, suggestions_out
+from review.types import JudgedBy, Verdict
+
+BY_CALLERS_MODEL = Notice(
+    code="judged_by_callers_model",
+    ja="この判定は、レビューを依頼した人自身の言語モデルの答えによるものです。ハブのモデルの答えではなく、他の人が"
+    "確かめたものでもありません。人が判定するまで、承認の根拠にはなりません。",
+    en="The own language model of who asked for the review judged this. The hub did not ask it, and nobody else has "
+    "looked at it: it can't be signed off until a person has decided.",
+)
+SOME_BY_CALLERS_MODEL = Notice(
+    code="judged_by_callers_model",
+    ja="レビューを依頼した人自身の言語モデルが判定した項目があります。人が判定するまで、承認の根拠にはなりません。",
+    en="The own language model of who asked for the review judged some of the items. They can't be signed off until a "
+    "person has decided them.",
+)
+
+
+class ChecklistRef(BaseModel):
+    code: str
+    version: int
+
+
+class ResultEvidenceOut(BaseModel):
+    retrieved_chunks: list[str] = []
+    graph_paths: list[list[str]] = []
+    ontology_refs: list[str] = []
+
+
+class DecisionOut(BaseModel):
+    """A person's verdict on a check."""
+
+    reason: str
+    decided_by: str
+    decided_at: datetime
+
+
+class JudgementOut(BaseModel):
+    """How a language model came to a verdict."""
+
+    provider: str
+    model: str
+    prompt_version: int | None
+    reason: str
+    grounds: list[list[int]] = Field(description="[start, end) of each quote that the verdict stands on")
+    votes: list[str] = Field([], description="what each answer came to, where several were asked for (LLM_VOTES)")
+
+
+class ResultOut(BaseModel):
+    check_item_id: str
+    check_item_version: int
+    name: str
+    check_type: str
+    category: str
+    verdict: str
+    score: float | None
+    method: str
+    judged_by: str = Field(
+        description="rules, hub_model, callers_model (the own model of who asked for the review; a person has to "
+        "decide before it can be signed off), or human"
+    )
+    strategy_used: str
+    strategy_selection_reason: str
+    evidence: ResultEvidenceOut
+    notices: list[dict[str, Any]]
+    execution_time_ms: int
+    original_verdict: str | None = Field(description="what the run said, when people changed the verdict")
+    original_method: str | None
+    decision: DecisionOut | None
+    revision: int
+    judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
+    suspects: list[str] = Field(
+        [], description="why the result is in doubt: an article that its check item rests on changed since"
+    )
+
+
+class SignatureOut(BaseModel):
+    name: str
+    comment: str | None
+    signed_at: datetime
+
+
+class SummaryOut(BaseModel):
+    total_checks: int
+    passed: int
+    failed: int
+    warnings: int
+    errors: int
+    skipped: int
+    critical_findings: int
+    execution_time_ms: int | None
+    complete: bool = Field(description="every check was decided: none skipped, none an error")
+
+
+class UsageOut(BaseModel):
+    """What language models took; ``cost`` is in US$, null when a model without a configured price answered."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = 0.0
+
+
+class WaitingOut(BaseModel):
+    """What a queued review waits for: its document, which is still being read."""
+
+    document_id: str
+    status: str = Field(description="the document's: stored, parsing, chunking or embedding")
+    progress: int
+
+
+class ReviewOut(BaseModel):
+    review_id: str
+    document_id: str
+    version: int
+    checklist: ChecklistRef
+    status: str
+    status_reason: str | None
+    waiting_for: WaitingOut | None = Field(description="the document, while it is still being read")
+    verdict: str | None
+    progress: int
+    results: list[ResultOut]
+    findings: list[FindingOut]
+    total_findings: int
+    suggestions: list[SuggestionOut]
+    notices: list[dict[str, str]] = Field(description="of the review as a whole: {code, ja, en}")
+
+    def suggestions_by_finding(self) -> dict[str, list[SuggestionOut]]:
+        """What is suggested for each finding that has something: the rule's first."""
+        by_finding: dict[str, list[SuggestionOut]] = {}
+        for one in self.suggestions:
+            by_finding.setdefault(one.finding_id, []).append(one)
+        return by_finding
+
+    summary: SummaryOut
+    usage: UsageOut
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    signed_at: datetime | None
+    signatures: list[SignatureOut]
+
+
+class ReviewRowOut(BaseModel):
+    """A review in a list."""
+
+    review_id: str
+    document_id: str
+    version: int
+    checklist: ChecklistRef
+    status: str
+    verdict: str | None
+    progress: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def review_row_out(review: Review) -> ReviewRowOut:
+    """Expects checklist_version__checklist to be selected."""
+    return ReviewRowOut(
+        review_id=review.public_id,
+        document_id=review.document_id_text,
+        version=review.version_number,
+        checklist=_checklist_ref(review),
+        status=review.status,
+        verdict=review.verdict or None,
+        progress=review.progress,
+        created_at=review.created_at,
+        finished_at=review.finished_at,
+    )
+
+
+def _waiting_for(review: Review) -> WaitingOut | None:
+    version = review.awaited_version
+    if version is None:
+        return None
+    return WaitingOut(document_id=review.document_id_text, status=version.status, progress=version.progress)
+
+
+def review_out(
+    review: Review,
+    pairs: Sequence[tuple[CheckResult, Finding]],
+    *,
+    everything: bool = False,
+    suspects: Mapping[int, Sequence[str]] | None = None,
+) -> ReviewOut:
+    """``pairs`` are all findings in the document's order; ``suspects`` tell why results are in doubt, by their keys.
+
+    The review's options limit how many are shown, unless ``everything`` is wanted, as in reports.
+    """
+    results = list(review.results.all())
+    options = review.options
+    limit = len(pairs) if everything else options.get("max_findings", len(pairs))
+    shown = list(enumerate(pairs[:limit], 1))
+    with_evidence = options.get("include_evidence", True)
+    suggested = options.get("suggestion_level", "basic") != "none"
+    is_callers = any(result.judged_by is JudgedBy.CALLERS_MODEL for result in results)
+    suggestions = [
+        one for _number, pair in shown if suggested for one in suggestions_out(*pair, with_evidence=with_evidence)
+    ]
+    return ReviewOut(
+        review_id=review.public_id,
+        document_id=review.document_id_text,
+        version=review.version_number,
+        checklist=_checklist_ref(review),
+        status=review.status,
+        status_reason=review.error or None,
+        waiting_for=_waiting_for(review),
+        verdict=review.verdict or None,
+        progress=review.progress,
+        results=[_result_out(result, (suspects or {}).get(result.pk, ())) for result in results],
+        findings=[
+            finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
+        ],
+        total_findings=len(pairs),
+        suggestions=suggestions,
+        notices=_with(review.notices, SOME_BY_CALLERS_MODEL if is_callers else None),
+        summary=_summary(review, results, pairs),
+        usage=UsageOut(
+            tokens_in=review.tokens_in,
+            tokens_out=review.tokens_out,
+            cost=None if review.cost is None else float(review.cost),
+        ),
+        created_at=review.created_at,
+        started_at=review.started_at,
+        finished_at=review.finished_at,
+        signed_at=review.signed_at,
+        signatures=[_signature_out(signature) for signature in review.signatures.all()],
+    )
+
+
+def _with(stored: Sequence[dict[str, str]], more: Notice | None) -> list[dict[str, str]]:
+    return [*stored, more.as_dict()] if more else list(stored)
+
+
+def _signature_out(signature: Signature) -> SignatureOut:
+    return SignatureOut(name=signature.signer_name, comment=signature.comment or None, signed_at=signature.at)
+
+
+def _checklist_ref(review: Review) -> ChecklistRef:
+    return ChecklistRef(code=review.checklist_version.checklist.code, version=review.checklist_version.number)
+
+
+def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
+    item = result.item_version
+    # the topic of an empty section may be unknown: None
+    topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
+    return ResultOut(
+        check_item_id=item.item.code,
+        check_item_version=item.number,
+        name=in_language(item.name_ja, item.name_en),
+        check_type=item.check_type,
+        category=item.item.category,
+        verdict=result.verdict,
+        score=result.score,
+        method=result.method,
+        judged_by=result.judged_by.value,
+        strategy_used=result.strategy_used,
+        strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
+        evidence=ResultEvidenceOut(retrieved_chunks=_shown_chunks(result), ontology_refs=topics),
+        notices=_with(result.notices, BY_CALLERS_MODEL if result.judged_by is JudgedBy.CALLERS_MODEL else None),
+        execution_time_ms=result.execution_time_ms,
+        original_verdict=result.original_verdict or None,
+        original_method=result.original_method or None,
+        decision=_decision_out(result),
+        revision=result.revision,
+        judgement=_judgement_out(result.judgement) if result.judgement else None,
+        suspects=list(suspects),
+    )
+
+
+def _shown_chunks(result: CheckResult) -> list[str]:
+    return [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
+
+
+def _judgement_out(record: dict[str, Any]) -> JudgementOut:
+    return JudgementOut(
+        provider=record["provider"],
+        model=record["model"],
+        prompt_version=record["prompts"].get("judge"),
+        reason=record["reason"],
+        grounds=record["grounds"],
+        votes=[vote["verdict"] for vote in record.get("votes", ())],
+    )
+
+
+def _decision_out(result: CheckResult) -> DecisionOut | None:
+    decisions = list(result.decisions.all())
+    if not decisions:
+        return None
+    last = decisions[-1]
+    return DecisionOut(reason=last.reason, decided_by=last.actor_name, decided_at=last.at)
+
+
+def _summary(
+    review: Review, results: Sequence[CheckResult], pairs: Sequence[tuple[CheckResult, Finding]]
+) -> SummaryOut:
+    verdicts = [result.verdict for result in results]
+    elapsed = review.finished_at - review.started_at if review.finished_at and review.started_at else None
+    return SummaryOut(
+        total_checks=len(results),
+        passed=verdicts.count(Verdict.PASS),
+        failed=verdicts.count(Verdict.FAIL),
+        warnings=verdicts.count(Verdict.WARNING),
+        errors=verdicts.count(Verdict.ERROR),
+        skipped=verdicts.count(Verdict.SKIPPED),
+        critical_findings=sum(finding.severity == "critical" for _result, finding in pairs),
+        execution_time_ms=int(elapsed.total_seconds() * 1000) if elapsed else None,
+        complete=bool(verdicts) and not {Verdict.SKIPPED, Verdict.ERROR} & set(verdicts),
+    )

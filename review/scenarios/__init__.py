@@ -1,0 +1,1 @@
+"""Scenarios: guided ways through several tasks."""

@@ -1,0 +1,216 @@
+"""Scenarios: reading and curating them, and how far each person is. Every door calls these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Prefetch, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.versions import draft_beside, publish, save_draft, take_draft
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.publication import PublicationStatus
+from knowledge.documents.documents import get_document
+from knowledge.models import Document, DocumentType
+from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
+from review.scenarios.schemas import ScenarioOut, ScenarioRowOut, scenario_out, scenario_row_out
+
+NOTHING_DONE: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walkthrough:
+    """A scenario, what the person has ticked off, and the document that the person walks through with."""
+
+    scenario: Scenario
+    done: Sequence[str]
+    document: Document | None
+
+    @property
+    def next_step(self) -> ScenarioStep | None:
+        """The first step that is not ticked off; None when all are."""
+        return next((step for step in self.scenario.steps.all() if step.action not in self.done), None)
+
+
+def published_scenarios(
+    principal: Principal, *, role: str = "", document_type: str = "", checked: bool = True
+) -> QuerySet[Scenario]:
+    """The scenarios in force with their steps, by code; those for every document fit each type.
+
+    Raises InvalidInput for an unknown role or type, unless ``checked`` is off. Two queries.
+    """
+    principal.require(Scope.READ)
+    if checked:
+        _check_filters(role, document_type)
+    found = Scenario.objects.filter(status=PublicationStatus.PUBLISHED).prefetch_related(_steps()).order_by("code")
+    if role:
+        found = found.filter(role=role)
+    if document_type:
+        found = found.filter(Q(document_types__contains=[document_type]) | Q(document_types=[]))
+    return found
+
+
+def _steps() -> Prefetch[str]:
+    return Prefetch("steps", queryset=ScenarioStep.objects.order_by("position", "pk"))
+
+
+def _check_filters(role: str, document_type: str) -> None:
+    if role and role not in ScenarioRole.values:
+        raise _not_one_of("role", role, ScenarioRole.values)
+    if document_type:
+        known = list(DocumentType.objects.order_by("code").values_list("code", flat=True))
+        if document_type not in known:
+            raise _not_one_of("document_type", document_type, known)
+
+
+def _not_one_of(field: str, value: str, allowed: Sequence[str]) -> InvalidInput:
+    return InvalidInput(
+        _("{field}: {value!r} is not one of {allowed}."), field=field, value=value, allowed=", ".join(allowed)
+    )
+
+
+def list_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> list[ScenarioRowOut]:
+    """Show the scenarios in force with how far the caller is in each. Three queries."""
+    found = list(published_scenarios(principal, role=role, document_type=document_type))
+    done = _done_by(principal)
+    return [scenario_row_out(scenario, done.get(scenario.code, NOTHING_DONE)) for scenario in found]
+
+
+def _done_by(principal: Principal) -> Mapping[str, Sequence[str]]:
+    if principal.user_id is None:
+        return {}
+    return dict(ScenarioProgress.objects.filter(user_id=principal.user_id).values_list("code", "done"))
+
+
+def get_scenario(principal: Principal, code: str) -> Scenario:
+    """Find the version of a scenario that is in force. Raises NotFound, naming the known ones."""
+    found = published_scenarios(principal, checked=False)
+    scenario = found.filter(code=code).first()
+    if scenario is None:
+        known = ", ".join(found.values_list("code", flat=True))
+        raise NotFound(
+            _('There is no scenario "{given}". Known: {known}.'), code="scenario_not_found", given=code, known=known
+        )
+    return scenario
+
+
+def show_scenario(principal: Principal, code: str) -> ScenarioOut:
+    """Show a scenario with its steps and what the caller has ticked off. Raises NotFound."""
+    found = walkthrough(principal, code)
+    return scenario_out(found.scenario, found.done)
+
+
+def walkthrough(principal: Principal, code: str) -> Walkthrough:
+    """Find a scenario with how far the caller is. Raises NotFound.
+
+    A document that the caller may no longer read is left out, as if none had been chosen.
+    """
+    scenario = get_scenario(principal, code)
+    row = ScenarioProgress.objects.filter(user_id=principal.user_id, code=code).first() if principal.user_id else None
+    if row is None:
+        return Walkthrough(scenario=scenario, done=NOTHING_DONE, document=None)
+    readable = Document.objects.visible_to(principal).live()
+    document = readable.filter(pk=row.document_id).first() if row.document_id else None
+    return Walkthrough(scenario=scenario, done=tuple(row.done), document=document)
+
+
+def tick_step(*, principal: Principal, code: str, action: str, done: bool = True) -> Walkthrough:
+    """Tick a step off, or take the tick away; doing it twice changes nothing. Raises NotFound, Conflict (no person)."""
+    scenario = get_scenario(principal, code)
+    known = [step.action for step in scenario.steps.all()]
+    if action not in known:
+        raise NotFound(
+            _('The scenario "{scenario}" has no step "{given}". Known: {known}.'),
+            code="step_not_found",
+            scenario=code,
+            given=action,
+            known=", ".join(known),
+        )
+    with transaction.atomic():
+        row = _locked_progress(principal, code)
+        others = [one for one in row.done if one != action]
+        row.done = [*others, action] if done else others
+        row.save(update_fields=["done", "updated_at"])
+    return walkthrough(principal, code)
+
+
+def start_over(*, principal: Principal, code: str) -> Walkthrough:
+    """Take all ticks and the document away. Raises NotFound."""
+    get_scenario(principal, code)
+    if principal.user_id is not None:
+        ScenarioProgress.objects.filter(user_id=principal.user_id, code=code).delete()
+    return walkthrough(principal, code)
+
+
+def walk_with(*, principal: Principal, code: str, document_id: str) -> Walkthrough:
+    """Choose the document that the steps' links lead to; "" chooses none. Raises NotFound, Conflict (no person)."""
+    get_scenario(principal, code)
+    document = get_document(principal, document_id) if document_id else None
+    with transaction.atomic():
+        row = _locked_progress(principal, code)
+        row.document = document
+        row.save(update_fields=["document", "updated_at"])
+    return walkthrough(principal, code)
+
+
+def _locked_progress(principal: Principal, code: str) -> ScenarioProgress:
+    if principal.user_id is None:
+        raise Conflict(_("Only people walk through scenarios; sign in as one."), code="no_person")
+    ScenarioProgress.objects.get_or_create(user_id=principal.user_id, code=code)
+    return ScenarioProgress.objects.select_for_update().get(user_id=principal.user_id, code=code)
+
+
+def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
+    """Store a draft, a new one under the next number; whoever saves it is its author.
+
+    Raises Forbidden, InvalidInput (unknown document types), Conflict (no draft, or the code has one already).
+    """
+    principal.require_hub_curator()
+    known = set(DocumentType.objects.values_list("code", flat=True))
+    for given in scenario.document_types:
+        if given not in known:
+            raise _not_one_of("document_types", given, sorted(known))
+    save_draft(principal=principal, version=scenario)
+
+
+def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
+    """Copy a version with its steps into a new draft; the draft that there is, if there is one. Raises NotFound."""
+    principal.require_hub_curator()
+    source = _find_version(scenario_id)
+    draft = draft_beside(source)
+    if draft is not None:
+        return draft
+    steps = list(source.steps.all())
+    with transaction.atomic():
+        source.pk, source._state.adding = None, True
+        source.status, source.published_at, source.reason = PublicationStatus.DRAFT, None, ""
+        source.created_at, source.writer_ids = timezone.now(), []
+        save_scenario_draft(principal=principal, scenario=source)
+        for step in steps:
+            step.pk, step.scenario = None, source
+            step._state.adding = True
+        ScenarioStep.objects.bulk_create(steps)
+    return source
+
+
+def publish_scenario(*, principal: Principal, scenario_id: int) -> Scenario:
+    """Put a draft in force; the version before is retired. Raises NotFound, Conflict (no draft, or no steps)."""
+    principal.require_hub_curator()
+    with transaction.atomic():
+        draft = _find_version(scenario_id)
+        take_draft(draft)
+        if not draft.steps.exists():
+            raise Conflict(_("A scenario needs at least one step."), code="no_steps")
+        publish(principal=principal, version=draft)
+    return draft
+
+
+def _find_version(scenario_id: int) -> Scenario:
+    found = Scenario.objects.filter(pk=scenario_id).first()
+    if found is None:
+        raise NotFound(_("There is no such scenario."), code="scenario_not_found")
+    return found

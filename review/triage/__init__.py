@@ -1,0 +1,1 @@
+"""What people decide about findings: triage, verdicts, signing off, carrying decisions over."""

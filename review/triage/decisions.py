@@ -1,0 +1,299 @@
+"""What people do with findings: decide, comment, assign, answer. Each change is kept in the finding's history.
+
+Every change first locks the finding's review, so that two people's changes come one after the other and a review that
+was signed off stays as it was signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope, system_principal
+from hub.access.services import principal_for_user, record_event
+from hub.core.bounds import LONG_TEXT
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.scheduled_rows import Outcome, for_each_row
+from review.models import EventKind, Finding, FindingAnswer, FindingEvent, Review, Triage
+from review.triage.verdicts import lock_for_change, recompute
+
+MAX_BULK = 1000
+MAX_TEXT = LONG_TEXT
+EXPIRY_BATCH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The author's answer, as a row of the 指摘管理表 has it."""
+
+    plan: str = ""
+    text: str = ""
+    answered_by: str = ""
+    answered_on: date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriageChange:
+    """What to change; None leaves a field as it is. ``assignee`` is a user name, "" takes the assignment away.
+
+    ``revision`` is the finding's revision that the person has seen; another one by now is a Conflict.
+    """
+
+    triage: str | None = None
+    reason: str = ""
+    comment: str = ""
+    expires_at: datetime | None = None
+    assignee: str | None = None
+    answer: Answer | None = None
+    revision: int | None = None
+
+
+def triage_finding(*, principal: Principal, finding_id: str, change: TriageChange) -> Finding:
+    """Change one finding. Raises NotFound, InvalidInput, Conflict (signed off, unfinished, changed meanwhile)."""
+    return triage_findings(principal=principal, finding_ids=[finding_id], change=change)[0]
+
+
+@transaction.atomic
+def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change: TriageChange) -> list[Finding]:
+    """Change several findings of one or more reviews alike, all or none. Raises what ``triage_finding`` does."""
+    principal.require(Scope.TRIAGE)
+    wanted = list(dict.fromkeys(finding_ids))
+    if not 0 < len(wanted) <= MAX_BULK:
+        raise InvalidInput(_("finding_ids: give 1 to {limit} findings."), limit=MAX_BULK, field="finding_ids")
+    _check(change, now=timezone.now())
+    reviews = _reviews_of(principal, wanted)
+    for review in reviews:
+        lock_for_change(review)
+    findings = _load(reviews, wanted)
+    assignee = _assignee(change.assignee, findings)
+    for finding in findings:
+        _apply(principal, finding, change, assignee)
+    recompute({finding.result for finding in findings})
+    for review in reviews:
+        record_event(
+            principal=principal,
+            action="FINDING_TRIAGE",
+            resource=f"review:{review.public_id}",
+            findings=[one.public_id for one in findings if one.result.review_id == review.pk][:50],
+            triage=change.triage,
+        )
+    return findings
+
+
+def finding_history(principal: Principal, finding_id: str) -> QuerySet[FindingEvent]:
+    """The lines of a finding's history, oldest first. Raises NotFound."""
+    principal.require(Scope.READ)
+    finding = Finding.objects.visible_to(principal).filter(public_id=finding_id).first()
+    if finding is None:
+        raise _unknown([finding_id])
+    return finding.events.order_by("id")
+
+
+def _unknown(ids: Iterable[str]) -> NotFound:
+    return NotFound(_('There is no finding "{finding_id}".'), code="finding_not_found", finding_id=", ".join(ids))
+
+
+def _reviews_of(principal: Principal, wanted: Sequence[str]) -> list[Review]:
+    found = Finding.objects.visible_to(principal, Scope.TRIAGE).filter(public_id__in=wanted)
+    reviews = dict(found.values_list("public_id", "result__review_id"))
+    if missing := [one for one in wanted if one not in reviews]:
+        raise _unknown(missing[:5])
+    # always in the same order, so that two people's bulk changes never wait for each other
+    return list(Review.objects.filter(pk__in=set(reviews.values())).order_by("pk"))
+
+
+def _load(reviews: Collection[Review], wanted: Sequence[str]) -> list[Finding]:
+    """Read the findings after the reviews are locked: what is read now stays."""
+    rows = Finding.objects.select_related("result__review", "assignee", "answer")
+    by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted, result__review__in=reviews)}
+    return [by_id[one] for one in wanted if one in by_id]
+
+
+def _check(change: TriageChange, *, now: datetime) -> None:
+    if change.triage is not None and change.triage not in Triage.values:
+        raise InvalidInput(
+            _("{field}: {value!r} is not one of {allowed}."),
+            field="triage",
+            value=change.triage,
+            allowed=", ".join(Triage.values),
+        )
+    _check_waiver(change, now=now)
+    for name in ("reason", "comment"):
+        if len(getattr(change, name)) > MAX_TEXT:
+            raise InvalidInput(_("{field}: at most {limit} characters."), field=name, limit=MAX_TEXT)
+    if change.triage is None and change.reason and not change.comment:
+        raise _field("reason", _("reason: it belongs to a triage state; for a remark use comment."))
+    if change.triage is None and change.assignee is None and change.answer is None and not change.comment.strip():
+        raise InvalidInput(_("Nothing to change: give triage, comment or assignee."))
+
+
+def _check_waiver(change: TriageChange, *, now: datetime) -> None:
+    """A waiver has a reason and a day to come when it ends; nothing else ends."""
+    if change.triage != Triage.WAIVED:
+        if change.expires_at is not None:
+            raise _field("expires_at", _("expires_at: only waivers end; leave it out, or set triage to waived."))
+        return
+    if not change.reason.strip():
+        raise _field("reason", _("reason: a waiver needs a reason."))
+    if change.expires_at is None:
+        raise _field("expires_at", _("expires_at: a waiver needs the day when it ends."))
+    if change.expires_at <= now:
+        raise _field("expires_at", _("expires_at: a waiver must end in the future."))
+
+
+def _field(name: str, message: str | Promise) -> InvalidInput:
+    return InvalidInput(message, field=name)
+
+
+def _assignee(name: str | None, findings: Iterable[Finding]) -> User | None:
+    """Find who is to work on the findings: somebody who may read them. Others answer like unknown names."""
+    if not name:
+        return None
+    user = User.objects.filter(username=name, is_active=True).first()
+    wanted = {finding.pk for finding in findings}
+    readable = Finding.objects.visible_to(principal_for_user(user)).filter(pk__in=wanted).count() if user else 0
+    if user is None or readable < len(wanted):
+        raise InvalidInput(
+            _('assignee: "{name}" is no user who may read this review.'), code="unknown_assignee", name=name
+        )
+    return user
+
+
+def _apply(principal: Principal, finding: Finding, change: TriageChange, assignee: User | None) -> None:
+    if change.revision is not None and change.revision != finding.revision:
+        raise Conflict(
+            _("The finding was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
+            code="changed_meanwhile",
+            who=_last_actor(finding),
+            now=finding.revision,
+            given=change.revision,
+        )
+    events = [
+        *_decide(principal, finding, change),
+        *_assign(finding, change, assignee),
+        *_answer(finding, change.answer),
+    ]
+    if change.comment.strip():
+        events.append(FindingEvent(kind=EventKind.COMMENT, text=change.comment.strip()))
+    for event in events:
+        event.finding, event.actor_id, event.actor_name = finding, principal.user_id, principal.name
+    FindingEvent.objects.bulk_create(events)
+    if events:
+        finding.revision += 1
+        # never the whole row: what was loaded may lack quotes that this caller may not see
+        finding.save(update_fields=[*TRIAGE_FIELDS, "assignee", "revision"])
+
+
+TRIAGE_FIELDS = ("triage", "triage_reason", "triaged_by", "triaged_at", "expires_at")
+
+
+def _last_actor(finding: Finding) -> str:
+    event = finding.events.order_by("-id").first()
+    return event.actor_name if event else "-"
+
+
+def _decide(principal: Principal, finding: Finding, change: TriageChange) -> list[FindingEvent]:
+    reason = change.reason.strip()
+    if change.triage is None:
+        return []
+    if (change.triage, reason, change.expires_at) == (finding.triage, finding.triage_reason, finding.expires_at):
+        return []
+    event = FindingEvent(
+        kind=EventKind.TRIAGE, before=finding.triage, after=change.triage, text=reason, expires_at=change.expires_at
+    )
+    finding.triage, finding.triage_reason, finding.expires_at = change.triage, reason, change.expires_at
+    finding.triaged_by, finding.triaged_at = principal.name, timezone.now()
+    return [event]
+
+
+def _assign(finding: Finding, change: TriageChange, assignee: User | None) -> list[FindingEvent]:
+    if change.assignee is None or finding.assignee == assignee:
+        return []
+    before = finding.assignee.get_username() if finding.assignee else ""
+    finding.assignee = assignee
+    return [FindingEvent(kind=EventKind.ASSIGN, before=before, after=assignee.get_username() if assignee else "")]
+
+
+def _answer(finding: Finding, answer: Answer | None) -> list[FindingEvent]:
+    if answer is None or answer == answer_of(finding):
+        return []
+    FindingAnswer.objects.update_or_create(
+        finding=finding,
+        defaults={
+            "plan": answer.plan,
+            "text": answer.text,
+            "answered_by": answer.answered_by,
+            "answered_on": answer.answered_on,
+        },
+    )
+    text = "\n".join(part for part in (answer.plan, answer.text) if part)
+    return [FindingEvent(kind=EventKind.ANSWER, after=answer.answered_by, text=text)]
+
+
+def answer_of(finding: Finding) -> Answer:
+    """The answer that is stored with a finding, empty when there is none."""
+    row: FindingAnswer | None = getattr(finding, "answer", None)
+    if row is None:
+        return Answer()
+    return Answer(plan=row.plan, text=row.text, answered_by=row.answered_by, answered_on=row.answered_on)
+
+
+def reopen_expired_waivers(*, now: datetime) -> Outcome[int]:
+    """Open findings again whose waiver has ended, in reviews that are not signed off; gives their number by review.
+
+    Safe to repeat and to kill: each review is one transaction, and one that fails does not keep the others waiting.
+    """
+    due = Finding.objects.filter(
+        triage=Triage.WAIVED, expires_at__lte=now, result__review__signed_at__isnull=True
+    ).values_list("result__review_id", "result__review__public_id")
+    return for_each_row(
+        "review.reopen_waivers",
+        list(due.order_by().distinct()[:EXPIRY_BATCH]),
+        lambda review: reopen_expired_waivers_of(review[0], now=now),
+        name=lambda review: review[1],
+    )
+
+
+@transaction.atomic
+def reopen_expired_waivers_of(review_id: int, *, now: datetime) -> int:
+    """Open a review's findings again whose waiver has ended, unless it is signed off; gives their number.
+
+    ``review_id`` is the row's key; permissions are not applied.
+    """
+    review = Review.objects.select_for_update().filter(pk=review_id, signed_at__isnull=True).first()
+    if review is None:
+        return 0
+    expired = Finding.objects.filter(result__review=review, triage=Triage.WAIVED, expires_at__lte=now)
+    findings = list(expired.select_related("result__review"))
+    principal = system_principal("waivers")
+    for finding in findings:
+        FindingEvent.objects.create(
+            finding=finding,
+            kind=EventKind.REOPEN,
+            before=Triage.WAIVED,
+            after=Triage.OPEN,
+            expires_at=finding.expires_at,
+            actor_name=principal.name,
+        )
+        finding.triage, finding.triage_reason, finding.expires_at = Triage.OPEN, "", None
+        finding.triaged_by, finding.triaged_at = principal.name, now
+        finding.revision += 1
+        finding.save(update_fields=[*TRIAGE_FIELDS, "revision"])
+    recompute({finding.result for finding in findings})
+    if findings:
+        review.signatures.all().delete()
+        record_event(
+            principal=principal,
+            action="WAIVER_EXPIRED",
+            resource=f"review:{review.public_id}",
+            findings=[finding.public_id for finding in findings][:50],
+        )
+    return len(findings)

@@ -1,0 +1,73 @@
+"""Shapes of what people say of a review: the history of findings, signing off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from review.models import FindingEvent
+from review.runs.schemas import SignatureOut
+
+
+class HistoryLineOut(BaseModel):
+    """Who changed what of a finding.
+
+    ``kind`` is triage, comment, assign, answer, carry (from an earlier review) or reopen (a waiver has ended).
+    """
+
+    kind: str
+    before: str | None
+    after: str | None
+    text: str | None
+    origin: str | None = Field(description="the earlier review's finding that the line was carried over from")
+    expires_at: datetime | None
+    by: str
+    changed_at: datetime
+
+
+class BlockerOut(BaseModel):
+    code: str = Field(description="unfinished, error, skipped, unverified or critical")
+    message: str
+    check_item_id: str | None
+    finding_id: str | None
+
+
+class SignOffOut(BaseModel):
+    """How far a review is from being signed off."""
+
+    review_id: str
+    verdict: str | None
+    signed: bool
+    signed_at: datetime | None
+    signatures_needed: int
+    signatures: list[SignatureOut]
+    blocking: list[BlockerOut]
+
+
+class CarryOut(BaseModel):
+    """What carrying over did to the findings of a review, and of the earlier one."""
+
+    review_id: str
+    base_review_id: str
+    carried: int = Field(description="findings that took over something: a decision, an assignee, comments")
+    moved: int = Field(description="of these, found in another section: decided as before, and marked")
+    changed: int = Field(description="of these, with other evidence: rejecting and waiving are left to decide anew")
+    reopened: int = Field(
+        description="of these, open although they were decided: fixed, a waiver that ended, other evidence"
+    )
+    closed: int = Field(description="findings of the earlier review that are gone now, and were set to fixed there")
+
+
+def history_line_out(event: FindingEvent) -> HistoryLineOut:
+    """Show one line of a finding's history."""
+    return HistoryLineOut(
+        kind=event.kind,
+        before=event.before or None,
+        after=event.after or None,
+        text=event.text or None,
+        origin=event.origin or None,
+        expires_at=event.expires_at,
+        by=event.actor_name,
+        changed_at=event.at,
+    )

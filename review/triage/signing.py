@@ -1,0 +1,224 @@
+"""Signing a review off: what stands in the way, who signed, and when it is final."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.models import AuditEvent
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict
+from review.models import CheckResult, Finding, Review, ReviewStatus, Signature, Triage
+from review.runs.reviews import get_review
+from review.runs.schemas import SignatureOut
+from review.triage.decisions import reopen_expired_waivers_of
+from review.triage.schemas import BlockerOut, SignOffOut
+from review.triage.verdicts import HUMAN
+from review.types import JudgedBy, Severity, Verdict
+
+SHOWN_BLOCKERS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocker:
+    """One thing that a person has to decide before the review can be signed off."""
+
+    code: str
+    message: str | Promise
+    check_item_id: str
+    finding_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignOffState:
+    """Who has signed, how many people must, and what is in the way."""
+
+    review: Review
+    needed: int
+    signatures: Sequence[Signature]
+    blocking: Sequence[Blocker]
+
+    @property
+    def is_signed(self) -> bool:
+        return self.review.signed_at is not None
+
+
+def sign_off_state(principal: Principal, review_id: str) -> SignOffState:
+    """How far a review is from being signed off. Raises NotFound."""
+    review = get_review(principal, review_id)
+    return _state(review)
+
+
+def _state(review: Review) -> SignOffState:
+    blocking = () if review.signed_at else tuple(blockers(review))
+    return SignOffState(
+        review=review, needed=_people_needed(), signatures=list(review.signatures.all()), blocking=blocking
+    )
+
+
+def _people_needed() -> int:
+    return 2 if settings.CONFIG.hub_two_person_sign_off else 1
+
+
+def blockers(review: Review) -> Iterator[Blocker]:
+    """What must be decided first: an unfinished run, checks that nobody decided, unverified quotes, open criticals.
+
+    What a caller's own model judged counts as decided by nobody: its caller may have it say anything.
+
+    Expects what ``services.get_review`` selects.
+    """
+    if review.status != ReviewStatus.COMPLETED:
+        yield Blocker(code="unfinished", message=_("The review did not run to its end."), check_item_id="")
+    for result in review.results.all():
+        if result.withheld:
+            yield Blocker(code="withheld", message=MESSAGES["withheld"], check_item_id=result.item_version.item.code)
+        yield from _blockers_of(result)
+
+
+MESSAGES: dict[str, Promise] = {
+    "error": _("The check broke, and nobody decided it."),
+    "skipped": _("The check could not be judged, and nobody decided it."),
+    "callers_model": _("The caller's own language model judged the check, and no person decided it."),
+    "unverified": _("A quote of the finding could not be verified, and nobody decided it."),
+    "critical": _("A critical finding is open."),
+    "withheld": _("Findings are withheld from you: somebody who may read all related documents has to sign."),
+}
+
+
+def _blockers_of(result: CheckResult) -> Iterator[Blocker]:
+    item = result.item_version.item.code
+    if result.method != HUMAN and result.verdict in (Verdict.ERROR, Verdict.SKIPPED):
+        yield Blocker(code=result.verdict, message=MESSAGES[result.verdict], check_item_id=item)
+    elif result.judged_by is JudgedBy.CALLERS_MODEL:
+        yield Blocker(code="callers_model", message=MESSAGES["callers_model"], check_item_id=item)
+    for finding in result.findings.all():
+        if finding.triage != Triage.OPEN:
+            continue
+        if result.method != HUMAN and is_unverified(finding):
+            yield _finding_blocker("unverified", item, finding)
+        elif finding.severity == Severity.CRITICAL:
+            yield _finding_blocker("critical", item, finding)
+
+
+def _finding_blocker(code: str, item: str, finding: Finding) -> Blocker:
+    return Blocker(code=code, message=MESSAGES[code], check_item_id=item, finding_id=finding.public_id)
+
+
+def is_unverified(finding: Finding) -> bool:
+    """Tell whether a quote of the finding was not found in the stored text."""
+    return any(not evidence.get("verified") for evidence in finding.evidence)
+
+
+def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> SignOffState:
+    """Sign a review; with enough signatures it is final and can't be changed any more.
+
+    Raises NotFound, and Conflict when something is in the way, when the caller has signed already, or when the review
+    is signed off; where two people sign, also for who uploaded the document or asked for the review, and for the local
+    operator.
+    """
+    found = get_review(principal, review_id, scope=Scope.TRIAGE)
+    reopen_expired_waivers_of(found.pk, now=timezone.now())
+    with transaction.atomic():
+        Review.objects.select_for_update(of=("self",)).get(pk=found.pk)
+        review = get_review(principal, review_id, scope=Scope.TRIAGE)  # as it is now that nobody can change it
+        _refuse(review, principal)
+        Signature.objects.create(
+            review=review, signer_id=principal.user_id, signer_name=principal.name, comment=comment.strip()
+        )
+        given = _signatures_that_count(review)
+        if given >= _people_needed():
+            review.signed_at = timezone.now()
+            review.save(update_fields=["signed_at"])
+        record_event(
+            principal=principal,
+            action="REVIEW_SIGN_OFF",
+            resource=f"review:{review_id}",
+            signatures=given,
+            final=review.signed_at is not None,
+            verdict=review.verdict,
+        )
+    return sign_off_state(principal, review_id)
+
+
+def _refuse(review: Review, principal: Principal) -> None:
+    if review.signed_at is not None:
+        raise Conflict(
+            _("The review {review_id} was signed off already."), code="review_signed", review_id=review.public_id
+        )
+    if principal.user_id is not None and review.signatures.filter(signer_id=principal.user_id).exists():
+        raise Conflict(_("You have signed this review; a second person must sign it now."), code="second_person_needed")
+    if _people_needed() > 1:
+        _refuse_those_involved(review, principal)
+    if found := list(blockers(review)):
+        raise Conflict(
+            _("The review can't be signed off yet. {count} to decide: {what}"),
+            code="sign_off_blocked",
+            count=len(found),
+            what=_told(found),
+        )
+
+
+def _refuse_those_involved(review: Review, principal: Principal) -> None:
+    """Where two people sign, both are known, and neither had a hand in what is signed."""
+    if principal.user_id is None:
+        raise Conflict(
+            _("Two people have to sign this review; the local operator is nobody in particular. Sign in as a person."),
+            code="no_person",
+        )
+    if principal.user_id in _involved(review):
+        raise Conflict(
+            _("You uploaded this document or asked for its review; two other people have to sign it."),
+            code="second_person_needed",
+        )
+
+
+def _involved(review: Review) -> frozenset[int]:
+    """Who asked for a review, and who uploaded any version of its document, which may be gone. One query."""
+    uploads = AuditEvent.objects.filter(action="DOCUMENT_UPLOAD", resource=f"document:{review.document_id_text}")
+    owner_id = review.version.document.owner_id if review.version else None
+    people = {review.requested_by_id, owner_id, *uploads.order_by().values_list("user_id", flat=True)}
+    return frozenset(person for person in people if person is not None)
+
+
+def _signatures_that_count(review: Review) -> int:
+    """How many signatures a review has; where two people sign, of people who may, each once."""
+    signers = list(Signature.objects.filter(review=review).values_list("signer_id", flat=True))
+    if _people_needed() == 1:
+        return len(signers)
+    return len({signer for signer in signers if signer is not None} - _involved(review))
+
+
+def _told(found: Sequence[Blocker]) -> str:
+    lines = [f"{one.finding_id or one.check_item_id or '-'}: {one.message}" for one in found[:SHOWN_BLOCKERS]]
+    return " ".join([*lines, "…"] if len(found) > SHOWN_BLOCKERS else lines)
+
+
+def show_sign_off(state: SignOffState) -> SignOffOut:
+    """Show how far a review is; messages are in the active language."""
+    return SignOffOut(
+        review_id=state.review.public_id,
+        verdict=state.review.verdict or None,
+        signed=state.is_signed,
+        signed_at=state.review.signed_at,
+        signatures_needed=state.needed,
+        signatures=[
+            SignatureOut(name=one.signer_name, comment=one.comment or None, signed_at=one.at)
+            for one in state.signatures
+        ],
+        blocking=[
+            BlockerOut(
+                code=one.code,
+                message=str(one.message),
+                check_item_id=one.check_item_id or None,
+                finding_id=one.finding_id or None,
+            )
+            for one in state.blocking
+        ],
+    )

@@ -1,0 +1,141 @@
+"""Verdicts after people had their say: recomputed from what stands, or given by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.principals import Principal, Scope
+from hub.access.services import record_event
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from review.judging.engine import overall_verdict, verdict_of
+from review.models import STANDING, UNFINISHED, CheckResult, ResultDecision, Review
+from review.runs.withholding import require_all_findings
+from review.types import Severity, Verdict
+
+HUMAN = "human"
+PERSONS_VERDICTS = (Verdict.PASS, Verdict.WARNING, Verdict.FAIL)
+UNDECIDED = (Verdict.ERROR, Verdict.SKIPPED)
+
+
+def lock_for_change(review: Review) -> None:
+    """Hold the review until the transaction ends. Raises Conflict when it runs or is signed off.
+
+    Signatures that are not yet enough are withdrawn: they were given to another result.
+    """
+    locked = Review.objects.select_for_update(of=("self",)).get(pk=review.pk)
+    if locked.signed_at is not None:
+        raise Conflict(
+            _("The review {review_id} was signed off; it can't be changed. Start a new review."),
+            code="review_signed",
+            review_id=locked.public_id,
+        )
+    if locked.status in UNFINISHED:
+        raise Conflict(
+            _("The review {review_id} is not finished yet. Wait until it is, or cancel it."),
+            code="review_unfinished",
+            review_id=locked.public_id,
+        )
+    locked.signatures.all().delete()
+
+
+def recompute(results: Iterable[CheckResult]) -> None:
+    """Bring the verdicts of checks, and of their reviews, in line with the findings that stand.
+
+    What a person decided stays, and so do errors and skipped checks: no finding is behind them.
+    """
+    changed = set()
+    for result in results:
+        if result.method != HUMAN and result.verdict not in UNDECIDED:
+            _settle(result)
+        changed.add(result.review_id)
+    for review in Review.objects.filter(pk__in=changed):
+        _settle_review(review)
+
+
+def _settle(result: CheckResult) -> None:
+    rows = list(result.findings.values_list("severity", "triage"))
+    original = result.original_verdict or result.verdict
+    standing = [Severity(severity) for severity, triage in rows if triage in STANDING]
+    verdict = original if len(standing) == len(rows) else verdict_of(standing)
+    if verdict == result.verdict:
+        return
+    result.original_verdict, result.original_method = original, result.original_method or result.method
+    result.verdict = verdict
+    result.revision += 1
+    result.save(update_fields=["verdict", "original_verdict", "original_method", "revision"])
+
+
+def _settle_review(review: Review) -> None:
+    verdicts = [Verdict(verdict) for verdict in review.results.values_list("verdict", flat=True)]
+    Review.objects.filter(pk=review.pk).update(verdict=overall_verdict(verdicts))
+
+
+@transaction.atomic
+def decide_result(
+    *, principal: Principal, review_id: str, check_item_id: str, verdict: str, reason: str, revision: int | None = None
+) -> CheckResult:
+    """Record a person's verdict on a check; what the run said is kept. Raises NotFound, InvalidInput, Conflict."""
+    principal.require(Scope.TRIAGE)
+    if verdict not in PERSONS_VERDICTS:
+        raise InvalidInput(
+            _("{field}: {value!r} is not one of {allowed}."),
+            field="verdict",
+            value=verdict,
+            allowed=", ".join(PERSONS_VERDICTS),
+        )
+    if not reason.strip():
+        raise InvalidInput(_("reason: a person's verdict needs a reason."), field="reason")
+    review = Review.objects.visible_to(principal, Scope.TRIAGE).filter(public_id=review_id).first()
+    if review is None:
+        raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)
+    lock_for_change(review)
+    result = review.results.filter(item_version__item__code=check_item_id).first()
+    if result is None:
+        raise NotFound(
+            _('The review has no check "{check_item_id}".'), code="result_not_found", check_item_id=check_item_id
+        )
+    require_all_findings(result, principal)
+    _refuse_stale(result, revision)
+    _store_decision(principal, result, verdict=verdict, reason=reason.strip())
+    _settle_review(review)
+    record_event(
+        principal=principal,
+        action="RESULT_DECIDE",
+        resource=f"review:{review_id}",
+        check_item_id=check_item_id,
+        verdict=verdict,
+    )
+    return result
+
+
+def _refuse_stale(result: CheckResult, revision: int | None) -> None:
+    if revision is None or revision == result.revision:
+        return
+    last = result.decisions.order_by("-id").first()
+    raise Conflict(
+        _("The verdict was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
+        code="changed_meanwhile",
+        who=last.actor_name if last else "-",
+        now=result.revision,
+        given=revision,
+    )
+
+
+def _store_decision(principal: Principal, result: CheckResult, *, verdict: str, reason: str) -> None:
+    ResultDecision.objects.create(
+        result=result,
+        before=result.verdict,
+        before_method=result.method,
+        verdict=verdict,
+        reason=reason,
+        actor_id=principal.user_id,
+        actor_name=principal.name,
+    )
+    result.original_verdict = result.original_verdict or result.verdict
+    result.original_method = result.original_method or result.method
+    result.verdict, result.method = verdict, HUMAN
+    result.revision += 1
+    result.save(update_fields=["verdict", "method", "original_verdict", "original_method", "revision"])
