@@ -32,7 +32,7 @@ PROBE_WAIT_S = 10
 
 
 class OneThreadHandler(ASGIHandler):
-    """Runs middleware and views as a synchronous server does; asynchronous views are awaited by the event loop."""
+    """Runs middleware and views as a synchronous server does. There are no asynchronous views, only streams."""
 
     def __init__(self) -> None:
         BaseHandler.__init__(self)  # not ASGIHandler's own, which does nothing but load the middleware the other way

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -39,7 +38,6 @@ _SANE_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _KEPT_HEADERS = ("Content-Type", "Location", "ETag")
 
 Run = Callable[..., HttpResponseBase]
-AsyncRun = Callable[..., Awaitable[HttpResponseBase]]
 
 
 class IdempotencyKeyReused(InvalidInput):
@@ -87,29 +85,17 @@ def is_read(handler: Callable[..., Any]) -> bool:
     return bool(getattr(handler, "only_reads", False))
 
 
-def idempotent(run: Run | AsyncRun) -> Run | AsyncRun:
-    """Wrap a ninja operation's ``run`` (sync or async) so that writes honour Idempotency-Key."""
-    if is_read(run.__self__.view_func):  # type: ignore[union-attr]  # the bound method of an operation
+def idempotent(run: Run) -> Run:
+    """Wrap a ninja operation's ``run`` so that writes honour Idempotency-Key."""
+    if is_read(run.__self__.view_func):  # type: ignore[attr-defined]  # the bound method of an operation
         return run
-    if iscoroutinefunction(run):
-
-        @functools.wraps(run)
-        async def answer_async(request: HttpRequest, **path: Any) -> HttpResponseBase:  # noqa: ANN401
-            claim = await sync_to_async(_begin)(request)
-            if isinstance(claim, HttpResponse):
-                return claim
-            response = await cast(AsyncRun, run)(request, **path)
-            await sync_to_async(_finish)(claim, response)
-            return response
-
-        return answer_async
 
     @functools.wraps(run)
     def answer(request: HttpRequest, **path: Any) -> HttpResponseBase:  # noqa: ANN401
         claim = _begin(request)
         if isinstance(claim, HttpResponse):
             return claim
-        response = cast(Run, run)(request, **path)
+        response = run(request, **path)
         _finish(claim, response)
         return response
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from collections.abc import Callable
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.utils import translation
@@ -25,8 +23,7 @@ from hub.rest.rate_limits import add_rate_headers
 REQUEST_ID_HEADER = "X-Request-ID"
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-SyncHandler = Callable[[HttpRequest], HttpResponseBase]
-AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
+Handler = Callable[[HttpRequest], HttpResponseBase]
 
 
 def call_context_of(request: HttpRequest) -> CallContext:
@@ -40,34 +37,15 @@ def call_context_of(request: HttpRequest) -> CallContext:
     )
 
 
-class _EitherWay:
-    """A middleware that is a coroutine function exactly when what it wraps is one."""
-
-    sync_capable = True
-    async_capable = True
-
-    def __init__(self, get_response: SyncHandler | AsyncHandler) -> None:
-        self.get_response = get_response
-        self.is_async = bool(iscoroutinefunction(get_response))
-        if self.is_async:
-            markcoroutinefunction(cast(Any, self))
-
-
-class CallContextMiddleware(_EitherWay):
+class CallContextMiddleware:
     """Makes the call's context current and repeats its request id in the answer."""
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if self.is_async:
-            return self._answer_async(request)
-        with call_context(call_context_of(request)) as call:
-            response = cast(SyncHandler, self.get_response)(request)
-            response[REQUEST_ID_HEADER] = call.request_id
-            _count(request, response)
-            return response
+    def __init__(self, get_response: Handler) -> None:
+        self._get_response = get_response
 
-    async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
         with call_context(call_context_of(request)) as call:
-            response = await cast(AsyncHandler, self.get_response)(request)
+            response = self._get_response(request)
             response[REQUEST_ID_HEADER] = call.request_id
             _count(request, response)
             return response
@@ -89,19 +67,17 @@ def _count(request: HttpRequest, response: HttpResponseBase) -> None:
     count_request(method=request.method or "", route=match.route if match else None, status=response.status_code)
 
 
-class RestMiddleware(_EitherWay):
+class RestMiddleware:
     """Guards REST calls: the Origin check before them; problems, rate headers and no caching after them.
 
-    Stands behind LocaleMiddleware, so that problems come in the caller's language.
+    It comes after LocaleMiddleware, so that problems come in the caller's language.
     """
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if self.is_async:
-            return self._answer_async(request)
-        return _refusal(request) or _finished(request, cast(SyncHandler, self.get_response)(request))
+    def __init__(self, get_response: Handler) -> None:
+        self._get_response = get_response
 
-    async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
-        return _refusal(request) or _finished(request, await cast(AsyncHandler, self.get_response)(request))
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return _refusal(request) or _finished(request, self._get_response(request))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         """Answer what ninja's own handlers did not see, such as a failure in a view decorator."""

@@ -13,11 +13,11 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connections
 from django.utils.translation import gettext_lazy as _
@@ -52,9 +52,16 @@ class LentThread:
         self._step_aside = step_aside
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a blocking function in the thread, with the caller's context; a cancelled caller goes on at once."""
+        """Call a blocking function in the thread, with the caller's context; a cancelled caller goes on at once.
+
+        What it has changed in the context when it returns is changed for the caller, as if it had been called here.
+        """
         with stepping_aside_by(self._step_aside):
-            return await sync_to_async(function, thread_sensitive=False, executor=self._executor)(*args, **kwargs)
+            context = copy_context()
+            call = partial(context.run, function, *args, **kwargs)
+            result = await asyncio.get_running_loop().run_in_executor(self._executor, call)
+            _take_over(context)
+            return result
 
     async def ask(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call it as ``run`` does, and tell it to stop when the caller is cancelled: for a question, never a change."""
@@ -267,6 +274,12 @@ def _give(threads: RequestThreads, turn: _Turn, executor: ThreadPoolExecutor) ->
         threads._give_back(executor, turn.caller)
     else:
         turn.executor.set_result(executor)
+
+
+def _take_over(context: Context) -> None:
+    for variable, value in context.items():
+        if variable.get(_nothing) is not value:
+            variable.set(value)
 
 
 def _nothing() -> None:

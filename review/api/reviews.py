@@ -165,12 +165,12 @@ def get_review_report(request: HubRequest, review_id: str, asked: Annotated[Repo
 
 
 @router.get("/reviews/{review_id}/events")
-async def follow_review(request: HubRequest, review_id: str) -> StreamingHttpResponse:
+def follow_review(request: HubRequest, review_id: str) -> StreamingHttpResponse:
     """Server-sent events: `progress` with {review_id, status, progress, …} until the review is finished.
 
     The stream ends, too, when the caller's token does, or when they may not see the review any more.
     """
-    await sync_to_async(runs_reviews.get_review)(request.principal, review_id)
+    runs_reviews.get_review(request.principal, review_id)
     response = StreamingHttpResponse(_events(request, review_id), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"

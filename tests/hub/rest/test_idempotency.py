@@ -4,14 +4,13 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.http import HttpResponse
-from django.test import AsyncClient
 
 from hub.access.models import AuditEvent, IdempotencyRecord
 from hub.access.principals import ALL_SCOPES, Classification, Principal
+from hub.api import api
 from hub.rest.idempotency import (
     Claim,
     IdempotencyKeyReused,
@@ -135,19 +134,16 @@ def test_an_upload_is_recognised_by_fields_and_file_content(caller: Caller):
     assert AuditEvent.objects.filter(action="FILE").count() == 1
 
 
-def test_async_writes_are_kept_too(caller: Caller):
-    async def send():
-        client = AsyncClient()
-        headers = {**caller.headers, "Idempotency-Key": "k1"}
-        path, body = "/api/v1/async-things", {"name": "基本設計書"}
-        first = await client.post(path, body, content_type="application/json", headers=headers)
-        return first, await client.post(path, body, content_type="application/json", headers=headers)
+def test_no_call_is_asynchronous_since_each_takes_one_thread_from_begin_to_end():
+    operations = [
+        operation
+        for router in api._get_bound_routers()
+        for view in router.path_operations.values()
+        for operation in view.operations
+    ]
 
-    first, again = async_to_sync(send)()
-
-    assert first.status_code == 201, first.content
-    assert again.content == first.content
-    assert again["Idempotent-Replayed"] == "true"
+    assert len(operations) > 100
+    assert not any(operation.is_async for operation in operations)
 
 
 def test_a_digest_that_cannot_be_made_is_a_problem(caller: Caller, settings):

@@ -55,12 +55,6 @@ def create_thing(request: HubRequest, payload: ThingIn) -> HttpResponse:
     return created(request, location=f"/api/v1/things/{thing.pk}", body={"id": thing.pk, "resource": thing.resource})
 
 
-@router.post("/async-things", response={201: ThingOut})
-async def create_thing_async(request: HubRequest, payload: ThingIn) -> Status[dict[str, object]]:
-    thing = await AuditEvent.objects.acreate(action="THING", principal=request.principal.name, resource=payload.name)
-    return Status(201, {"id": thing.pk, "resource": thing.resource})
-
-
 @router.delete("/things/{thing_id}", response={204: None})
 def delete_thing(request: HubRequest, thing_id: int) -> Status[None]:
     request.principal.require(Scope.ADMIN)
