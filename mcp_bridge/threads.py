@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import copy_context
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
 
@@ -38,7 +37,7 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
     # Django keeps the language per thread, not in a context variable that a copy would carry along.
     call = partial(_call, partial(function, *args, **kwargs), translation.get_language())
     async with _threads().lend(_caller(), patiently=True) as thread:
-        return await thread.run(copy_context().run, call)
+        return await thread.run(call)
 
 
 async def in_stoppable_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
