@@ -36,7 +36,7 @@ from knowledge.text.dates import DateMention, find_dates, find_dates_in_name, na
 from knowledge.text.variants import WITHOUT_WIDTH, one_variant
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
-ANALYSIS_EDITION = 7
+ANALYSIS_EDITION = 8
 MAX_QUERY_TERMS = 256
 # Of the month and the year that a day lies in, and of the day without a year: this alone is nearer than both of those.
 WIDER_WEIGHT = 0.3

@@ -137,6 +137,8 @@ def test_english_forms_of_a_word_find_each_other() -> None:
         *[("luxuriated", "luxuri"), ("hoping", "hope"), ("hopped", "hop"), ("proceed", "proceed"), ("agreed", "agre")],
         *[("relational", "relat"), ("triplicate", "triplic"), ("hopefulness", "hope"), ("goodness", "good")],
         *[("adjustment", "adjust"), ("adoption", "adopt"), ("controlling", "control"), ("by", "by"), ("say", "say")],
+        *[("added", "add"), ("adding", "add"), ("exceeds", "exceed"), ("internally", "internal"), ("pasted", "paste")],
+        *[("international", "internat"), ("university", "universiti"), ("universal", "universal"), ("ugly", "ugli")],
     ],
 )
 def test_stems_are_those_of_the_published_algorithm(word: str, expected: str) -> None:
