@@ -1,7 +1,8 @@
 """The unigram tokenizer of multilingual-e5, in plain Python.
 
-The `tokenizers` package gives the same tokens (a test compares them) but takes 280 MB of memory. Special
-tokens such as ``</s>`` are not in this vocabulary: typed in a text they are ordinary characters.
+The `tokenizers` package gives the same tokens (a test compares them) but takes three times the memory and twice the
+time (docs/adr/0019-hand-written.md). Special tokens such as ``</s>`` are not in this vocabulary: typed in a text they
+are ordinary characters.
 """
 
 import re
