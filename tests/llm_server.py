@@ -44,7 +44,10 @@ STATUSES = {Fault.REFUSE: 400, Fault.BAD_KEY: 401, Fault.BUSY: 429, Fault.BROKEN
 
 
 class LlmServer(ThreadingHTTPServer):
-    """``counts_tokens`` off: answers come without usage. ``retry_after`` is sent with BUSY."""
+    """``counts_tokens`` off: answers come without usage. ``retry_after`` is sent with BUSY.
+
+    ``raw_stream`` takes the place of a stream's events.
+    """
 
     daemon_threads = True
     # a client that gives up closes its side; the handler's thread must not be waited for
@@ -57,6 +60,7 @@ class LlmServer(ThreadingHTTPServer):
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.counts_tokens = True
+        self.raw_stream = b""
         self.retry_after = "0"
         self.is_closing = threading.Event()
         self.lock = threading.Lock()
@@ -131,6 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
+        if self.server.raw_stream:
+            self.wfile.write(self.server.raw_stream)
+            return
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
         for piece in pieces[: len(pieces) // 2] if is_cut else pieces:
             self._event({"model": MODEL, "choices": [{"index": 0, "delta": {"content": piece}}]})

@@ -35,6 +35,12 @@ class PerProcess(Generic[T]):
                     made.append(self._make())
         return made[0]
 
+    def take(self) -> list[T]:
+        """Return what this process has made, to be ended by the caller; the next `get` makes it anew."""
+        with self._lock:
+            made, self._made = self._made, []
+        return made
+
     def after_fork(self) -> None:
         """Replace the lock, which another thread may have held while forking, and drop the parent's value."""
         self._lock = threading.Lock()

@@ -1,18 +1,17 @@
 """Embedder for servers that speak OpenAI's POST /embeddings."""
 
-import random
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import numpy as np
 
-from hub.core.per_process import PerProcess
+from hub.core.model_servers import AnswerTooLong, ModelServer, RequestRefused, ServerAway
+from hub.core.retries import TryAgain, with_retries
 from knowledge.embedders.base import (
     EmbedderUnavailable,
     EmbeddingRequestRefused,
@@ -35,15 +34,14 @@ from knowledge.embedders.remote import (
 from knowledge.embedders.text import default_prefixes, prepare_text
 
 RECIPE = "openai-compatible nfkc 1"
-FIRST_DELAY_S = 0.5
-CONNECT_TIMEOUT_S = 5.0
 # A server that hangs must not hold up one question after the other.
 PAUSE_AFTER_FAILURE_S = 5.0
 # Source: OpenAI API reference, "Create embeddings": 8,192 tokens for the text-embedding-3 models.
 DEFAULT_MAX_TOKENS = 8192
 # A query is cut to this many characters per token before its exact length is searched for.
 MOST_CHARACTERS_PER_TOKEN = 16
-REFUSED_KEY = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+# 64 texts with vectors of 16,000 numbers of 20 characters.
+MOST_ANSWER_BYTES = 20 * 1024 * 1024
 
 
 class OpenAICompatibleEmbedder:
@@ -83,8 +81,9 @@ class OpenAICompatibleEmbedder:
         self.max_tokens = max_tokens
         self.query_prefix = for_query if query_prefix is None else query_prefix
         self.passage_prefix = for_passage if passage_prefix is None else passage_prefix
-        self._url = _embeddings_url(base_url)
-        self._api_key = api_key
+        _check_url(base_url)
+        self._server = ModelServer(base_url, api_key=api_key or "", most_bytes=MOST_ANSWER_BYTES)
+        self._url = f"{self._server.url}/embeddings"
         self._requested_dimension = dimension
         self._dimension = dimension
         self._count = count
@@ -92,7 +91,6 @@ class OpenAICompatibleEmbedder:
         self._sleep = sleep
         self._pause_s = pause_s
         self._resume_at, self._failure = 0.0, ""
-        self._client = PerProcess(self._open_client)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -154,12 +152,7 @@ class OpenAICompatibleEmbedder:
 
     def close(self) -> None:
         """Close the connections to the server; a later call opens new ones."""
-        self._client.get().close()
-        self._client = PerProcess(self._open_client)
-
-    def _open_client(self) -> httpx2.Client:
-        headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
-        return httpx2.Client(headers=headers)
+        self._server.close()
 
     def _request(self, texts: Sequence[str], *, patience: Patience = FOR_PASSAGES) -> Vectors:
         """Ask for the vectors of one batch, (n, dimension), checked and brought to norm 1."""
@@ -182,24 +175,20 @@ class OpenAICompatibleEmbedder:
         return vectors
 
     def _post(self, body: dict[str, object], patience: Patience) -> httpx2.Response:
-        failure = ""
-        timeout = httpx2.Timeout(patience.timeout_s, connect=CONNECT_TIMEOUT_S)
-        for attempt in range(patience.attempts):
-            retry_after = None
+        def attempt() -> httpx2.Response:
             try:
-                response = self._client.get().post(self._url, json=body, timeout=timeout)
-            except httpx2.RequestError as error:
-                failure = type(error).__name__
-            else:
-                if response.is_success:
-                    return response
-                failure = f"HTTP {response.status_code}"
-                retry_after = response.headers.get("Retry-After")
-                if response.status_code != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
-                    raise self._refusal(response)
-            if attempt + 1 < patience.attempts:
-                self._sleep(min(_delay_s(attempt, retry_after), patience.longest_delay_s))
-        raise self._busy(failure, attempts=patience.attempts)
+                return self._server.post("/embeddings", body, timeout_s=patience.timeout_s)
+            except ServerAway as failure:
+                busy = self._busy(failure.failure, attempts=patience.attempts)
+                raise TryAgain(busy, retry_after_s=failure.retry_after_s) from failure
+            except RequestRefused as refusal:
+                raise self._refusal(refusal) from refusal
+            except AnswerTooLong as error:
+                raise _invalid(f"it has more than {MOST_ANSWER_BYTES:,} bytes") from error
+
+        return with_retries(
+            attempt, attempts=patience.attempts, longest_delay_s=patience.longest_delay_s, sleep=self._sleep
+        )
 
     def _busy(self, failure: str, *, attempts: int) -> EmbeddingServerBusy:
         return EmbeddingServerBusy(
@@ -209,15 +198,15 @@ class OpenAICompatibleEmbedder:
             failure=failure,
         )
 
-    def _refusal(self, response: httpx2.Response) -> EmbedderUnavailable | EmbeddingRequestRefused:
-        status = response.status_code
-        if status in REFUSED_KEY:  # without the server's words, which may repeat the key
+    def _refusal(self, refusal: RequestRefused) -> EmbedderUnavailable | EmbeddingRequestRefused:
+        status = refusal.status
+        if refusal.is_about_key:  # without the server's words, which may repeat the key
             return EmbedderUnavailable(
                 f"{self._url} refused the API key (HTTP {status}). Check EMBEDDING_API_KEY.",
                 f"{self._url} が API キーを拒否しました（HTTP {status}）。EMBEDDING_API_KEY を確認してください。",
                 status=status,
             )
-        reason = _error_message(response)
+        reason = refusal.reason or "no reason given"
         return EmbeddingRequestRefused(
             f"{self._url} refused the request (HTTP {status}): {reason}",
             f"{self._url} が要求を拒否しました（HTTP {status}）: {reason}",
@@ -225,30 +214,13 @@ class OpenAICompatibleEmbedder:
         )
 
 
-def _embeddings_url(base_url: str) -> str:
+def _check_url(base_url: str) -> None:
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UnknownEmbedder(
             "The base URL of the openai embedding backend must look like https://host/v1.",
             "openai 埋め込みバックエンドの URL は https://host/v1 の形で指定してください。",
         )
-    return base_url.rstrip("/") + "/embeddings"
-
-
-def _delay_s(attempt: int, retry_after: str | None) -> float:
-    """Double the delay on each attempt, with jitter, or wait as long as the server asks."""
-    if retry_after is not None and retry_after.isdecimal():
-        return float(retry_after)
-    return FIRST_DELAY_S * 2.0**attempt * random.uniform(0.5, 1.0)
-
-
-def _error_message(response: httpx2.Response) -> str:
-    """Return what OpenAI's error body says, at most 200 characters of it."""
-    try:
-        message = response.json()["error"]["message"]
-    except (ValueError, KeyError, TypeError):
-        return "no reason given"
-    return str(message)[:200]
 
 
 def _read_vectors(response: httpx2.Response, *, count: int) -> Vectors:

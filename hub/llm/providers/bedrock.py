@@ -12,9 +12,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.retries import TryAgain, with_retries
 from hub.llm.errors import LlmInvalidAnswer, LlmRefused, LlmTimeout, LlmUnavailable
 from hub.llm.json_answers import describe_schema
-from hub.llm.retries import TryAgain, with_retries
 from hub.llm.types import Completion, FinishReason, Limits, LlmRequest, Message, Role
 
 CONNECT_TIMEOUT_S = 5.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,25 +10,31 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-import httpx2
 from django.utils.translation import gettext_lazy as _
 
-from hub.core.stopping import raise_if_stopped
+from hub.core.model_servers import (
+    AnswerTooLong,
+    BoundedStream,
+    ModelServer,
+    RequestRefused,
+    ServerAway,
+    ServerTimeout,
+    failures,
+    timeout,
+)
+from hub.core.retries import TryAgain, with_retries
 from hub.llm.errors import STREAM_CUT, LlmInvalidAnswer, LlmRefused, LlmTimeout, LlmUnavailable
 from hub.llm.grammar import grammar_of
 from hub.llm.json_answers import describe_schema, strict_schema
-from hub.llm.providers.chat_stream import ChatStream, read_chat_answer, read_events
+from hub.llm.providers.chat_stream import NOT_A_COMPLETION, ChatStream, read_chat_answer
 from hub.llm.providers.private_hosts import is_private_host
-from hub.llm.retries import TryAgain, read_retry_after, with_retries
 from hub.llm.types import AnswerSchema, Completion, Limits, LlmRequest, Message, Role, StructuredOutput
 
-CONNECT_TIMEOUT_S = 5.0
 CHECK_TIMEOUT_S = 5.0
-MAX_CONNECTIONS = 64
-REFUSED_KEY = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 # Bytes on the wire around each character of an answer: escapes, and in a stream the JSON around each piece.
 WIRE_BYTES_PER_CHARACTER = 64
 LEAST_WIRE_BYTES = 256 * 1024
+DONE = b"[DONE]"
 
 
 class OpenAICompatibleProvider:
@@ -47,21 +52,17 @@ class OpenAICompatibleProvider:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """``base_url`` is what ``/chat/completions`` is added to."""
-        self._url = base_url.rstrip("/")
         self._structured_output = structured_output
         self._timeout_s = limits.timeout_s
         self._max_answer_chars = limits.max_answer_chars
         self._sleep = sleep
-        self._client = httpx2.Client(
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else {},
-            timeout=httpx2.Timeout(limits.timeout_s, connect=CONNECT_TIMEOUT_S),
-            limits=httpx2.Limits(max_connections=MAX_CONNECTIONS),
-        )
+        most_bytes = max(limits.max_answer_chars * WIRE_BYTES_PER_CHARACTER, LEAST_WIRE_BYTES)
+        self._server = ModelServer(base_url, api_key=api_key, most_bytes=most_bytes)
 
     @property
     def is_private(self) -> bool:
         """Whether the server's host is this machine or in a private network."""
-        return is_private_host(self._url)
+        return is_private_host(self._server.url)
 
     def complete(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Completion:
         """Ask and wait for the whole answer; see `Provider`."""
@@ -69,8 +70,8 @@ class OpenAICompatibleProvider:
         deadline = time.monotonic() + self._timeout_s
 
         def attempt() -> Completion:
-            with self._post(body) as response:
-                return read_chat_answer(self._read(response, deadline), model=model)
+            with self._failures():
+                return read_chat_answer(self._create(body, deadline), model=model)
 
         return with_retries(attempt, deadline=deadline, sleep=self._sleep)
 
@@ -101,17 +102,17 @@ class OpenAICompatibleProvider:
     def check(self) -> None:
         """Ask for the list of models; a server without one still shows that it is there."""
         try:
-            response = self._client.get(f"{self._url}/models", timeout=CHECK_TIMEOUT_S)
-        except httpx2.RequestError as error:
-            raise self._away(type(error).__name__) from error
-        if response.status_code in REFUSED_KEY:
-            raise self._refused_key(response.status_code)
-        if response.is_server_error:
-            raise self._away(f"HTTP {response.status_code}")
+            self._server.get("/models", timeout_s=CHECK_TIMEOUT_S)
+        except RequestRefused as refusal:
+            if refusal.is_about_key:
+                raise self._refused(refusal) from refusal
+        except ServerAway as failure:
+            if failure.status != HTTPStatus.TOO_MANY_REQUESTS:
+                raise self._away(failure.failure) from failure
 
     def close(self) -> None:
         """Close the connections to the server."""
-        self._client.close()
+        self._server.close()
 
     def _body(self, request: LlmRequest, model: str, max_output_tokens: int) -> dict[str, Any]:
         if request.schema is not None and self._structured_output is not StructuredOutput.JSON_SCHEMA:
@@ -128,63 +129,49 @@ class OpenAICompatibleProvider:
             body |= _structure(request.schema, self._structured_output)
         return body
 
-    @contextmanager
-    def _post(self, body: dict[str, Any]) -> Iterator[httpx2.Response]:
-        """Send a request and give the successful response, its body unread."""
-        try:
-            with self._client.stream("POST", f"{self._url}/chat/completions", json=body) as response:
-                if not response.is_success:
-                    raise self._failure(response)
-                yield response
-        except httpx2.TimeoutException as error:
-            if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
-                raise TryAgain(self._away(type(error).__name__)) from error
-            raise self._timeout() from error
-        except httpx2.RequestError as error:
-            raise TryAgain(self._away(type(error).__name__)) from error
-
-    def _read(self, response: httpx2.Response, deadline: float) -> bytes:
-        body = bytearray()
-        for piece in self._limited(response, deadline):
-            body += piece
-        return bytes(body)
-
-    def _limited(self, response: httpx2.Response, deadline: float) -> Iterator[bytes]:
-        """Read a body as it comes, up to the deadline and the size that the longest answer may have on the wire."""
-        left = max(self._max_answer_chars * WIRE_BYTES_PER_CHARACTER, LEAST_WIRE_BYTES)
-        for piece in response.iter_bytes():
-            raise_if_stopped()
-            left -= len(piece)
-            if left < 0:
-                raise self._too_long()
-            if time.monotonic() > deadline:
-                raise self._timeout()
-            yield piece
+    def _create(self, body: dict[str, Any], deadline: float) -> Any:  # noqa: ANN401 - whatever the server sent
+        """Send a request: gives the whole answer as the client reads it, or its events for a body with ``stream``."""
+        return self._server.client.chat.completions.create(**body, timeout=timeout(deadline - time.monotonic()))
 
     def _pieces(self, body: dict[str, Any], chat: ChatStream, deadline: float) -> Iterator[str]:
-        with self._post(body) as response:
+        with self._failures(), self._create(body, deadline) as events:
             length = 0
-            for event in read_events(self._limited(response, deadline)):
+            for event in events:
                 if piece := chat.take(event):
                     length += len(piece)
                     if length > self._max_answer_chars:
-                        raise self._too_long()
+                        raise AnswerTooLong
                     yield piece
-        if not chat.is_finished:
-            raise TryAgain(self._away(_("the stream broke off")))
+            if not chat.is_finished and not _says_done(events.response.stream):
+                raise TryAgain(self._away(_("the stream broke off")))
 
-    def _failure(self, response: httpx2.Response) -> Exception:
-        status = response.status_code
-        if status == HTTPStatus.TOO_MANY_REQUESTS or response.is_server_error:
-            wait_s = read_retry_after(response.headers.get("Retry-After"))
-            return TryAgain(self._away(f"HTTP {status}", retry_after_s=wait_s), retry_after_s=wait_s)
-        if status in REFUSED_KEY:  # without the server's words, which may repeat the key
-            return self._refused_key(status)
-        return LlmRefused(
-            _("The language model's server refused the request (HTTP {status}): {reason}"),
-            status=status,
-            reason=_reason(response),
-        )
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """Raise what goes wrong inside of the block as TryAgain or an error of `hub.llm.errors`."""
+        try:
+            with failures():
+                yield
+        except ServerTimeout as failure:
+            raise LlmTimeout(
+                _("The language model took longer than {seconds} seconds (LLM_TIMEOUT_S)."), seconds=self._timeout_s
+            ) from failure
+        except ServerAway as failure:
+            wait_s = failure.retry_after_s
+            raise TryAgain(self._away(failure.failure, retry_after_s=wait_s), retry_after_s=wait_s) from failure
+        except RequestRefused as refusal:
+            raise self._refused(refusal) from refusal
+        except AnswerTooLong as error:
+            raise LlmInvalidAnswer(
+                _("The language model's answer is longer than {limit} characters; it was given up."),
+                code="llm_answer_too_long",
+                limit=self._max_answer_chars,
+            ) from error
+        except NOT_A_COMPLETION as error:
+            raise LlmInvalidAnswer(
+                _("What the language model's server sent is not a chat completion ({reason}). Check LLM_BASE_URL."),
+                code="llm_bad_response",
+                reason=type(error).__name__,
+            ) from error
 
     def _away(self, failure: object, *, retry_after_s: float | None = None) -> LlmUnavailable:
         more: dict[str, Any] = {} if retry_after_s is None else {"retry_after_s": round(retry_after_s)}
@@ -195,24 +182,23 @@ class OpenAICompatibleProvider:
             **more,
         )
 
-    def _refused_key(self, status: int) -> LlmRefused:
+    def _refused(self, refusal: RequestRefused) -> LlmRefused:
+        if refusal.is_about_key:  # without the server's words, which may repeat the key
+            return LlmRefused(
+                _("The language model's server refused the API key (HTTP {status}). Check LLM_API_KEY."),
+                code="llm_key_refused",
+                status=refusal.status,
+            )
         return LlmRefused(
-            _("The language model's server refused the API key (HTTP {status}). Check LLM_API_KEY."),
-            code="llm_key_refused",
-            status=status,
+            _("The language model's server refused the request (HTTP {status}): {reason}"),
+            status=refusal.status,
+            reason=refusal.reason or "-",
         )
 
-    def _timeout(self) -> LlmTimeout:
-        return LlmTimeout(
-            _("The language model took longer than {seconds} seconds (LLM_TIMEOUT_S)."), seconds=self._timeout_s
-        )
 
-    def _too_long(self) -> LlmInvalidAnswer:
-        return LlmInvalidAnswer(
-            _("The language model's answer is longer than {limit} characters; it was given up."),
-            code="llm_answer_too_long",
-            limit=self._max_answer_chars,
-        )
+def _says_done(stream: object) -> bool:
+    """Whether the last bytes of a stream say that it is whole; some servers say so there alone."""
+    return isinstance(stream, BoundedStream) and DONE in stream.tail
 
 
 def _with_schema_in_words(request: LlmRequest, schema: AnswerSchema) -> LlmRequest:
@@ -240,13 +226,4 @@ def _structure(schema: AnswerSchema, how: StructuredOutput) -> dict[str, Any]:
         case StructuredOutput.JSON_OBJECT:
             return {"response_format": {"type": "json_object"}}
         case StructuredOutput.GRAMMAR:
-            return {"grammar": grammar_of(schema.schema)}
-
-
-def _reason(response: httpx2.Response) -> str:
-    """What an error body in OpenAI's form says, at most 200 characters of it."""
-    try:
-        message = json.loads(response.read())["error"]["message"]
-    except (ValueError, KeyError, TypeError):
-        return "-"
-    return str(message)[:200]
+            return {"extra_body": {"grammar": grammar_of(schema.schema)}}

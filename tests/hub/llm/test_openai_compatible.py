@@ -179,6 +179,30 @@ def test_a_server_that_counts_nothing_leaves_the_counts_open(server):
     assert streamed(server)[-1].tokens_out is None  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("key", ["", "sk-own"])
+def test_nothing_of_the_environment_and_nothing_about_the_machine_is_sent(server, monkeypatch, key):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-of-the-environment")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-the-environment")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-the-environment")
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS", "X-Foreign: 1\nHost: elsewhere.example\nAuthorization: Bearer sk-foreign"
+    )
+    complete(server, api_key=key)
+    headers = server.headers[0]
+    assert headers.pop("Authorization", "") == (f"Bearer {key}" if key else "")
+    assert headers.pop("Host") == server.url.split("/")[2]
+    assert int(headers.pop("Content-Length")) > 0
+    assert headers == {
+        "Accept": "*/*",
+        "Accept-Encoding": "identity",
+        "Connection": "keep-alive",
+        "Content-Type": "application/json",
+        "User-Agent": "hub",
+    }
+
+
 def test_check_tells_whether_the_server_is_there(server):
     with provider(server.url) as made:
         made.check()
@@ -206,3 +230,29 @@ def test_only_hosts_of_the_own_network_are_private(url, is_private):
 
 def test_the_schema_of_these_tests_is_one_that_strict_endpoints_take():
     assert set(VERDICT.schema["required"]) == set(VERDICT.schema["properties"])
+
+
+DELTA = b'data: {"choices": [{"delta": {"content": "pass"}}]}\n\n'
+"""An event without a reason to end."""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (DELTA + b"data: [DONE]\n\n", "pass"),
+        (DELTA.replace(b"\n", b"\r\n") + b"data: [DONE]\r\n\r\n", "pass"),
+        (b": a comment\n\n" + DELTA + b"data: [DONE]\n", "pass"),
+        (DELTA, "llm_stream_cut"),
+        (DELTA + b'data: {"error": {"message": "overloaded"}}\n\n', "llm_stream_cut"),
+        (DELTA + b"data: {nothing\n\n", "llm_bad_response"),
+        (b'data: {"choices": [{"delta": {"content": 7}}]}\n\n', "llm_bad_response"),
+        (b"data: [" * 50_000 + b"\n\n", "llm_bad_response"),
+    ],
+)
+def test_a_stream_is_whole_where_it_says_so_and_odd_events_are_named(server, body, expected):
+    server.raw_stream = body
+    try:
+        found = str(streamed(server)[-1].text)  # type: ignore[union-attr]
+    except (LlmUnavailable, LlmInvalidAnswer) as error:
+        found = error.error_code
+    assert found == expected

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
-
-from hub.llm.errors import LlmUnavailable
 
 T = TypeVar("T")
 
@@ -21,24 +20,31 @@ LONGEST_DELAY_S = 30.0
 class TryAgain(Exception):
     """One attempt failed in a way that may pass. ``error`` is raised when no attempt is left."""
 
-    def __init__(self, error: LlmUnavailable, *, retry_after_s: float | None = None) -> None:
+    def __init__(self, error: Exception, *, retry_after_s: float | None = None) -> None:
         super().__init__(str(error))
         self.error = error
         self.retry_after_s = retry_after_s
 
 
-def with_retries(attempt: Callable[[], T], *, deadline: float, sleep: Callable[[float], None] = time.sleep) -> T:
-    """Call ``attempt`` up to ``ATTEMPTS`` times, with growing delays or those that the server asks for.
+def with_retries(
+    attempt: Callable[[], T],
+    *,
+    attempts: int = ATTEMPTS,
+    deadline: float = math.inf,
+    longest_delay_s: float = math.inf,
+    sleep: Callable[[float], None] = time.sleep,
+) -> T:
+    """Call ``attempt`` up to ``attempts`` times, with growing delays or those that the server asks for.
 
-    ``deadline`` is on the monotonic clock: a delay that would pass it is not begun. What ``attempt`` raises other than
-    TryAgain is raised at once.
+    No delay is longer than ``longest_delay_s``. ``deadline`` is on the monotonic clock: a delay that would pass it is
+    not begun. What ``attempt`` raises other than TryAgain is raised at once.
     """
-    for number in range(ATTEMPTS):
+    for number in range(attempts):
         try:
             return attempt()
         except TryAgain as failure:
-            delay_s = _delay_s(number, failure.retry_after_s)
-            if number + 1 == ATTEMPTS or time.monotonic() + delay_s > deadline:
+            delay_s = min(_delay_s(number, failure.retry_after_s), longest_delay_s)
+            if number + 1 == attempts or time.monotonic() + delay_s > deadline:
                 raise failure.error from failure
             sleep(delay_s)
     raise AssertionError("unreachable")
