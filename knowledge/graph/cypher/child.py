@@ -7,6 +7,7 @@ first query it gives up the right to open files: whatever a query may talk the e
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 import math
@@ -15,17 +16,17 @@ import resource
 import sys
 import threading
 import warnings
+from collections.abc import Container, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import Any
 
 import kglite
-import pandas as pd
 
 from knowledge.graph.cypher.frames import NO_GRAPH, read_frame, write_frame
 
 THREADS = 4
-NODE_COLUMNS = ["id", "type", "name", "code", "properties"]
-EDGE_COLUMNS = ["source", "source_type", "type", "target", "target_type", "properties"]
+ROWS_AT_ONCE = 10_000
 
 
 class Graphs:
@@ -37,11 +38,14 @@ class Graphs:
 
     def load(self, name: str, tables: list[bytes], *, is_new: bool) -> dict[str, Any]:
         """Build a graph, or bring one up to date: removed nodes, removed edges, nodes, edges."""
-        graph = kglite.KnowledgeGraph() if is_new or name not in self._kept else self._kept[name]
+        kept = None if is_new else self._kept.get(name)
+        graph = kglite.KnowledgeGraph() if kept is None else kept
         gone_nodes, gone_edges, nodes, edges = tables
         _remove(graph, json.loads(gone_nodes), json.loads(gone_edges))
-        _add_nodes(graph, _table(nodes, NODE_COLUMNS))
-        _add_edges(graph, _table(edges, EDGE_COLUMNS))
+        for rows in _slices(nodes):
+            graph.extend(kglite.from_records(_nodes(rows)), conflict_handling="replace")
+        for rows in _slices(edges):
+            _add_edges(graph, rows, how="CREATE" if kept is None else "MERGE")
         self._kept[name], self.frozen[name] = graph, graph.freeze()
         return {"nodes": self.frozen[name].node_count()}
 
@@ -51,8 +55,12 @@ class Graphs:
         return {}
 
 
-def _table(csv: bytes, columns: list[str]) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(csv), names=columns, dtype=str, keep_default_na=False, encoding="utf-8")
+def _slices(table: bytes) -> Iterator[list[list[str]]]:
+    """Read the rows of a CSV table, some at a time: the engine takes them in a much larger form."""
+    csv.field_size_limit(len(table) + 1)
+    rows = csv.reader(io.StringIO(table.decode(), newline=""))
+    while found := list(islice(rows, ROWS_AT_ONCE)):
+        yield found
 
 
 def _remove(graph: kglite.KnowledgeGraph, nodes: list[str], edges: list[list[str]]) -> None:
@@ -65,25 +73,37 @@ def _remove(graph: kglite.KnowledgeGraph, nodes: list[str], edges: list[list[str
         )
 
 
-def _add_nodes(graph: kglite.KnowledgeGraph, table: pd.DataFrame) -> None:
-    for node_type, rows in table.groupby("type", sort=True):
-        frame = _with_properties(rows[["id", "name", "code"]], rows["properties"])
-        graph.add_nodes(frame, node_type, "id", "name", conflict_handling="replace", nullable_int_downcast=True)
+def _nodes(rows: Iterable[list[str]]) -> dict[str, Any]:
+    """Nodes (id, type, name, code, properties) by their type, as the engine reads them."""
+    records: dict[str, list[dict[str, object]]] = {}
+    for key, node_type, name, code, properties in rows:
+        own: dict[str, object] = {"id": key, "name": name, "code": code}
+        records.setdefault(node_type, []).append(_simple_properties(properties, without=own) | own)
+    ends = {"id_field": "id", "title_field": "name"}
+    return {"nodes": [{"type": node_type, **ends, "records": found} for node_type, found in sorted(records.items())]}
 
 
-def _add_edges(graph: kglite.KnowledgeGraph, table: pd.DataFrame) -> None:
-    for (source_type, edge_type, target_type), rows in table.groupby(["source_type", "type", "target_type"], sort=True):
-        frame = _with_properties(rows[["source", "target"]], rows["properties"])
-        more = [name for name in frame.columns if name not in ("source", "target")]
-        graph.add_connections(frame, edge_type, source_type, "source", target_type, "target", columns=more or None)
+def _add_edges(graph: kglite.KnowledgeGraph, rows: Iterable[list[str]], *, how: str) -> None:
+    """CREATE edges (source, its type, type, target, its type, properties), or MERGE them with those that are there."""
+    records: dict[tuple[str, str, str], list[dict[str, object]]] = {}
+    for source, source_type, edge_type, target, target_type, properties in rows:
+        ends: dict[str, object] = {"source": source, "target": target}
+        row = ends | {"properties": _simple_properties(properties, without=ends)}
+        records.setdefault((source_type, edge_type, target_type), []).append(row)
+    for (source_type, edge_type, target_type), found in sorted(records.items()):
+        graph.cypher(
+            f"UNWIND $rows AS row MATCH (a:{source_type} {{id: row.source}}), (b:{target_type} {{id: row.target}}) "
+            f"{how} (a)-[r:{edge_type}]->(b) SET r += row.properties",
+            params={"rows": found},
+        )
 
 
-def _with_properties(rows: pd.DataFrame, properties: pd.Series[str]) -> pd.DataFrame:
-    """Spread simple properties into columns; those that hold lists or maps stay out, and the engine's own names."""
-    read = [json.loads(text) if text not in ("", "{}") else {} for text in properties]
-    names = sorted({name for row in read for name in row} - set(rows.columns) - {"type", "title"})
-    spread = {name: [_simple(row.get(name)) for row in read] for name in names}
-    return pd.concat([rows.reset_index(drop=True), pd.DataFrame(spread)], axis=1)
+def _simple_properties(text: str, *, without: Container[str]) -> dict[str, object]:
+    """Read properties; lists and maps are None, and some names stay out: the engine's own, and those of ``without``."""
+    if text in ("", "{}"):
+        return {}
+    read = json.loads(text).items()
+    return {name: _simple(value) for name, value in read if name not in without and name not in ("type", "title")}
 
 
 def _simple(value: object) -> object:

@@ -157,10 +157,19 @@ def _labels() -> dict[str, str]:
 def _backend_for(principal: Principal) -> CypherBackend:
     sees_all = principal.is_superuser and principal.ceiling >= Classification.C3 and principal.scopes >= ALL_SCOPES
     if settings.CONFIG.neo4j_url and sees_all:
-        from knowledge.graph.cypher.neo4j import Neo4jBackend  # the driver is loaded where it is used
-
-        return Neo4jBackend()
+        return _neo4j_backend()
     return projection_backend()
+
+
+def _neo4j_backend() -> CypherBackend:
+    try:
+        from knowledge.graph.cypher.neo4j import Neo4jBackend  # its driver is optional
+    except ImportError as error:
+        raise Unavailable(
+            _("NEO4J_URL is set and its driver is not installed. Run: pip install -r requirements/neo4j.txt"),
+            code="neo4j_unavailable",
+        ) from error
+    return Neo4jBackend()
 
 
 @cache

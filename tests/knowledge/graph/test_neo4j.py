@@ -6,6 +6,7 @@ No Neo4j takes part: a small server that speaks bolt does, which shows the adapt
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
@@ -46,6 +47,13 @@ def nobody_listens(settings):
 def test_callers_who_see_everything_are_told_when_neo4j_is_down(nobody_listens):
     with pytest.raises(Unavailable, match="NEO4J_URL"):
         query_knowledge_graph(local_operator(), CypherQuery(text="RETURN 1 AS one", timeout_ms=2000))
+
+
+def test_without_the_optional_driver_its_file_of_requirements_is_named(nobody_listens, monkeypatch):
+    monkeypatch.setitem(sys.modules, "neo4j", None)
+    monkeypatch.delitem(sys.modules, "knowledge.graph.cypher.neo4j", raising=False)
+    with pytest.raises(Unavailable, match=r"requirements/neo4j\.txt"):
+        query_knowledge_graph(local_operator(), CypherQuery(text="RETURN 1 AS one"))
 
 
 def test_callers_with_limits_are_never_answered_by_neo4j(nobody_listens):
