@@ -62,9 +62,22 @@ def _empty_default_collection(hub) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(str(path.relative_to(ROOT)) for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    "name",
+    sorted(
+        str(path.relative_to(ROOT))
+        for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md")
+        for path in ROOT.glob(pattern)
+    ),
 )
 def test_every_link_within_the_docs_leads_somewhere(name):
     text = (ROOT / name).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!https?://|#)([^)#\s]+)", text):
-        assert ((ROOT / name).parent / target).exists(), f"{name}: {target}"
+    for target, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#?([^)\s]*)\)", text):
+        page = (ROOT / name).parent / target if target else ROOT / name
+        assert page.exists(), f"{name}: {target}"
+        assert not anchor or anchor in anchors(page), f"{name}: {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings make."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
