@@ -16,6 +16,13 @@ pytestmark = pytest.mark.timeout(600)
 
 DOCUMENTS = ("README.md", "docs/api.md", "docs/mcp.md")
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CODE = ("hub", "knowledge", "review", "mcp_bridge", "tests", "benchmarks", "tools")
+PAGES = {
+    str(path.relative_to(ROOT))
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md")
+    for path in ROOT.glob(pattern)
+}
+HISTORY = {"CHANGELOG.md"} | {name for name in PAGES if name.startswith("benchmarks/history/")}
 VOLATILE = re.compile(r"(?:doc|rev|chk|ver)_[0-9a-z]+|\[\d\.\d\d\]")
 
 
@@ -61,14 +68,7 @@ def _empty_default_collection(hub) -> None:
     hub.manage("clear", "--collection", "default", "--yes")
 
 
-@pytest.mark.parametrize(
-    "name",
-    sorted(
-        str(path.relative_to(ROOT))
-        for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md")
-        for path in ROOT.glob(pattern)
-    ),
-)
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_every_link_within_the_docs_leads_somewhere(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     for target, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#?([^)\s]*)\)", text):
@@ -81,3 +81,13 @@ def anchors(page: Path) -> set[str]:
     """The anchors that a page's headings make."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", sorted(PAGES - HISTORY - {"docs/architecture.md"}))
+def test_every_module_that_the_docs_name_is_there(name):
+    """A page may name a module by the end of its path, such as ``search/fusion.py``."""
+    modules = {f"/{path.relative_to(ROOT)}" for folder in CODE for path in (ROOT / folder).rglob("*.py")}
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = set(re.findall(r"[\w./]*\w\.py\b", text))
+    missing = {one for one in named if not any(path.endswith("/" + one.lstrip("./")) for path in modules)}
+    assert missing <= {"manage.py"}
