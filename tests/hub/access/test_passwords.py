@@ -20,12 +20,6 @@ from tests.hub.admin.support import PASSWORD, client_of, make_user
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(settings):
-    """What is asked here is which passwords are taken; a hash that takes half a second to make adds nothing."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 GUESSED = ["dave12345678", "aaaaaaaaaaaa", "123456789012"]
 GOOD = "霧雨-かたつむり-47番"
 

@@ -29,11 +29,6 @@ MOST = 5
 MOST_ANYWHERE = 30
 
 
-@pytest.fixture(autouse=True)
-def _quick_hashes(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 @pytest.fixture
 def user() -> User:
     return make_user("佐藤", is_superuser=True)

@@ -25,11 +25,6 @@ NEW = "霧雨-かたつむり-47番"
 YEAR = timedelta(days=365)
 
 
-@pytest.fixture
-def _quick_hashes(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 def issue(user: User, **more) -> str:
     return create_token(principal=local_operator(), user=user, name="t", scopes=frozenset({Scope.READ}), **more)[1]
 
@@ -68,7 +63,6 @@ def in_the_database(user: User) -> None:
     User.objects.filter(pk=user.pk).update(password="md5$salt$0123")
 
 
-@pytest.mark.usefixtures("_quick_hashes")
 @pytest.mark.parametrize(
     "change",
     [on_ones_own_page, on_the_page_of_an_administrator, by_the_command, in_a_shell, in_the_database],
@@ -100,7 +94,6 @@ def test_the_same_password_hashed_anew_at_a_sign_in_ends_nothing(settings):
     assert is_usable(token)
 
 
-@pytest.mark.usefixtures("_quick_hashes")
 def test_the_pages_say_that_a_token_ended_with_the_password():
     user = make_user("dave")
     issue(user)
@@ -134,7 +127,6 @@ def test_the_command_takes_no_longer_life(days):
     assert not AccessToken.objects.exists()
 
 
-@pytest.mark.usefixtures("_quick_hashes")
 def test_the_form_suggests_a_year_and_takes_no_longer_life():
     client = client_of(make_user("dave", is_superuser=True))
     page = reverse("admin:access_accesstoken_add")

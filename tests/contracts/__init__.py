@@ -1,0 +1,1 @@
+"""One suite for each exchangeable part: every implementation goes through the same tests."""
