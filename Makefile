@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
 TESTERS ?= 2
 
-.PHONY: run test test-long lint bench conformance clean
+.PHONY: run test test-fast test-long lint bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,6 +21,9 @@ run: $(VENV)/run.stamp  ## start the hub; RUN_ARGS="--port 8080 --no-sample"
 
 test: $(VENV)/dev.stamp  ## the whole suite, but for the long tests
 	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile
+
+test-fast: $(VENV)/dev.stamp  ## what needs the database at most: a minute or two
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile -m "not slow"
 
 test-long: $(VENV)/dev.stamp  ## with the soaks, kills and scale runs
 	$(BIN)/python -m pytest --long

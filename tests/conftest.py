@@ -18,6 +18,7 @@ from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.embedded.roles import ROLE
 from hub.core.servers import ensure_queue
 from knowledge.storage.store_owner import claim_store
+from tests.lanes import is_slow
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"
@@ -29,6 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_slow(item.nodeid.partition("::")[0]) or "transactional_db" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
     if config.getoption("--long"):
         return
     skip = pytest.mark.skip(reason="long: run with make test-long")

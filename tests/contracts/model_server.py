@@ -59,6 +59,9 @@ class ModelServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients hang up on an answer that is too long."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: ModelServer

@@ -1,0 +1,54 @@
+"""Which tests `make test-fast` leaves out: those that start hubs, browsers or models, and the costliest of the others.
+
+Every other test is in the fast lane by itself. A test of a new page, rule, parser or service belongs there.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+
+SLOW = (
+    # start hubs, web servers, browsers, or a PostgreSQL of their own
+    "tests/benchmarks/*",
+    "tests/deploy/*",
+    "tests/flows/*",
+    "tests/hub/embedded/*",
+    "tests/hub/serving/*",
+    "tests/hub/test_light_start.py",
+    "tests/hub/test_one_thread.py",
+    "tests/hub/test_shared_measures.py",
+    "tests/mcp_bridge/*",
+    "tests/review/test_pages_browser.py",
+    "tests/review/test_triage_browser.py",
+    "tests/review/test_worker_kills.py",
+    # ask a language model's server, build embedding sets, or load a model of their own
+    "tests/contracts/*",
+    "tests/knowledge/answering/test_doors.py",
+    "tests/knowledge/embedders/*",
+    "tests/knowledge/embedding_sets/*",
+    "tests/review/evaluation/*",
+    "tests/review/judging/*",
+    # read in child processes
+    "tests/knowledge/graph/cypher/*",
+    "tests/knowledge/parsers/test_isolation.py",
+    "tests/knowledge/parsers/test_real_documents.py",
+    "tests/review/test_lint_apart.py",
+    # show pages of the admin
+    "tests/*/test_admin_*.py",
+    "tests/hub/admin/*",
+    # try everything there is
+    "tests/access/*",
+    "tests/hub/core/test_linear_patterns.py",
+    "tests/knowledge/search/test_hidden_statistics.py",
+    "tests/properties/test_admin_forms.py",
+    "tests/properties/test_rest_fields.py",
+    "tests/review/hidden/*",
+    "tests/knowledge/parsers/test_figures.py",
+    "tests/review/test_growth.py",
+    "tests/review/test_runs.py",
+)
+
+
+def is_slow(path: str) -> bool:
+    """Whether `make test-fast` leaves a file of tests out; ``path`` is below the repository, with ``/``."""
+    return any(fnmatch(path, pattern) for pattern in SLOW)
