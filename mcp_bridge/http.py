@@ -30,7 +30,6 @@ from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import accepted_language
 from mcp_bridge.calls import Door
 from mcp_bridge.client_disconnects import enduring, quieten_sdk
-from mcp_bridge.conformance.server import PATH_NAME, RETRY_MS, Events, build_fixture
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.counting import count_error
 from mcp_bridge.errors import in_words
@@ -43,6 +42,7 @@ from mcp_bridge.tokens import TokenLookup
 # Reading what is then refused costs as much as many calls do.
 CALLS_OF_A_REFUSED_BODY = 50
 REFUSED = frozenset({401, 403, 413, 429})
+FIXTURE = "conformance"
 PREFIXES = ("/mcp/", "/.well-known/oauth-protected-resource/mcp/")
 
 
@@ -92,8 +92,10 @@ class McpApps:
         self._apps: dict[str, AsgiApp] = {name: enduring(_asgi_app(server)) for name, server in self._servers.items()}
         self._fixture: MCPServer[Any] | None = None
         if conformance:
+            from tools.conformance.server import build_fixture, fixture_app  # no hub but one under test loads it
+
             self._fixture = build_fixture(request_state_key())
-            self._apps[PATH_NAME] = _loopback_only(_fixture_app(self._fixture))
+            self._apps[FIXTURE] = _loopback_only(fixture_app(self._fixture, path=f"{PREFIXES[0]}{FIXTURE}/"))
 
     def serves(self, path: str) -> bool:
         """Tell whether a request path belongs to one of the servers."""
@@ -129,7 +131,7 @@ class McpApps:
         with OPEN_MCP.labels(name).track_inprogress():
             answer = _counting(self._noting(send, scope, name), scope["method"], name)
             explained = _explaining(answer)
-            if name == PATH_NAME:  # the fixture knows no tokens
+            if name == FIXTURE:  # the fixture knows no tokens
                 await self._apps[name](scope, receive, explained)
                 return
             try:
@@ -203,15 +205,6 @@ def _counting(send: Send, method: str, name: str) -> Send:
         await send(message)
 
     return count
-
-
-def _fixture_app(server: MCPServer[Any]) -> AsgiApp:
-    return server.streamable_http_app(
-        streamable_http_path=f"/mcp/{PATH_NAME}/",
-        event_store=Events(),
-        retry_interval=RETRY_MS,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # as in _asgi_app
-    )
 
 
 def _loopback_only(app: AsgiApp) -> AsgiApp:

@@ -8,9 +8,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitResult
 
-from mcp_bridge.conformance.server import build_fixture
 from mcp_bridge.http import McpApps
-from tools import conformance
+from tools.conformance import suite
+from tools.conformance.server import build_fixture
 
 pytestmark = pytest.mark.anyio
 
@@ -59,11 +59,11 @@ async def test_rounds_of_questions_keep_their_state(mode):
 
 async def test_every_scored_scenario_of_both_revisions_passes(site):
     try:
-        command = conformance.suite_command()
-    except conformance.CannotRun as error:
+        command = suite.suite_command()
+    except suite.CannotRun as error:
         pytest.skip(str(error))
     if len(command) != 2 or "npx" in command[0]:
         pytest.skip("CONFORMANCE is not set, and a test downloads nothing; `make conformance` does")
     url = f"{site.url}/mcp/conformance/".replace("127.0.0.1", "localhost")
-    outcomes = [conformance.run_suite(command, url, revision) for revision in conformance.REVISIONS]
+    outcomes = [suite.run_suite(command, url, revision) for revision in suite.REVISIONS]
     assert [outcome.revision for outcome in outcomes if not outcome.ok] == []

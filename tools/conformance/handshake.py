@@ -18,7 +18,7 @@ from mcp.types import (
     UnsubscribeRequestParams,
 )
 
-from mcp_bridge.conformance.content import STEP_S, text
+from tools.conformance.content import STEP_S, text
 
 USER = {
     "type": "object",

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"  # the first to know 2026-07-28
 REVISIONS = ("2025-11-25", "2026-07-28")
 MIN_NODE = 22
@@ -132,7 +132,3 @@ def main() -> int:
             write(outcome.report)
         write(f"{outcome.revision}: {'pass' if outcome.ok else 'FAIL'} ({outcome.score})\n")
     return 0 if all(outcome.ok for outcome in outcomes) else 1
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

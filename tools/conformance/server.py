@@ -7,15 +7,16 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer, RequestStateSecurity
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import JSONRPCMessage
 
-from mcp_bridge.conformance.content import add_content, schema_tool
-from mcp_bridge.conformance.handshake import add_handshake
-from mcp_bridge.conformance.reading import add_reading
-from mcp_bridge.conformance.rounds import add_rounds
+from hub.core.asgi import AsgiApp
 from mcp_bridge.icons import icon
+from tools.conformance.content import add_content, schema_tool
+from tools.conformance.handshake import add_handshake
+from tools.conformance.reading import add_reading
+from tools.conformance.rounds import add_rounds
 
-PATH_NAME = "conformance"
 RETRY_MS = 100  # how soon a client comes back for the rest of a stream that was closed
 MAX_EVENTS = 10_000
 
@@ -63,3 +64,13 @@ def build_fixture(state_key: bytes) -> MCPServer[Any]:
     for add in (add_content, add_handshake, add_rounds, add_reading):
         add(server)
     return server
+
+
+def fixture_app(server: MCPServer[Any], *, path: str) -> AsgiApp:
+    """Return the fixture as an ASGI application at a path; its caller checks who may reach it."""
+    return server.streamable_http_app(
+        streamable_http_path=path,
+        event_store=Events(),
+        retry_interval=RETRY_MS,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )

@@ -22,7 +22,7 @@ from mcp.types import (
     TextContent,
 )
 
-from mcp_bridge.conformance.content import text
+from tools.conformance.content import text
 
 Answer = CallToolResult | InputRequiredResult
 MISSING_CAPABILITY = -32021  # 2026-07-28: MissingRequiredClientCapability

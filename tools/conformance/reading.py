@@ -17,7 +17,7 @@ from mcp.types import (
 )
 from pydantic import Field
 
-from mcp_bridge.conformance.content import embedded, image, red_pixel, text
+from tools.conformance.content import embedded, image, red_pixel, text
 
 
 def static_text() -> str:

@@ -1,1 +1,0 @@
-"""The server that the official MCP conformance suite asks for: canned tools, resources and prompts, no stored data."""
