@@ -83,7 +83,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("name", sorted(PAGES - HISTORY - {"docs/architecture.md"}))
+@pytest.mark.parametrize("name", sorted(PAGES - HISTORY))
 def test_every_module_that_the_docs_name_is_there(name):
     """A page may name a module by the end of its path, such as ``search/fusion.py``."""
     modules = {f"/{path.relative_to(ROOT)}" for folder in CODE for path in (ROOT / folder).rglob("*.py")}
