@@ -177,7 +177,7 @@ class OpenAICompatibleEmbedder:
     def _post(self, body: dict[str, object], patience: Patience) -> httpx2.Response:
         def attempt() -> httpx2.Response:
             try:
-                return self._server.post("/embeddings", body, timeout_s=patience.timeout_s)
+                return self._server.ask("/embeddings", body, timeout_s=patience.timeout_s)
             except ServerAway as failure:
                 busy = self._busy(failure.failure, attempts=patience.attempts)
                 raise TryAgain(busy, retry_after_s=failure.retry_after_s) from failure

@@ -102,7 +102,7 @@ class OpenAICompatibleProvider:
     def check(self) -> None:
         """Ask for the list of models; a server without one still shows that it is there."""
         try:
-            self._server.get("/models", timeout_s=CHECK_TIMEOUT_S)
+            self._server.ask("/models", timeout_s=CHECK_TIMEOUT_S)
         except RequestRefused as refusal:
             if refusal.is_about_key:
                 raise self._refused(refusal) from refusal

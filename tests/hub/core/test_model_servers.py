@@ -71,40 +71,40 @@ def asked(raw: RawServer) -> Iterator[ModelServer]:
 
 def test_an_answer_is_returned_whole(raw, asked):
     raw.pieces = [b'{"data": ', b"[1, 2]}"]
-    assert asked.post("/embeddings", {"input": "文"}, timeout_s=20).json() == {"data": [1, 2]}
+    assert asked.ask("/embeddings", {"input": "文"}, timeout_s=20).json() == {"data": [1, 2]}
 
 
 @pytest.mark.parametrize("status", [200, 400, 500])
 def test_no_answer_is_read_beyond_its_size(raw, asked, status):
     raw.status, raw.pieces = status, [b"x" * 6000] * 2
     with pytest.raises(AnswerTooLong):
-        asked.post("/embeddings", {}, timeout_s=20)
+        asked.ask("/embeddings", {}, timeout_s=20)
 
 
 def test_a_compressed_answer_is_not_unpacked(raw, asked):
     raw.headers, raw.pieces = {"Content-Encoding": "gzip"}, [gzip.compress(b" " * 10**7)]
     with pytest.raises(ServerAway, match="DecodingError"):
-        asked.post("/embeddings", {}, timeout_s=20)
+        asked.ask("/embeddings", {}, timeout_s=20)
 
 
 @pytest.mark.parametrize("status", [200, 400])
 def test_an_answer_that_stops_coming_is_late(raw, asked, status):
     raw.status, raw.hangs = status, True
     with pytest.raises(ServerTimeout, match="ReadTimeout"):
-        asked.post("/embeddings", {}, timeout_s=0.3)
+        asked.ask("/embeddings", {}, timeout_s=0.3)
 
 
 def test_work_that_nobody_waits_for_ends(raw, asked):
     stop = Stop()
     stop.set()
     with stoppable_by(stop), pytest.raises(Stopped):
-        asked.post("/embeddings", {}, timeout_s=20)
+        asked.ask("/embeddings", {}, timeout_s=20)
 
 
 def test_another_address_is_not_followed(raw, asked):
     raw.status, raw.headers = 307, {"Location": "http://127.0.0.1:9/elsewhere"}
     with pytest.raises(RequestRefused) as caught:
-        asked.post("/embeddings", {}, timeout_s=20)
+        asked.ask("/embeddings", {}, timeout_s=20)
     assert (caught.value.status, caught.value.is_about_key, caught.value.reason) == (307, False, "")
 
 
@@ -112,7 +112,7 @@ def test_another_address_is_not_followed(raw, asked):
 def test_refusals_say_whether_they_are_about_the_key(raw, asked, status, is_about_key):
     raw.status, raw.pieces = status, [b'{"error": {"message": "' + b"n" * 300 + b'"}}']
     with pytest.raises(RequestRefused) as caught:
-        asked.post("/embeddings", {}, timeout_s=20)
+        asked.ask("/embeddings", {}, timeout_s=20)
     assert caught.value.is_about_key is is_about_key
     assert caught.value.reason == "n" * 200
 
@@ -121,11 +121,11 @@ def test_refusals_say_whether_they_are_about_the_key(raw, asked, status, is_abou
 def test_what_may_pass_is_tried_by_the_caller_alone(raw, asked, status):
     raw.status, raw.headers = status, {"Retry-After": "7"}
     with pytest.raises(ServerAway) as caught:
-        asked.post("/embeddings", {}, timeout_s=20)
+        asked.ask("/embeddings", {}, timeout_s=20)
     assert (caught.value.failure, caught.value.retry_after_s) == (f"HTTP {status}", 7.0)
 
 
 def test_a_closed_server_is_asked_through_new_connections(raw, asked):
-    asked.post("/embeddings", {}, timeout_s=20)
+    asked.ask("/embeddings", {}, timeout_s=20)
     asked.close()
-    assert asked.post("/embeddings", {}, timeout_s=20).json() == {}
+    assert asked.ask("/embeddings", {}, timeout_s=20).json() == {}
