@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # How many processes run the suite, each with servers of its own.
 TESTERS ?= 2
 
-.PHONY: run test test-fast test-long lint bench conformance clean
+.PHONY: run test test-fast test-long coverage lint licences bench conformance clean
 
 $(VENV)/run.stamp: requirements/base.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -27,6 +27,12 @@ test-fast: $(VENV)/dev.stamp  ## what needs the database at most: a minute or tw
 
 test-long: $(VENV)/dev.stamp  ## with the soaks, kills and scale runs
 	$(BIN)/python -m pytest --long
+
+coverage: $(VENV)/dev.stamp  ## branch coverage of the whole suite, by file; COVERAGE_ARGS="tests/review" for a part of it
+	$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --cov --cov-branch --cov-report=term:skip-covered $(COVERAGE_ARGS)
+
+licences: $(VENV)/dev.stamp  ## licences of what is shipped, and sbom.json (CycloneDX)
+	$(BIN)/python -m tools.licences --sbom sbom.json
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy strict, import-linter, migrations
 	$(BIN)/ruff check .
