@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from knowledge.answering.sentences import PlacedSentence, cells_of
 from knowledge.answering.support import Terms, numbers_of, terms_of
-from knowledge.index.analysis import fold
 from knowledge.text.dates import find_dates
+from knowledge.text.folding import fold_terms
 from knowledge.text.outline import bare_title
 
 _NUMBER = re.compile(
@@ -49,7 +49,7 @@ class Asked:
 
     def heading_named(self, one: PlacedSentence) -> str:
         """Give what a sentence stands under if the question names it, by its words or by its code; else nothing."""
-        heading = fold(bare_title(one.hit.section_path[-1])).strip("()「」【】 ") if one.hit.section_path else ""
+        heading = fold_terms(bare_title(one.hit.section_path[-1])).strip("()「」【】 ") if one.hit.section_path else ""
         if len(heading) >= _LEAST_HEADING and heading in self.text:
             return heading
         named = self.codes.intersection(codes_in(f"{heading}\n{one.label}"))
@@ -69,7 +69,7 @@ class Asked:
         """Tell whether a sentence says what the word means that is asked for."""
         if not self.meaning_of:
             return False
-        text = fold(one.text)
+        text = fold_terms(one.text)
         if text.startswith("|"):
             return cells_of(text)[0] == self.meaning_of
         is_about = re.match(rf"[「『\"]?{re.escape(self.meaning_of)}[」』\"]?(?:\([^)]*\))?(?:とは|[:：]| means)", text)
@@ -83,7 +83,7 @@ def read_question(question: str) -> Asked:
     >>> asked.wants_number, sorted(asked.codes), read_question("調定とは何ですか").meaning_of
     (True, ['jb032'], '調定')
     """
-    folded = fold(question)
+    folded = fold_terms(question)
     meaning = _MEANING.match(folded)
     return Asked(
         terms=terms_of(question),
@@ -96,13 +96,13 @@ def read_question(question: str) -> Asked:
 
 
 def _tells_time(text: str) -> bool:
-    folded = fold(text)
+    folded = fold_terms(text)
     return bool(find_dates(folded)) or _CLOCK.search(folded) is not None
 
 
 def codes_in(text: str) -> Iterator[str]:
     """Yield the codes of a text, folded."""
-    return (found[0] for found in _CODE.finditer(fold(text)))
+    return (found[0] for found in _CODE.finditer(fold_terms(text)))
 
 
 def _kind(code: str) -> str:

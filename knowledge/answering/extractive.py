@@ -14,8 +14,8 @@ from knowledge.answering.support import share_of, terms_of
 from knowledge.answering.types import AnswerSentence
 from knowledge.embedders.base import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of
-from knowledge.index.analysis import fold
 from knowledge.search.calibration import calibration_for
+from knowledge.text.folding import fold_terms
 from knowledge.types.search import Hit
 
 MAX_SENTENCES = 3
@@ -64,7 +64,7 @@ def _different(candidates: Sequence[PlacedSentence]) -> list[PlacedSentence]:
     """Leave out repetitions; of sentences that overlapping passages share, the first stays."""
     seen: dict[str, PlacedSentence] = {}
     for one in candidates:
-        seen.setdefault(fold(one.text), one)
+        seen.setdefault(fold_terms(one.text), one)
     return [one for one in seen.values() if not speaks_to_a_model(one.text)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from knowledge.embedders.text import normalise
+from knowledge.text.folding import normalise
 
 _ORDERS = re.compile(
     r"(?:これまで|以前|上記|前述|今まで)の(?:すべての|全ての)?(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ|従わ)"

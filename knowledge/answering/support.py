@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from sudachipy import SplitMode
 
 from knowledge.answering.sentences import PlacedSentence, sentences_of, whole_passage
-from knowledge.index.analysis import analyse_passage, fold
+from knowledge.index.analysis import analyse_passage
 from knowledge.text.dates import find_dates
+from knowledge.text.folding import fold_terms
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.text.numerals import DIGITS, read_numeral
 from knowledge.types.search import Hit
@@ -80,7 +81,7 @@ def numbers_of(text: str) -> set[str]:
     >>> sorted(numbers_of("三秒、百二十件、3万5千円、一般の一部")), numbers_of("1,000人") == numbers_of("千人")
     (['120', '3', '35000'], True)
     """
-    return {match[0].replace(",", "") for match in _NUMBER.finditer(_in_digits(fold(text)))}
+    return {match[0].replace(",", "") for match in _NUMBER.finditer(_in_digits(fold_terms(text)))}
 
 
 def _in_digits(text: str) -> str:
@@ -104,7 +105,7 @@ def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
     by leaving out that something is forbidden.
     """
     text = "\n".join(" ".join([hit.title, *hit.section_path, hit.context_prefix, hit.content]) for hit in passages)
-    told = {term for mention in find_dates(fold(text)) for term in mention.terms}
+    told = {term for mention in find_dates(fold_terms(text)) for term in mention.terms}
     if not numbers_of(_without_dates(sentence, told)) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
         return False
     if not _has_quantities(_without_dates(sentence, told), text):
@@ -124,14 +125,14 @@ def _has_quantities(sentence: str, text: str) -> bool:
 
 def _quantities(text: str) -> list[tuple[str, str]]:
     """The numbers of a text with their units, empty where there is none that is known."""
-    found = _QUANTITY.findall(_in_digits(fold(text)))
+    found = _QUANTITY.findall(_in_digits(fold_terms(text)))
     return [(number.replace(",", ""), _UNIT_NAMES.get(unit, "")) for number, unit in found]
 
 
 def _is_turned(sentence: str, passages: Sequence[Hit]) -> bool:
     """Tell whether a sentence says no where those that it rests on don't, or yes where they forbid it."""
-    told = [_OBLIGED.sub("", fold(best_quote(sentence, hit).text)) for hit in passages]
-    said = _OBLIGED.sub("", fold(sentence))
+    told = [_OBLIGED.sub("", fold_terms(best_quote(sentence, hit).text)) for hit in passages]
+    said = _OBLIGED.sub("", fold_terms(sentence))
     if _NEGATED.search(said):
         return not any(_NEGATED.search(one) for one in told)
     return bool(told) and all(_FORBIDDEN.search(one) for one in told)
@@ -139,7 +140,7 @@ def _is_turned(sentence: str, passages: Sequence[Hit]) -> bool:
 
 def _without_dates(sentence: str, told: Collection[str]) -> str:
     """Leave out the dates of a sentence that are told already."""
-    folded = fold(sentence)
+    folded = fold_terms(sentence)
     for mention in reversed(find_dates(folded)):
         if mention.terms[0] in told:
             folded = f"{folded[: mention.start]} {folded[mention.end :]}"

@@ -1,26 +1,10 @@
 """How a text is prepared before any embedder sees it."""
 
+from __future__ import annotations
+
 import re
-import unicodedata
 
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-SEGMENT_LENGTH = 1024
-# ASCII, kana and ideographs never compose with the character before them, so NFKC may stop there.
-SEGMENT = re.compile(
-    rf"(?s:.{{1,{SEGMENT_LENGTH}}}(?=[\x00-\x7f\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]|\Z)"
-    rf"|.{{1,{SEGMENT_LENGTH}}})"
-)
-
-
-def normalise(text: str) -> str:
-    """Replace lone surrogates by U+FFFD and apply NFKC, so that ｶﾞ and ガ become the same.
-
-    Works in segments: Python's NFKC needs quadratic time for a long run of combining marks (11 s for
-    100,000). Equal to NFKC of the whole unless 1,024 characters follow each other without any ASCII, kana or
-    ideograph among them.
-    """
-    text = LONE_SURROGATE.sub("\ufffd", text)
-    return "".join(unicodedata.normalize("NFKC", segment) for segment in SEGMENT.findall(text))
+from knowledge.text.folding import normalise
 
 
 def prepare_text(text: str, *, prefix: str) -> str:

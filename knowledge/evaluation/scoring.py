@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from knowledge.models import EmbeddingSet
 from knowledge.search.asked import FilterIn, search_filter
 from knowledge.search.hybrid import search
 from knowledge.search.query import check_query
+from knowledge.text.folding import normalise
 from knowledge.types.search import Hit, SearchMode, SearchQuery
 
 TOP = 10
@@ -95,8 +95,8 @@ def rank_gold(hits: Sequence[Hit], relevant: Sequence[Mapping[str, str]]) -> tup
 def is_answer(hit: Hit, item: Mapping[str, str]) -> bool:
     """Tell whether a passage is what one entry of a case's ``relevant`` names."""
     same_document = item["document"] in (hit.document_id, hit.document_path)
-    return same_document and _folded(item.get("text", "")) in _folded(hit.content)
+    return same_document and _without_blanks(item.get("text", "")) in _without_blanks(hit.content)
 
 
-def _folded(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).split())
+def _without_blanks(text: str) -> str:
+    return "".join(normalise(text).split())

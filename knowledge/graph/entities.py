@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +12,7 @@ from hub.core.errors import InvalidInput, NotFound
 from knowledge.graph.names import name_key
 from knowledge.models import GraphNode
 from knowledge.models.graph import GraphNodeQuerySet
+from knowledge.text.folding import normalise
 
 MAX_STARTS = 5
 MAX_ENTITY = 500
@@ -90,5 +90,5 @@ def _are_numbered_otherwise(one: str, other: str) -> bool:
 
 
 def _pairs(key: str) -> set[str]:
-    letters = "".join(char for char in unicodedata.normalize("NFKC", key) if not char.isspace())
+    letters = "".join(char for char in normalise(key) if not char.isspace())
     return {letters[index : index + 2] for index in range(len(letters) - 1)}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
-_HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–−－", "-"))
-_BLANKS = re.compile(r"\s+")
+from knowledge.text.folding import fold_each, fold_name, narrow
+
 _WORD = re.compile(r"[A-Za-z0-9\u3005\u30a0-\u30ff\u4e00-\u9fff]")
 # What may follow a name directly and still leaves it a name of its own: 要件定義書第3章, 要件定義書等.
 _MAY_FOLLOW = frozenset("第版等内上中側各別及並又参")
@@ -20,13 +18,12 @@ SHORTEST_NAME = 4
 
 
 def name_key(name: str) -> str:
-    """Return what a name is compared by: NFKC, case folded, blanks single, hyphens one. 長音 stays as written.
+    """Return what a name is compared by: `fold_name` of it, cut to MAX_KEY characters.
 
     >>> name_key("ＦＲ－００１"), name_key("サーバー"), name_key("サーバ")
     ('fr-001', 'サーバー', 'サーバ')
     """
-    plain = unicodedata.normalize("NFKC", name.translate(_HYPHENS)).translate(_HYPHENS)
-    return _BLANKS.sub(" ", plain).strip().casefold()[:MAX_KEY]
+    return fold_name(name)[:MAX_KEY]
 
 
 def keys_of(names: Iterable[str]) -> list[str]:
@@ -57,7 +54,7 @@ def find_names(text: str, names: Iterable[KnownName]) -> list[NamePlace]:
     Names of fewer than four characters are left out: they would be found everywhere. A name inside a longer compound
     (要件定義書 in 業務要件定義書) is not that name.
     """
-    folded = _folded(text)
+    folded = fold_each(narrow(text))
     taken = bytearray(len(folded))
     found: list[NamePlace] = []
     for name in sorted(set(names), key=lambda one: (-len(one.key), one.key, one.node_id)):
@@ -86,28 +83,3 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     if text[end - 1].isdigit() and _NUMBER_GOES_ON.match(text, end):
         return False
     return not (_WORD.match(after) and _WORD.match(text[end - 1]) and after not in _MAY_FOLLOW)
-
-
-@lru_cache(maxsize=2)
-def _folded(text: str) -> str:
-    """Fold each code point to one code point, so that offsets hold; a text is searched for several kinds of names."""
-    return text.translate(_FOLDING)
-
-
-# Japanese text has a few thousand different characters; a hostile one must not fill the memory.
-_MOST_FOLDED = 16_384
-
-
-class _Folding(dict[int, str]):
-    """What each code point is folded to, found out when it is first met."""
-
-    def __missing__(self, code_point: int) -> str:
-        character = chr(code_point).translate(_HYPHENS)
-        folded = unicodedata.normalize("NFKC", character).casefold()
-        found = folded if len(folded) == 1 else character
-        if len(self) < _MOST_FOLDED:
-            self[code_point] = found
-        return found
-
-
-_FOLDING = _Folding()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator
 
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import NamePlace, find_names, name_key
 from knowledge.graph.reading import SourceText, plain
+from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
 from knowledge.types.documents import BlockKind
 
@@ -70,7 +70,7 @@ def _captions(source: SourceText) -> Generator[NodeFact | EdgeFact, None, dict[s
 def label_key(match: re.Match[str]) -> str:
     """Normalise the label of a figure or table: 図３－１ and 図 3.1 are 図3-1."""
     word = {"figure": "図", "fig": "図", "fig.": "図", "table": "表"}.get(match["word"].casefold(), match["word"])
-    return word + re.sub(r"[.．－‐]", "-", unicodedata.normalize("NFKC", match["number"]))
+    return word + re.sub(r"[.．－‐]", "-", normalise(match["number"]))
 
 
 def _label_references(source: SourceText, labelled: dict[str, NodeRef]) -> Iterator[EdgeFact]:
@@ -111,7 +111,7 @@ def _addresses(source: SourceText) -> tuple[dict[str, NodeRef], dict[str, NodeRe
 def _number(match: re.Match[str]) -> str:
     if match["chapter"]:
         return heading_number(f"第{match['chapter']}章 x") or ""
-    return unicodedata.normalize("NFKC", match["dotted"] or match["plain"])
+    return normalise(match["dotted"] or match["plain"])
 
 
 def _follows_document(text: str, start: int, ends: list[int]) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 
 from knowledge.guidelines.drafts import ArticleDraft, read_element, split_list
+from knowledge.text.folding import fold_name, normalise
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "number": ("番号", "条項番号", "number", "no"),
@@ -27,7 +27,7 @@ _SEVERITIES = {"致命": "critical", "重大": "critical", "重要": "major", "�
 
 def field_named(label: str) -> str | None:
     """The field that a column or label names, or None."""
-    return _FIELD_OF.get(" ".join(unicodedata.normalize("NFKC", label).casefold().split()))
+    return _FIELD_OF.get(fold_name(label))
 
 
 def article_from(row: int, values: Mapping[str, str]) -> ArticleDraft:
@@ -52,4 +52,4 @@ def article_from(row: int, values: Mapping[str, str]) -> ArticleDraft:
 
 
 def _number(value: str) -> str:
-    return unicodedata.normalize("NFKC", value).strip().rstrip(".")
+    return normalise(value).strip().rstrip(".")

@@ -18,7 +18,6 @@ from functools import lru_cache
 from operator import add
 from types import MappingProxyType
 
-from knowledge.embedders.text import normalise
 from knowledge.index.morphemes import ENGLISH, HIRAGANA, passage_words, question_surfaces, question_words
 from knowledge.index.stemming import stem
 from knowledge.index.stop_words import ENGLISH_STOP_WORDS
@@ -33,7 +32,7 @@ from knowledge.text.codes import (
     identifiers_in,
 )
 from knowledge.text.dates import DateMention, find_dates, find_dates_in_name, name_words
-from knowledge.text.variants import WITHOUT_WIDTH, one_variant
+from knowledge.text.folding import fold_terms
 
 # Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
 ANALYSIS_EDITION = 8
@@ -46,7 +45,6 @@ NO_SYNONYMS: Mapping[str, str] = MappingProxyType({})
 # year often stands alone: (2026), 2026/27.
 DAY_SPELLING_WEIGHT = 0.1
 YEAR_SPELLING_WEIGHT = 0.3
-_DASH = re.compile(r"(?<=[a-z0-9])[\u2010-\u2015\u2212\u30fc](?=[a-z0-9])")
 _CJK = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _CJK += "\uac00-\ud7a3\U00020000-\U0003ffff"
 _NO_LETTERS = re.compile(r"[\W_]+")
@@ -105,7 +103,7 @@ def analyse_passage(heading: str, text: str, *, name: str = "") -> PassageTerms:
     >>> analyse_passage("", "ＦＲ－００１のサーバ").words
     Counter({'fr-001': 1, 'fr': 1, '001': 1, 'サーバー': 1})
     """
-    folded = fold(f"{heading}\n{text}")
+    folded = fold_terms(f"{heading}\n{text}")
     dates = [term for mention in find_dates(folded) for term in mention.terms]
     words = Counter([*codes_in(folded), *articles_in(folded), *passage_words(folded), *dates])
     bigrams = Counter([*_bigrams(folded), *dates])
@@ -123,7 +121,7 @@ def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> Qu
     how dates are written counts ``DAY_SPELLING_WEIGHT`` or ``YEAR_SPELLING_WEIGHT``. Beyond ``MAX_QUERY_TERMS``
     distinct terms of a field the later ones are left out; ``is_cut`` tells of it.
     """
-    folded = fold(text)
+    folded = fold_terms(text)
     fields = _query_fields(folded)
     is_cut = max(map(len, fields)) > MAX_QUERY_TERMS
     words, bigrams = map(_first, fields)
@@ -136,7 +134,7 @@ def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> Qu
 
 def fingerprint(text: str) -> int:
     """Give a number (signed, 64 bits) that texts share which differ in spaces, punctuation, width and case at most."""
-    letters = _NO_LETTERS.sub("", fold(text))
+    letters = _NO_LETTERS.sub("", fold_terms(text))
     return int.from_bytes(hashlib.blake2b(letters.encode(), digest_size=8).digest(), signed=True)
 
 
@@ -145,7 +143,7 @@ def terms_inside(phrase: str) -> list[str]:
 
     Words at either end may be parts of longer ones there, so they do not count.
     """
-    folded = fold(phrase)
+    folded = fold_terms(phrase)
     terms: list[str] = []
     for run in _RUN.finditer(folded):
         if run["cjk"] and len(run[0]) > 1:
@@ -160,7 +158,7 @@ def surfaces(text: str) -> list[str]:
 
     Dates are left out: their digits alone say nothing.
     """
-    folded = fold(text)
+    folded = fold_terms(text)
     folded = _without(folded, find_dates(folded))
     found = [one[0] for one in CAPTION.finditer(folded)]
     folded = CAPTION.sub(" ", folded)
@@ -171,31 +169,15 @@ def surfaces(text: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def fold(text: str) -> str:
-    """Bring text to the one form in which terms are compared.
-
-    NFKC, case folded, variants of a character as one (髙橋), nothing without width, one kind of dash in codes.
-
-    >>> fold("ＧＬ‐３．２ Straße"), fold("髙\ufe00橋の補塡")
-    ('gl-3.2 strasse', '高橋の補填')
-    """
-    return join_codes(one_variant(normalise(WITHOUT_WIDTH.sub("", text)).casefold()))
-
-
-def join_codes(folded: str) -> str:
-    """Write one kind of dash between letters and digits; offsets stay."""
-    return _DASH.sub("-", folded)
-
-
 @lru_cache(maxsize=256)
 def _terms_of_file(path: str, title: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Give the terms of a file's name in each field, each once; they come with every passage of a document.
 
     Beside its words these are the dates of the whole path, and of the title read as a name.
     """
-    mentions = [mention for name in (path, title) for mention in find_dates_in_name(fold(name))]
+    mentions = [mention for name in (path, title) for mention in find_dates_in_name(fold_terms(name))]
     dates = [term for mention in mentions for term in mention.terms]
-    stem = name_words(fold(path.rpartition("/")[2]))
+    stem = name_words(fold_terms(path.rpartition("/")[2]))
     words = [*codes_in(stem), *articles_in(stem), *passage_words(stem), *dates]
     return tuple(dict.fromkeys(words)), tuple(dict.fromkeys([*_bigrams(stem), *dates]))
 
@@ -259,7 +241,7 @@ def _other_names(
 @lru_cache(maxsize=4096)
 def _terms_of_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Give the terms of a name in each field, each once; the names of a concept come with every question about it."""
-    words, bigrams = _fields_of(fold(name))
+    words, bigrams = _fields_of(fold_terms(name))
     return tuple(dict.fromkeys(words)), tuple(dict.fromkeys(bigrams))
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
-from hub.core.folding import fold
 from knowledge.ontology.passages import (
     Passage,
     has_content,
@@ -21,6 +19,7 @@ from knowledge.ontology.passages import (
     row_cells,
 )
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
+from knowledge.text.folding import fold_compact, normalise
 from knowledge.text.outline import is_history, names_history
 from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Block, BlockKind, Section
@@ -127,7 +126,7 @@ class _Reader:
             header = header_cells(self.text, block) if block.kind is BlockKind.TABLE else ()
             in_glossary = any(start <= block.start < end for start, end in self._glossary)
             for start, end in pieces(self.text, block):
-                piece = unicodedata.normalize("NFKC", self.text[start:end])
+                piece = normalise(self.text[start:end])
                 if not (is_drawn(piece)):
                     yield Passage(
                         start=start, end=end, text=piece, kind=block.kind, in_glossary=in_glossary, header=header
@@ -193,7 +192,11 @@ def _is_labelled(topic: Topic, passage: Passage) -> bool:
         label, content = found["label"], found["content"]
     else:
         return False
-    return names_topic(label, topic) and len(fold(content)) >= _MIN_STATEMENT and not is_placeholder(content.strip())
+    return (
+        names_topic(label, topic)
+        and len(fold_compact(content)) >= _MIN_STATEMENT
+        and not is_placeholder(content.strip())
+    )
 
 
 def _by_heading(topic: Topic, section: Section, reader: _Reader) -> TopicJudgement:

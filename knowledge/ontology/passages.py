@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
+from knowledge.text.folding import normalise
 from knowledge.types.documents import Block, BlockKind
 
 _PLACEHOLDER = re.compile(
@@ -43,7 +43,7 @@ def has_substance(source: str, kind: BlockKind) -> bool:
         return False
     if kind in (BlockKind.CODE, BlockKind.FIGURE):
         return bool(re.sub(r"^[`~].*$|\s", "", source, flags=re.MULTILINE))
-    plain = re.sub(r"<!--.*?-->", "", unicodedata.normalize("NFKC", source), flags=re.DOTALL)
+    plain = re.sub(r"<!--.*?-->", "", normalise(source), flags=re.DOTALL)
     lines = [line for line in plain.splitlines() if not _TABLE_RULE.fullmatch(line)]
     if kind is BlockKind.TABLE and not plain.lstrip().startswith("<"):
         cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[1:]]

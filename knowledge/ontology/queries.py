@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from itertools import islice
 
@@ -11,6 +10,7 @@ from django.db import connection
 
 from hub.core.publication import PublicationStatus
 from knowledge.models import OntologyClass
+from knowledge.text.folding import fold_case
 from knowledge.types.requirements import Topic
 
 MAX_ALTERNATIVES = 20
@@ -73,7 +73,7 @@ def expand(text: str) -> dict[str, str]:
     folded), in Latin letters as a word of its own: "output" does not name UT. The names are kept in this process for
     as long as no row of them has changed.
     """
-    folded = _fold(text)
+    folded = fold_case(text)
     concepts, places = _named_concepts(_stamp())
     named: list[tuple[str, tuple[str, ...]]] = []
     # Of hundreds of names nearly none stands in the text, so that is asked first, of all of them at once.
@@ -113,10 +113,7 @@ def _named_concepts(
         "label_ja", "label_en", "synonyms"
     )
     concepts = tuple(
-        tuple((word, _fold(word)) for word in (label_ja, label_en, *synonyms)) for label_ja, label_en, synonyms in rows
+        tuple((word, fold_case(word)) for word in (label_ja, label_en, *synonyms))
+        for label_ja, label_en, synonyms in rows
     )
     return concepts, tuple((own, place) for place, words in enumerate(concepts) for _word, own in words)
-
-
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hub.core.folding import fold
 from hub.core.patterns import StoredPattern, stored_pattern
+from knowledge.text.folding import fold_compact, normalise
 from knowledge.types.requirements import Topic
 
 _LEADING_NUMBER = re.compile(
@@ -45,7 +44,7 @@ def bare_title(title: str) -> str:
     >>> bare_title("１－２．範囲"), bare_title("A-1. Objective"), bare_title("(ア) 対象"), bare_title("3D表示")
     ('範囲', 'Objective', '対象', '3D表示')
     """
-    plain = unicodedata.normalize("NFKC", _CIRCLED.sub("", title)).replace("*", "").replace("`", "").strip()
+    plain = normalise(_CIRCLED.sub("", title)).replace("*", "").replace("`", "").strip()
     without_number = _without_numbers(plain)
     return _BRACKETS.sub("", without_number).strip() or without_number.strip("（）()[]【】〈〉<> ") or plain
 
@@ -124,7 +123,7 @@ def _where(topic: Topic) -> str:
 @lru_cache(maxsize=2048)
 def title_parts(bare: str) -> tuple[str, ...]:
     """Return the folded heading and, where it joins several names (運用・保守要件), each of them; also without の."""
-    parts = [fold(bare), *(fold(part) for part in _CONJUNCTION.split(bare) if part)]
+    parts = [fold_compact(bare), *(fold_compact(part) for part in _CONJUNCTION.split(bare) if part)]
     parts += [part.replace("の", "") for part in parts]
     return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -148,6 +147,6 @@ class _Names:
 
 
 def _names(topic: Topic) -> _Names:
-    names = tuple(dict.fromkeys(fold(name) for name in (*topic.synonyms, topic.label_ja, topic.label_en)))
+    names = tuple(dict.fromkeys(fold_compact(name) for name in (*topic.synonyms, topic.label_ja, topic.label_en)))
     ends = tuple(name for name in names if len(name) >= _MIN_TAIL_SYNONYM and not name.isascii())
     return _Names(all=frozenset(names), starts=names, ends=ends)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.limits import ParseLimits
+from knowledge.text.folding import normalise
 from knowledge.text.numbering import is_caption, numbered_level
 from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
@@ -76,7 +76,7 @@ def _heading_level(line: re.Match[str], *, alone: bool) -> int | None:
 
 def is_title_like(line: str) -> bool:
     """Tell whether a line is short, has a word, and ends neither like a sentence nor like an entry of contents."""
-    written = unicodedata.normalize("NFKC", line).strip()
+    written = normalise(line).strip()
     if len(written) > _MAX_HEADING or _NO_HEADING_END.search(written):
         return False
     return re.search(r"[^\W\d_]", re.sub(r"^第\S+[編部章節条]", "x", written)) is not None
@@ -84,13 +84,13 @@ def is_title_like(line: str) -> bool:
 
 def has_strong_number(line: str) -> bool:
     """Tell whether a line starts with a number that no list item has: 第1章, 1.2."""
-    return _STRONG.match(unicodedata.normalize("NFKC", line).strip()) is not None
+    return _STRONG.match(normalise(line).strip()) is not None
 
 
 def _kind(group: list[re.Match[str]]) -> BlockKind:
     if len(group) == 1 and is_caption(group[0][0]):
         return BlockKind.CAPTION
-    items = sum(1 for line in group if _LIST_ITEM.match(unicodedata.normalize("NFKC", line[0])))
+    items = sum(1 for line in group if _LIST_ITEM.match(normalise(line[0])))
     return BlockKind.LIST if items * 2 > len(group) else BlockKind.PARAGRAPH
 
 

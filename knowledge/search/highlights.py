@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from sudachipy import SplitMode
 
-from knowledge.index.analysis import QueryTerms, fold, join_codes, surfaces
+from knowledge.index.analysis import QueryTerms, surfaces
 from knowledge.index.morphemes import ENGLISH
 from knowledge.index.stemming import stem
 from knowledge.index.stop_words import ENGLISH_STOP_WORDS, JAPANESE
 from knowledge.text.dates import DateMention, find_dates
+from knowledge.text.folding import fold_each, fold_terms, join_codes
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
 from knowledge.text.variants import one_variant
 
@@ -48,7 +49,7 @@ def query_marks(text: str, terms: QueryTerms, *, also: Iterable[str] = ()) -> Ma
     return Marks(
         pattern=re.compile("|".join(patterns)) if patterns else None,
         forms=frozenset(term for term, weight in terms.words.items() if weight == 1.0 and JAPANESE.search(term)),
-        dates=frozenset(term for mention in find_dates(fold(text)) for term in _found_by(mention)),
+        dates=frozenset(term for mention in find_dates(fold_terms(text)) for term in _found_by(mention)),
     )
 
 
@@ -111,14 +112,7 @@ def fold_characters(text: str) -> str:
     >>> fold_characters("ＦＲ－００１の髙橋")
     'fr-001の高橋'
     """
-    return one_variant("".join(map(_fold_character, text)))
-
-
-def _fold_character(character: str) -> str:
-    if character < "\x80":
-        return character.lower()
-    folded = unicodedata.normalize("NFKC", character).casefold()
-    return folded if len(folded) == 1 else character
+    return one_variant(fold_each(text))
 
 
 def _pattern(word: str) -> str:

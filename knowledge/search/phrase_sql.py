@@ -15,6 +15,7 @@ from unicodedata import normalize
 from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Value
 
 from knowledge.models import Chunk
+from knowledge.text.folding import normalise
 
 # Brings a text to the form in which phrases are compared.
 SQUEEZED = (
@@ -73,7 +74,7 @@ def letter_patterns(phrase: str, *, among: int) -> list[str]:
     Those that are spelt in the fewest ways come first, hiragana, which most texts have, last. Fewer are given of a
     phrase that is one ``among`` several.
     """
-    letters = dict.fromkeys(_LETTER.findall(normalize("NFKC", phrase).lower()))
+    letters = dict.fromkeys(_LETTER.findall(normalise(phrase).lower()))
     spelt = {letter: _spellings_of(letter) for letter in letters}
     most = min(MOST_LETTERS, max(1, LETTERS_OF_ALL // among))
     chosen = sorted(letters, key=lambda letter: ("\u3041" <= letter <= "\u3096", len(spelt[letter])))[:most]

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from hub.access.principals import Principal
 from hub.core.database import in_one_line
 from hub.core.errors import InvalidInput, Unavailable
-from knowledge.embedders.text import normalise
 from knowledge.index.analysis import QueryTerms, terms_inside
 from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.lexical import ranked_numbers
@@ -35,6 +34,7 @@ from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
 from knowledge.search.snapshot import going_back
 from knowledge.search.weighing import FieldTerm, weigh_terms
+from knowledge.text.folding import normalise
 from knowledge.types.search import SearchFilter
 
 logger = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification
 from hub.core.errors import InvalidInput
-from knowledge.embedders.text import LONE_SURROGATE
 from knowledge.search.scope import first_after, moment_of
+from knowledge.text.folding import LONE_SURROGATE
 from knowledge.types.search import SearchFilter, SearchQuery
 
 MAX_QUERY_CHARS = 10_000

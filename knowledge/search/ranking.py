@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.index.analysis import QueryTerms, fold
+from knowledge.index.analysis import QueryTerms
 from knowledge.models import Chunk
 from knowledge.search.calibration import GOOD_EVIDENCE, Calibration
 from knowledge.search.candidates import Candidates
 from knowledge.search.column_store import Columnar
 from knowledge.search.fusion import WEIGHTS, Weights, fuse
 from knowledge.search.legs import Findings
+from knowledge.text.folding import fold_terms
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery
 
 # The most that is not good evidence.
@@ -50,7 +51,7 @@ def missing_codes(terms: QueryTerms, findings: Findings, phrases: Sequence[str])
     if findings.mode is SearchMode.VECTOR:
         return ()
     found = {term for term, of_candidates in zip(findings.told, findings.matched, strict=True) if of_candidates.any()}
-    quoted = [fold(phrase) for phrase in phrases]
+    quoted = [fold_terms(phrase) for phrase in phrases]
     return tuple(code for code in terms.codes if code not in found and not any(code in text for text in quoted))
 
 

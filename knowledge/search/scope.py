@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -24,6 +23,7 @@ from knowledge.index.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
 from knowledge.search.sql_columns import INTEGER, read_columns
 from knowledge.search.visible import VisibleVersions, visible_versions
+from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
 from knowledge.text.numerals import DIGITS, MOST_WRITTEN, TENS, write_numeral
 from knowledge.types.search import SearchFilter
@@ -266,7 +266,7 @@ def section_pattern(title: str) -> str:
     >>> bool(re.search(section_pattern("3.2"), "3.2 性能")), bool(re.search(section_pattern("3.2"), "3.20 保守"))
     (True, False)
     """
-    text = unicodedata.normalize("NFKC", title).strip()
+    text = normalise(title).strip()
     if not is_number_alone(text):
         return rf"^\s*({_ANY_NUMBER}\s*)?\(?{_quote(text)}\)?\s*$"
     number = heading_number(f"{text} x") or text.rstrip(".")
@@ -276,7 +276,7 @@ def section_pattern(title: str) -> str:
 
 def is_number_alone(text: str) -> bool:
     """Tell whether a filter's entry is the number of a heading without its words."""
-    return _NUMBER_ALONE.fullmatch(unicodedata.normalize("NFKC", text).strip()) is not None
+    return _NUMBER_ALONE.fullmatch(normalise(text).strip()) is not None
 
 
 def _in_kanji(number: str) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
 from hub.core.patterns import StoredMatch, StoredPattern
+from knowledge.text.folding import normalise
 from knowledge.text.identifier_families import Family, Mention, Role
 from knowledge.text.identifier_shapes import (
     COMMON,
@@ -25,9 +25,7 @@ from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 
 _FULL_WIDTH = [character for character in map(chr, range(0xFF01, 0xFF5F)) if character.isalnum()]
-_NARROW = str.maketrans(
-    {character: unicodedata.normalize("NFKC", character) for character in _FULL_WIDTH} | dict.fromkeys("‐‑‒–−－", "-")
-)
+_NARROW = str.maketrans({character: normalise(character) for character in _FULL_WIDTH} | dict.fromkeys("‐‑‒–−－", "-"))
 _ID_COLUMN = re.compile(r"^(?:.{0,12}(?:ID|識別子|番号|No\.?|コード|項番|#))$|^(?:id|no\.?)$", re.IGNORECASE)
 _LINK_COLUMN = re.compile(
     r"^(?:対応|関連|参照|追跡|トレース|検証|実現|実装)|(?:章|節|ページ|設計書|コンポーネント|モジュール|ケース|ID|番号|優先度|重要度"

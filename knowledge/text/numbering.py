@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from knowledge.text.folding import normalise
 from knowledge.text.numerals import NUMERAL, read_numeral
 
 _UNIT_LEVELS = {"編": 1, "部": 1, "章": 1, "節": 2, "条": 3}
@@ -35,7 +36,7 @@ def heading_number(title: str) -> str | None:
     >>> heading_number("2024年度の計画"), heading_number("3つの要件"), heading_number("はじめに")
     (None, None, None)
     """
-    text = unicodedata.normalize("NFKC", title).strip()
+    text = normalise(title).strip()
     if match := _UNIT.match(text):
         number = str(read_numeral(match["n"]))
         return f"{number}-{match['branch']}" if match["branch"] else number
@@ -69,7 +70,7 @@ def numbered_level(text: str) -> int | None:
     >>> [numbered_level(t) for t in ("第2章 方式", "1.2 範囲", "1.2.3 詳細", "3. 体制", "本文です")]
     [1, 2, 3, 1, None]
     """
-    normal = unicodedata.normalize("NFKC", text).strip()
+    normal = normalise(text).strip()
     if match := _UNIT.match(normal):
         return _UNIT_LEVELS.get(match["unit"])
     if _COUNTED.match(normal):
@@ -83,7 +84,7 @@ def numbered_level(text: str) -> int | None:
 
 def is_caption(text: str) -> bool:
     """Tell whether a paragraph reads as the caption of a figure or table: 図1 …, 表 2-1：…, Figure 3 …."""
-    normal = unicodedata.normalize("NFKC", text)
+    normal = normalise(text)
     if len(normal) > _MAX_CAPTION or normal.rstrip().endswith("。"):
         return False
     match = _CAPTION.match(normal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+from knowledge.text.folding import normalise
 
 DIGITS = "〇一二三四五六七八九"
 TENS = "十百千"
@@ -29,7 +29,7 @@ def read_numeral(text: str) -> int | None:
     """
     if text.isdecimal():
         return int(text)
-    characters = unicodedata.normalize("NFKC", text)
+    characters = normalise(text)
     if not characters or not set(characters) <= _KNOWN:
         return None
     total = section = 0

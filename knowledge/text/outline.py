@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from knowledge.text.folding import normalise
 from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Section
 
@@ -27,7 +27,7 @@ def bare_title(title: str) -> str:
     >>> bare_title("**第3章** 機能要件"), bare_title("1.2 目的")
     ('機能要件', '目的')
     """
-    plain = unicodedata.normalize("NFKC", title).replace("*", "").replace("`", "").strip()
+    plain = normalise(title).replace("*", "").replace("`", "").strip()
     return _LEADING_NUMBER.sub("", plain).strip() or plain
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 
+from knowledge.text.folding import fold_case, normalise
 from knowledge.text.numbering import heading_number, is_figure_caption
 from knowledge.types.documents import Block, BlockKind, Section
 
@@ -108,7 +108,7 @@ def is_contents_title(title: str) -> bool:
     >>> is_contents_title("目　次"), is_contents_title("0. 目次"), is_contents_title("目次の作り方")
     (True, True, False)
     """
-    letters = re.sub(r"[\W\d_]", "", unicodedata.normalize("NFKC", title))
+    letters = re.sub(r"[\W\d_]", "", normalise(title))
     return letters.casefold() in _CONTENTS_TITLES
 
 
@@ -133,7 +133,7 @@ def is_contents_passage(section_path: Sequence[str], text: str) -> bool:
 
 def names_contents(text: str) -> bool:
     """Tell whether a question asks for a table of contents."""
-    return bool(_NAMES_CONTENTS.search(unicodedata.normalize("NFKC", text).casefold()))
+    return bool(_NAMES_CONTENTS.search(fold_case(text)))
 
 
 def _has_entries(text: str) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hub.core.folding import fold
 from hub.evaluation.classification import FAIL, PASS, UNDECIDED
+from knowledge.text.folding import fold_compact
 
 FAMILY = re.compile(r"\d+$")
 PAIR = 2
@@ -61,9 +61,13 @@ def _is_about(case: Mapping[str, Any], defect: Defect, places: Sequence[tuple[in
     if case.get("variants") and data.get("variants"):
         return shares_variants(case["variants"], data["variants"])
     if case.get("variants") and data.get("expressions"):
-        return any(fold(word) in fold(form) for word in case["variants"] for form in data["expressions"])
+        return any(
+            fold_compact(word) in fold_compact(form) for word in case["variants"] for form in data["expressions"]
+        )
     if case.get("variants") and data.get("abbreviations"):
-        return any(fold(word) == fold(form) for word in case["variants"] for form in data["abbreviations"])
+        return any(
+            fold_compact(word) == fold_compact(form) for word in case["variants"] for form in data["abbreviations"]
+        )
     if case.get("field") and data.get("field"):
         return bool(case["field"] == data["field"])
     if case.get("location"):
@@ -77,9 +81,9 @@ def shares_identifiers(wanted: Sequence[str], named: Sequence[str]) -> bool:
     >>> shares_identifiers(["FR-001", "FR-002"], ["FR-002"]), shares_identifiers(["FR-002", "C-001"], ["FR-002"])
     (True, False)
     """
-    folded = {fold(name) for name in named}
+    folded = {fold_compact(name) for name in named}
     families: dict[str, set[str]] = {}
-    for name in map(fold, wanted):
+    for name in map(fold_compact, wanted):
         families.setdefault(FAMILY.sub("", name), set()).add(name)
     return all(members & folded for members in families.values())
 
@@ -92,10 +96,10 @@ def shares_variants(wanted: Sequence[str], found: Sequence[str] | Mapping[str, i
 
 def places_of(location: str, text: str) -> list[tuple[int, int]]:
     """Find the lines where a location's text stands, white space, widths and case aside; [start, end) each."""
-    wanted = fold(location)
+    wanted = fold_compact(location)
     found, start = [], 0
     for line in text.split("\n"):
-        if wanted and wanted in fold(line):
+        if wanted and wanted in fold_compact(line):
             found.append((start, start + len(line)))
         start += len(line) + 1
     return found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
+from knowledge.text.folding import normalise
 from review.types import Span
 
 # Shorter ones stand anywhere and show nothing.
@@ -45,8 +45,6 @@ def fold_quote(quote: str) -> str:
 
 def _folded(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
     for match in _CLUSTER.finditer(text, start, end):
-        folded = "".join(
-            char for char in unicodedata.normalize("NFKC", match[0]) if not char.isspace() and char not in _UNSEEN
-        )
+        folded = "".join(char for char in normalise(match[0]) if not char.isspace() and char not in _UNSEEN)
         if folded:
             yield folded, match.start(), match.end()

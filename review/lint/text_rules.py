@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact
 from review.rules import list_rules
 from review.rules.base import Rule
 from review.rules.style import ALIASES, Use, aliases_of, style_rules
@@ -48,7 +48,7 @@ def _meant(name: str) -> Iterator[Use]:
         yield Use(rule_id=name)
     elif below := [each for each in sorted(texts) if name.endswith("*") and each.startswith(prefix)]:
         yield from (Use(rule_id=each) for each in below)
-    elif (uses := _aliases().get(fold(name))) is not None:
+    elif (uses := _aliases().get(fold_compact(name))) is not None:
         yield from uses
     elif name in {found.id for found in list_rules()}:
         raise InvalidInput(
@@ -62,8 +62,10 @@ def _meant(name: str) -> Iterator[Use]:
 
 
 def _unknown(name: str, texts: set[str]) -> InvalidInput:
-    known = {fold(each): each for each in (*sorted(ALIASES), *sorted(texts))}
-    near = [known[each] for each in difflib.get_close_matches(fold(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)]
+    known = {fold_compact(each): each for each in (*sorted(ALIASES), *sorted(texts))}
+    near = [
+        known[each] for each in difflib.get_close_matches(fold_compact(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)
+    ]
     if near:
         return InvalidInput(
             _('There is no text rule "{given}". Did you mean {near}?'),
@@ -87,7 +89,7 @@ def _families(rule_ids: set[str]) -> str:
 @lru_cache(maxsize=1)
 def _aliases() -> dict[str, tuple[Use, ...]]:
     """By folded name: presets spell their rules in several ways, which differ in case, width or spaces."""
-    return {fold(alias): uses for alias, uses in ALIASES.items()}
+    return {fold_compact(alias): uses for alias, uses in ALIASES.items()}
 
 
 def _facts(found: Rule) -> RuleFacts:

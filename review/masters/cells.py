@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from knowledge.text.folding import normalise
 from review.types import Text
 
 REQUIRED, FORBIDDEN = ("必須", "required"), ("禁止", "forbidden")
@@ -65,7 +65,7 @@ def read_threshold(text: str) -> float | None:
 
     :raises CellError: it is neither.
     """
-    folded = unicodedata.normalize("NFKC", text).strip()
+    folded = normalise(text).strip()
     if not folded:
         return None
     try:
@@ -86,7 +86,7 @@ def _read_rule(line: str) -> dict[str, Any]:
     folded = line.translate(_QUOTES)
     # Widths are folded around the parameters, where none of it can be meant, and in them only when needed.
     head, brace, rest = folded.replace("｛", "{").partition("{")
-    found = _RULE.fullmatch(unicodedata.normalize("NFKC", head).strip().lower() + (" {}" if brace else ""))
+    found = _RULE.fullmatch(normalise(head).strip().lower() + (" {}" if brace else ""))
     if found is None:
         raise CellError(line, Text(ja="「規則ID {パラメータ}」の形で書きます。", en="Write: rule_id {params}."))
     if not brace:
@@ -98,7 +98,7 @@ def _read_rule(line: str) -> dict[str, Any]:
 
 
 def _json_object(text: str) -> dict[str, Any] | None:
-    for candidate in (text, unicodedata.normalize("NFKC", text)):
+    for candidate in (text, normalise(text)):
         try:
             value = json.loads(candidate)
         except (ValueError, RecursionError):

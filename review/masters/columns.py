@@ -9,7 +9,7 @@ from functools import lru_cache
 from django.db.models import TextChoices
 from django.utils import translation
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact
 from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
 from review.models import CheckType, Priority, Strategy
 
@@ -62,12 +62,12 @@ CRITERIA_COLUMNS = frozenset((*LIST_CRITERIA, *TEXT_CRITERIA, "threshold"))
 
 @lru_cache(maxsize=1)
 def _fields() -> Mapping[str, str]:
-    return {fold(name): each.field for each in COLUMNS for name in (each.field, each.ja, each.en)}
+    return {fold_compact(name): each.field for each in COLUMNS for name in (each.field, each.ja, each.en)}
 
 
 def field_named(header: str) -> str | None:
     """Return the field that a header cell means, in either language; None when it is none of ours."""
-    return _fields().get(fold(header))
+    return _fields().get(fold_compact(header))
 
 
 def label_of(field: str, code: str) -> str:
@@ -80,7 +80,7 @@ def code_of(field: str, word: str) -> str | None:
     for language in LANGUAGES:
         with translation.override(language):
             for code, label in CHOICES[field].choices:
-                if fold(word) in (fold(code), fold(str(label))):
+                if fold_compact(word) in (fold_compact(code), fold_compact(str(label))):
                     return str(code)
     return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from django.utils.translation import gettext as _
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, check_json
 from hub.core.errors import InvalidInput
 from hub.core.languages import in_language
+from knowledge.text.folding import normalise
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
 from review.masters.columns import CHOICES, COLUMNS, CRITERIA_COLUMNS, NEEDED, code_of, field_named, label_of, title_of
 from review.masters.content import LIST_CRITERIA, ItemContent
@@ -156,7 +156,7 @@ def _item(cells: Cells, known: Mapping[str, ItemContent]) -> ItemContent:
 
 
 def _code(text: str) -> str:
-    code = "".join(unicodedata.normalize("NFKC", text).translate(_DASHES).upper().split())
+    code = "".join(normalise(text).translate(_DASHES).upper().split())
     if not code:
         raise _WrongCell("code", _("The code is missing (was its cell merged with another one?)."))
     if not _CODE.fullmatch(code) or len(code) > _LENGTHS["code"]:

@@ -19,7 +19,7 @@ from knowledge.parsers import tables
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_workbook
 from review.models import Triage
-from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, folded, mark_of, plain_text
+from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, cell_key, mark_of, plain_text
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_ROWS = 20_000
@@ -149,7 +149,7 @@ def _columns_in(rows: Iterator[tuple[int, Sequence[Any]]], *, is_whole: bool) ->
     """
     titles = _titles()
     for row, cells in rows:
-        named = {index: titles[folded(cell)] for index, cell in enumerate(cells) if folded(cell) in titles}
+        named = {index: titles[cell_key(cell)] for index, cell in enumerate(cells) if cell_key(cell) in titles}
         fields = set(named.values())
         needed = {"number", *ANSWER_FIELDS} if is_whole else {"number", "message"}
         if needed <= fields and fields & set(ANSWER_FIELDS):
@@ -173,7 +173,7 @@ def _titles() -> dict[str, str]:
     found: dict[str, str] = {}
     for language in ("ja", "en"):
         with translation.override(language):
-            found |= {folded(str(column.title)): column.field for column in COLUMNS}
+            found |= {cell_key(str(column.title)): column.field for column in COLUMNS}
     return found
 
 
@@ -216,7 +216,7 @@ def _check_numbered(number: int, cells: Mapping[str, Any], exported: Mapping[int
 
 
 def _number(value: object) -> int:
-    text = folded(value).removesuffix(".0")
+    text = cell_key(value).removesuffix(".0")
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         raise BadValueError(_("No. {value} is no number.").format(value=value if value is not None else "-"))
     return int(text)
@@ -234,11 +234,11 @@ def _value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anythin
 
 
 def _state(value: object) -> str:
-    states = {folded(code): code for code in Triage.values}
+    states = {cell_key(code): code for code in Triage.values}
     for language in ("ja", "en"):
         with translation.override(language):
-            states |= {folded(text): code for code, text in Triage.choices}
-    wanted = folded(value)
+            states |= {cell_key(text): code for code, text in Triage.choices}
+    wanted = cell_key(value)
     if not wanted:
         return Triage.OPEN
     if wanted not in states:
@@ -258,7 +258,7 @@ def _day(value: object) -> date | None:
         return value.date()
     if isinstance(value, date):
         return value
-    text = folded(value)
+    text = cell_key(value)
     if not text:
         return None
     if match := _DAY.fullmatch(text):

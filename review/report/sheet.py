@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact
 from review.report.packing import xml_text
 
 HEADER_ROW = 4
@@ -64,12 +64,12 @@ def plain_text(text: str) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_STARTS) else text
 
 
-def folded(value: object) -> str:
+def cell_key(value: object) -> str:
     """A cell's text without white space, widths and cases: what stays when people copy it around."""
-    return fold(str(value or ""))
+    return fold_compact(str(value or ""))
 
 
 def mark_of(place: object, message: object) -> str:
     """A short hash of what a row shows of its finding, to tell rows apart whose numbers were written anew."""
-    text = "\0".join(folded(plain_text(str(part or ""))) for part in (place, message))
+    text = "\0".join(cell_key(plain_text(str(part or ""))) for part in (place, message))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]

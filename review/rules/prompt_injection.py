@@ -10,7 +10,6 @@ import base64
 import binascii
 import json
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from knowledge.text.folding import fold_case
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at
 from review.rules.registry import rule
@@ -97,7 +97,7 @@ def reads_as_instruction(text: str) -> bool:
 
 def folded_text(text: str) -> str:
     """A text as instructions are looked for in it: NFKC, lower case, Latin look-alikes, nothing blank or invisible."""
-    narrowed = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
+    narrowed = fold_case(_INVISIBLE.sub("", text))
     return "".join(narrowed.translate(_look_alikes()).translate(_DROPPED).split())
 
 
@@ -151,7 +151,7 @@ def _is_wrapped(text: str, index: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _narrowed(character: str) -> str:
-    return unicodedata.normalize("NFKC", character).casefold().translate(_look_alikes())
+    return fold_case(character).translate(_look_alikes())
 
 
 @lru_cache(maxsize=1)

@@ -7,11 +7,11 @@ passage has changed the fingerprint, by rule, aligned section and likeness of th
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from knowledge.text.folding import fold_case
 from knowledge.text.numbering import heading_number
 from knowledge.text.structure import section_at
 from knowledge.types.documents import Section
@@ -208,7 +208,7 @@ _NUMBER = re.compile(r"^(?:第?\s*[0-9]+(?:[.\-][0-9]+)*\s*[章節項編部]?|[�
 
 
 def _bare(title: str) -> str:
-    folded = unicodedata.normalize("NFKC", title).casefold().strip()
+    folded = fold_case(title).strip()
     if heading_number(folded):
         folded = _NUMBER.sub("", folded) or folded
     return "".join(folded.split())

@@ -52,7 +52,6 @@ MODULES = (
     "knowledge.parsers.markdown",
     "knowledge.search.highlights",
     "knowledge.search.phrases",
-    "hub.core.folding",
     "hub.core.masking",
     "hub.llm.tokens",
     "hub.llm.json_answers",

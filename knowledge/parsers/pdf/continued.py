@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from hub.core.folding import fold
 from knowledge.parsers.pdf.page import Line, Page
 from knowledge.parsers.pdf.tables import PdfTable
+from knowledge.text.folding import fold_compact
 
 # In points: what edges of the same column differ by.
 _SAME_EDGE = 2.0
@@ -94,7 +94,7 @@ def _has_own_head(above: PdfTable, table: PdfTable) -> bool:
 
 
 def _folded(row: Sequence[str]) -> list[str]:
-    return [fold(cell) for cell in row]
+    return [fold_compact(cell) for cell in row]
 
 
 def _is_head(table: PdfTable) -> bool:
@@ -104,4 +104,4 @@ def _is_head(table: PdfTable) -> bool:
 
 
 def _shape(row: Sequence[str]) -> list[str]:
-    return [re.sub(r"[0-9]+", "#", fold(cell)) for cell in row]
+    return [re.sub(r"[0-9]+", "#", fold_compact(cell)) for cell in row]

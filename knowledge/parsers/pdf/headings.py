@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from hub.core.folding import fold
 from knowledge.parsers.pdf.page import Line, Page
+from knowledge.text.folding import fold_compact, normalise
 from knowledge.text.numbering import is_caption, numbered_level
 
 _MARGIN_SHARE = 0.1
@@ -68,7 +67,7 @@ def _is_running(line: Line, body: float, counts: Counter[str], needed: float) ->
 
 
 def _shape(line: Line, body: float) -> str:
-    text = fold(line.text)
+    text = fold_compact(line.text)
     return text if line.size > body * _LARGER_BOLD else re.sub(r"[0-9]+", "#", text)
 
 
@@ -80,14 +79,14 @@ class HeadingJudge:
         self._body = body_size(lines)
         larger = sorted({line.size for line in lines if self._stands_out(line)}, reverse=True)
         self._ranks = {size: rank for rank, size in enumerate(_merged(larger)[:_MAX_SIZES], 1)}
-        matched = sum(1 for line in lines if (line.page, fold(line.text)) in outline)
+        matched = sum(1 for line in lines if (line.page, fold_compact(line.text)) in outline)
         self._trusts_outline = matched >= max(2, len(outline) // 2)
 
     def level(self, line: Line) -> int | None:
         """Return the heading level of a line, 1 to 6, or None for body text."""
         if self._trusts_outline:
-            return self._outline.get((line.page, fold(line.text)))
-        text = unicodedata.normalize("NFKC", line.text).strip()
+            return self._outline.get((line.page, fold_compact(line.text)))
+        text = normalise(line.text).strip()
         if len(text) > _MAX_HEADING or text.endswith(("。", "、", ",")) or CONTENTS_ENTRY.search(text):
             return None
         if is_caption(text) or not re.search(r"[^\W\d_]{2}", text):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from knowledge.parsers.pdf.grids import grids
 from knowledge.parsers.pdf.headings import HeadingJudge
 from knowledge.parsers.pdf.page import Line
 from knowledge.parsers.render import render_table
+from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number, is_caption
 from knowledge.types.documents import BlockKind
 
@@ -198,4 +198,4 @@ def is_item(text: str) -> bool:
     """Tell whether a line starts like a list item."""
     if _LEADER.search(text) or _SYMBOL_BULLET.match(text):
         return True
-    return _ITEM.match(unicodedata.normalize("NFKC", text)) is not None
+    return _ITEM.match(normalise(text)) is not None

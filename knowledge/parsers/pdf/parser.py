@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pypdfium2
 
-from hub.core.folding import fold
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pages import is_garbled, ocr_notices
@@ -25,6 +24,7 @@ from knowledge.parsers.pdf.tables import PdfTable, find_tables
 from knowledge.parsers.pdf.written import with_written_text
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
+from knowledge.text.folding import fold_compact
 from knowledge.text.numbering import heading_number
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
 from knowledge.types.notices import Notice
@@ -153,7 +153,7 @@ def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
     for bookmark in document.get_toc(max_depth=6):
         destination = bookmark.get_dest()
         index = destination.get_index() if destination is not None else None
-        title = fold(bookmark.get_title())
+        title = fold_compact(bookmark.get_title())
         if index is not None and title:
             levels.setdefault((index + 1, title), bookmark.level + 1)
     return levels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+from knowledge.text.folding import normalise
 
 # Source: Unicode's CJK Radicals Supplement (U+2E80 to U+2EFF), those that are drawn like a whole character.
 _SUPPLEMENT = {
@@ -31,7 +31,7 @@ _SUPPLEMENT = {
     "⻯": "竜",
     "⻲": "亀",
 }
-_KANGXI = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0x2F00, 0x2FD6)}
+_KANGXI = {code: normalise(chr(code)) for code in range(0x2F00, 0x2FD6)}
 _WHOLE = _KANGXI | {ord(radical): kanji for radical, kanji in _SUPPLEMENT.items()}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -19,6 +18,7 @@ from knowledge.parsers.xlsx.drawings import Shape
 from knowledge.parsers.xlsx.layout import regions
 from knowledge.parsers.xlsx.reader import Sheet, WorkbookReader
 from knowledge.parsers.xlsx.region import Region, Row
+from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number, is_caption
 from knowledge.text.structure import is_contents_title
 from knowledge.types.documents import BlockKind, ParsedDocument
@@ -153,7 +153,7 @@ class _Headings:
 
 def _row_text(row: Row) -> str:
     text = single_line(" ".join(row.cells[column] for column in sorted(row.cells)))
-    return unicodedata.normalize("NFKC", text)
+    return normalise(text)
 
 
 def _may_be_heading(row: Row) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +12,7 @@ from hub.core.patterns import stored_pattern
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
 from knowledge.ontology.titles import bare_title, names_topic
+from knowledge.text.folding import fold_each, normalise
 from knowledge.text.outline import apparatus, contents_ids, inside
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Article, RequiredElement, Topic
@@ -112,7 +112,7 @@ class _Reader:
     def __init__(self, text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> None:
         self.text = text
         # Folding by character keeps every offset that of the text.
-        self.folded = "".join(map(_fold_character, text))
+        self.folded = fold_each(text)
         self.blocks = blocks
         contents = contents_ids(text, sections)
         self.sections = tuple(section for section in sections if section.id not in contents)
@@ -220,11 +220,6 @@ class _Reader:
         return Span(start=section.start, end=section.start + len(line.rstrip()))
 
 
-def _fold_character(character: str) -> str:
-    folded = unicodedata.normalize("NFKC", character)
-    return folded.lower() if len(folded) == 1 and len(folded.lower()) == 1 else character
-
-
 @lru_cache(maxsize=1024)
 def _words(element: RequiredElement) -> re.Pattern[str]:
     return re.compile("|".join(_word_pattern(word) for word in element.words))
@@ -232,5 +227,5 @@ def _words(element: RequiredElement) -> re.Pattern[str]:
 
 def _word_pattern(word: str) -> str:
     """A word as it stands in folded text; Latin ones stand alone (ID in 利用者ID, not in valid)."""
-    folded = re.escape("".join(map(_fold_character, unicodedata.normalize("NFKC", word))))
+    folded = re.escape(fold_each(normalise(word)))
     return rf"(?<![a-z0-9]){folded}(?![a-z0-9])" if word.isascii() else folded

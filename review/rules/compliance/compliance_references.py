@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
 from knowledge.text.outline import place
 from knowledge.types.requirements import Article
@@ -80,7 +80,7 @@ def _references(masked: str, articles: list[Article]) -> Iterator[_Reference]:
 
 def _number(written: str) -> str | None:
     """The number as articles have it; None for one with leading zeros, which is another kind of identifier."""
-    plain = unicodedata.normalize("NFKC", written).replace(" ", "")
+    plain = normalise(written).replace(" ", "")
     dotted = re.fullmatch(r"第?([0-9]+(?:\.[0-9]+)*)[編部章節款項条]?", plain)
     number = dotted[1] if dotted else heading_number(plain)
     if number is None or any(part != "0" and part.startswith("0") for part in number.split(".")):

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact
 from knowledge.text.outline import bare_title, place
 from knowledge.types.documents import Section
 from review.rules.consistency.expected_results import contradicted_results
@@ -55,7 +55,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
 
 
 def _is_named(quantity: Quantity) -> bool:
-    generic = {fold(label) for label in conventions()["generic"]["labels"]}
+    generic = {fold_compact(label) for label in conventions()["generic"]["labels"]}
     return len(quantity.label) >= _SHORTEST_LABEL and quantity.label not in generic
 
 
@@ -88,7 +88,7 @@ def _conflicts(quantities: list[Quantity], sections: tuple[Section, ...]) -> lis
 def _are_one_thing(group: list[Quantity], every: list[Quantity], sections: tuple[Section, ...]) -> bool:
     by_id = {section.id: section for section in sections}
     titles = [bare_title(by_id[each.section].title) if each.section in by_id else "" for each in group]
-    if group[0].label in {fold(label) for label in conventions()["by_context"]["labels"]}:
+    if group[0].label in {fold_compact(label) for label in conventions()["by_context"]["labels"]}:
         whole = re.compile(conventions()["by_context"]["sections"], re.IGNORECASE)
         if not all(not title or whole.search(title) for title in titles):
             return False

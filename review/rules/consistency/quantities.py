@@ -12,13 +12,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, bare_title, inside
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.prose import read_prose
-from review.rules.width import narrow
 
 _DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "quantities.json"
 _LINE = re.compile(
@@ -104,7 +103,7 @@ def read_quantities(text: str, sections: tuple[Section, ...], blocks: tuple[Bloc
     """Return the quantities of labelled lines, table rows, sentences and printed test results, in document order."""
     reader = _Reader(text, sections, blocks)
     found = [*reader.lines(), *reader.rows(), *reader.results()]
-    generic = {fold(label) for label in conventions()["generic"]["labels"]}
+    generic = {fold_compact(label) for label in conventions()["generic"]["labels"]}
     # What a line headed 説明 says of a quantity is read as any sentence is.
     named = [each for each in found if each.label not in generic]
     taken = {position for each in named for position in range(each.start, each.end)}
@@ -160,7 +159,9 @@ def _bound(before: str, after: str) -> str:
 
 @lru_cache(maxsize=1)
 def _canonical() -> dict[str, str]:
-    return {fold(name): fold(group[0]) for group in conventions()["synonyms"]["groups"] for name in group}
+    return {
+        fold_compact(name): fold_compact(group[0]) for group in conventions()["synonyms"]["groups"] for name in group
+    }
 
 
 def label_of(written: str) -> str:
@@ -172,7 +173,7 @@ def label_of(written: str) -> str:
     bare = _GENERAL.sub("", _BRACKETS.sub("", narrow(written).replace("*", "")).strip())
     while len(bare) <= _LONGEST_NAME and bare != (shorter := _STRIPPED.sub("", bare)) and shorter:
         bare = shorter
-    folded = fold(bare)
+    folded = fold_compact(bare)
     return _canonical().get(folded, folded)
 
 

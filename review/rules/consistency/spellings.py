@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from knowledge.text.folding import normalise
 from knowledge.types.documents import Block
 from review.rules.consistency.lexemes import HIRAGANA, KANJI, Occurrence, by_lexeme
 from review.rules.consistency.shipped_terms import terminology
@@ -72,7 +72,7 @@ def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     """Key runs of katakana without long vowel marks, middle dots, small kana and half width."""
     for match in _KATAKANA_WORD.finditer(prose.masked):
         word = match.group().strip("・･")
-        key = unicodedata.normalize("NFKC", word).translate(_FOLDED_KANA)
+        key = normalise(word).translate(_FOLDED_KANA)
         if len(key) >= _SHORTEST_KATAKANA and not _is_quoted(match.start(), prose):
             start = match.start() + match.group().index(word)
             yield key, Occurrence(form=word, start=start, end=start + len(word))
@@ -87,7 +87,7 @@ def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     ignored = set(terminology()["latin"]["ignore"])
     for match in _LATIN_WORD.finditer(prose.masked):
         word = match.group()
-        key = re.sub(r"[-‐－]", "", unicodedata.normalize("NFKC", word)).casefold()
+        key = re.sub(r"[-‐－]", "", normalise(word)).casefold()
         if (
             len(key) > 1
             and key not in ignored
@@ -151,7 +151,7 @@ def _ranked(kind: Kind, places: dict[str, list[Occurrence]]) -> Spellings:
 
 
 def _kind(forms: tuple[str, ...]) -> Kind:
-    folded = {unicodedata.normalize("NFKC", form) for form in forms}
+    folded = {normalise(form) for form in forms}
     if len(folded) == 1:
         return Kind.WIDTH
     if all(form.replace("-", "").isascii() for form in folded):

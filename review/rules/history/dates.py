@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
+from knowledge.text.folding import narrow
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.history.edition import Stated, parse_day, read_edition
 from review.rules.registry import rule
-from review.rules.width import narrow
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _DAY = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from knowledge.text.folding import normalise
 from knowledge.text.outline import bare_title, contents_ids, inside, is_history
 from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
@@ -115,7 +115,7 @@ def parse_version(written: str) -> VersionNumber | None:
     >>> parse_version("v1.2.0"), parse_version("第2版"), parse_version("Draft")
     ((1, 2), (2,), None)
     """
-    found = _VERSION_VALUE.search(unicodedata.normalize("NFKC", written))
+    found = _VERSION_VALUE.search(normalise(written))
     if not found:
         return None
     parts = [int(part) for part in found.group(1).split(".")]
@@ -126,7 +126,7 @@ def parse_version(written: str) -> VersionNumber | None:
 
 def parse_day(written: str) -> date | None:
     """Return the first calendar day in ``written`` (2026-01-06, 2026/1/6, 2026年1月6日, 令和8年1月6日), or None."""
-    plain = unicodedata.normalize("NFKC", written)
+    plain = normalise(written)
     if era := _ERA_DATE.search(plain):
         year = _ERA_OFFSET[era.group(1).upper()] + (1 if era.group(2) == "元" else int(era.group(2)))
         return _day(year, int(era.group(3)), int(era.group(4)))

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, inside
 from knowledge.types.documents import Block, BlockKind, Section
 from review.rules.prose import read_prose
-from review.rules.width import narrow
 
 _KIND = r"(?P<kind>図表|図|表|写真|Figure|Fig\.?|Table)"
 _NUMBER = r"(?P<number>[A-Z]?[0-9]+(?:[-.][0-9]+)*)"
@@ -95,7 +94,7 @@ def _captions(plain: str, blocks: tuple[Block, ...]) -> Iterator[Numbered]:
             continue
         if match:
             start = match.start("kind")
-            yield _numbered(match["kind"], match["number"], start, match.end("number"), fold(match["title"]))
+            yield _numbered(match["kind"], match["number"], start, match.end("number"), fold_compact(match["title"]))
 
 
 def _references(masked: str) -> Iterator[Numbered]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.numbering import heading_number
 from knowledge.text.outline import bare_title, contents_ids, is_history
 from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
@@ -16,7 +16,6 @@ from knowledge.types.documents import BlockKind, Section
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
 from review.rules.traceability.identifier_places import listed
-from review.rules.width import narrow
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _PAGE = re.compile(r"(?<![\s.．…‥・\-|])[\s.．…‥・\-|]++(?:[0-9]{1,4}|[ivx]{1,5})\s*+$")
@@ -105,14 +104,14 @@ def _entry(line: str, start: int) -> Entry | None:
     offset = start + line.index(inner)
     return Entry(
         number=heading_number(words),
-        title=fold(bare_title(words)),
+        title=fold_compact(bare_title(words)),
         written=words,
         span=Span(start=offset, end=offset + len(inner)),
     )
 
 
 def _title(section: Section) -> str:
-    return fold(bare_title(section.title))
+    return fold_compact(bare_title(section.title))
 
 
 def _number_differs(entry: Entry, numbers: set[str | None]) -> bool:

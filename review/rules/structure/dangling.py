@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
@@ -16,7 +16,6 @@ from review.rules.registry import rule
 from review.rules.structure.headings import hidden_headings
 from review.rules.traceability.across import kind_name, kind_of
 from review.rules.traceability.identifier_places import listed
-from review.rules.width import narrow
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
 _NUMBER = r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}"
@@ -160,7 +159,7 @@ def _letters(name: str) -> str:
     >>> _letters("1.2 対象・範囲（案）") == _letters("12-対象範囲案")
     True
     """
-    return re.sub(r"[\W_]", "", fold(name))
+    return re.sub(r"[\W_]", "", fold_compact(name))
 
 
 def _finding(target: RuleInput, dangling: list[Dangling], total: int) -> FindingDraft:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from knowledge.text.folding import normalise
 from review.rules.style.base import EVERYTHING, Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Unit
@@ -85,7 +86,7 @@ def decomposed_kana(unit: Unit, params: Params) -> Iterator[Mark]:
 def kanji_radical(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark radicals that have a kanji of the same shape."""
     for match in _RADICAL.finditer(unit.plain):
-        folded = unicodedata.normalize("NFKC", match[0])
+        folded = normalise(match[0])
         yield Mark(*match.span(), folded if folded != match[0] else None)
 
 
@@ -103,4 +104,4 @@ def squared_unit(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark squared characters. ``allow``: those that have no plain spelling."""
     for match in _SQUARED.finditer(unit.plain):
         if match[0] not in params["allow"]:
-            yield Mark(*match.span(), unicodedata.normalize("NFKC", match[0]))
+            yield Mark(*match.span(), normalise(match[0]))

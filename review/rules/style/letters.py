@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from knowledge.text.folding import normalise
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import JAPANESE, Unit, UnitKind
@@ -37,7 +37,7 @@ _COMMON_TAILS = re.compile(
 def halfwidth_kana(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark runs of half-width katakana."""
     for match in _HALFWIDTH_KANA.finditer(unit.plain):
-        yield Mark(*match.span(), unicodedata.normalize("NFKC", match[0]))
+        yield Mark(*match.span(), normalise(match[0]))
 
 
 @unit_rule(
@@ -53,7 +53,7 @@ def fullwidth_alphanumeric(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark runs of full-width letters and digits. ``classes``: digits, letters."""
     ranges = "".join(characters for name, characters in _FULLWIDTH.items() if name in params["classes"])
     for match in re.finditer(f"[{ranges}]+", unit.plain) if ranges else ():
-        yield Mark(*match.span(), unicodedata.normalize("NFKC", match[0]))
+        yield Mark(*match.span(), normalise(match[0]))
 
 
 @unit_rule(
@@ -116,7 +116,7 @@ def stray_letter(unit: Unit, params: Params) -> Iterator[Mark]:
     Params: ``allow`` (vowels and n, which input methods leave seldom), ``allow_common`` (x軸, p値 and the like).
     """
     for match in _STRAY.finditer(unit.plain):
-        letter = unicodedata.normalize("NFKC", match[0])
+        letter = normalise(match[0])
         is_common = params["allow_common"] and _COMMON_TAILS.match(unit.plain, match.end())
         if letter.islower() and letter not in params["allow"] and not is_common:
             yield Mark(*match.span())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
+from knowledge.text.folding import normalise
 from knowledge.text.numerals import read_numeral
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
@@ -82,7 +82,7 @@ def numerals(unit: Unit, params: Params) -> Iterator[Mark]:
     for pattern, to in _TO_KANJI:
         for match in pattern.finditer(unit.plain):
             group = "it" if match["it"] else "it2"
-            digits = unicodedata.normalize("NFKC", match[group])
+            digits = normalise(match[group])
             yield Mark(*match.span(group), to or _KANJI_OF.get(digits) or _myriads(digits))
 
 

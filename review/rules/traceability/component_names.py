@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact
 from knowledge.text.identifier_families import Mention
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
@@ -86,7 +86,7 @@ def _named(target: RuleInput, definitions: dict[str, Definition]) -> Iterator[tu
             beside = _BESIDE.match(target.text, mention.end)
             if mention.defines or mention.in_code or not beside or mention.id not in definitions:
                 continue
-            name = fold(beside["name"])
+            name = fold_compact(beside["name"])
             if not _REMARK.search(name):
                 yield mention, name, Span(start=mention.start, end=beside.end()), definitions[mention.id]
 

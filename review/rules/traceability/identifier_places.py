@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hub.core.folding import fold
+from knowledge.text.folding import fold_compact
 from knowledge.text.identifier_families import Mention
 from knowledge.text.tables import Row, Table
 from review.types import RuleInput, Span
@@ -37,10 +37,12 @@ def name_of(mention: Mention, row: Row | None, target: RuleInput) -> str:
     """Return what the definition calls the thing: the rest of its cell, else the next cell; or the rest of the line."""
     if row is None:
         line_end = target.text.find("\n", mention.end)
-        return fold(target.text[mention.end : line_end if line_end >= 0 else len(target.text)]).strip(":：*_-）)】]")
+        return fold_compact(target.text[mention.end : line_end if line_end >= 0 else len(target.text)]).strip(
+            ":：*_-）)】]"
+        )
     cells = [cell for cell in row.cells if cell.end > mention.start]
-    inside = fold(target.text[mention.end : cells[0].end]).strip(":：*_-（()）") if cells else ""
-    return inside or (fold(cells[1].text) if len(cells) > 1 else "")
+    inside = fold_compact(target.text[mention.end : cells[0].end]).strip(":：*_-（()）") if cells else ""
+    return inside or (fold_compact(cells[1].text) if len(cells) > 1 else "")
 
 
 def same_thing(first: str, second: str) -> bool:

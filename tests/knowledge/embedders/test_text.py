@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.embedders.text import default_prefixes, normalise, prepare_text
+from knowledge.embedders.text import default_prefixes, prepare_text
+from knowledge.text.folding import normalise
 
 
 @settings(deadline=None)

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sudachipy import SplitMode
 
-from knowledge.index.analysis import MAX_QUERY_TERMS, analyse_passage, analyse_query, fold, surfaces
+from knowledge.index.analysis import MAX_QUERY_TERMS, analyse_passage, analyse_query, surfaces
 from knowledge.index.morphemes import _terms
 from knowledge.text.codes import MAX_TERM_LENGTH
+from knowledge.text.folding import fold_terms
 from knowledge.text.morphology import tokenizer
 
 
@@ -54,7 +55,7 @@ def test_dotted_numbers_and_names_stay_whole_next_to_their_parts() -> None:
     ],
 )
 def test_lines_and_cells_are_cut_into_the_same_words_alone_as_in_the_whole_text(text: str) -> None:
-    folded = fold(f"題名\n{text}")
+    folded = fold_terms(f"題名\n{text}")
     whole = Counter(_terms(tokenizer().tokenize(folded, SplitMode.A)))
 
     found = analyse_passage("題名", text).words
@@ -141,7 +142,7 @@ def test_a_term_fits_its_column() -> None:
 
 
 def test_many_combining_marks_are_folded_in_linear_time() -> None:
-    assert fold("か" + "\u3099" * 50_000).startswith("が")
+    assert fold_terms("か" + "\u3099" * 50_000).startswith("が")
 
 
 def test_threads_analyse_at_once_without_mixing_their_texts() -> None:

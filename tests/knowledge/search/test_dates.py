@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.index.analysis import analyse_passage, analyse_query, fold
+from knowledge.index.analysis import analyse_passage, analyse_query
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
 from knowledge.text.dates import find_dates
+from knowledge.text.folding import fold_terms
 from knowledge.types.search import SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library
 
@@ -88,7 +89,7 @@ def test_every_spelling_of_a_day_is_one_term_of_both_fields(written: str) -> Non
     ],
 )
 def test_what_no_calendar_has_and_numbers_of_other_things_are_no_dates(text: str, terms: list[str]) -> None:
-    assert [mention.terms[0] for mention in find_dates(fold(text))] == terms
+    assert [mention.terms[0] for mention in find_dates(fold_terms(text))] == terms
 
 
 def test_a_date_of_a_question_is_asked_in_any_spelling_and_its_own_helps() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.index.analysis import analyse_passage, analyse_query, fold
+from knowledge.index.analysis import analyse_passage, analyse_query
 from knowledge.search.calibration import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
+from knowledge.text.folding import fold_terms
 from knowledge.text.variants import VARIANTS
 from knowledge.types.search import SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
@@ -105,4 +106,4 @@ def test_variants_are_marked_as_they_stand(text: str, question: str, expected: l
 
 def test_no_common_shape_is_itself_another_ones_variant() -> None:
     assert not {ord(common) for common in VARIANTS.values()} & VARIANTS.keys()
-    assert fold("船舶と舟") == "船舶と舟"
+    assert fold_terms("船舶と舟") == "船舶と舟"
