@@ -10,24 +10,18 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
+from knowledge.text.eras import ERA_NAMES, ERAS, Era
 from knowledge.text.numerals import read_numeral
 
-# The year before an era's first one, and the era's last year.
-_ERAS = {"明治": (1867, 45), "大正": (1911, 15), "昭和": (1925, 64), "平成": (1988, 31), "令和": (2018, 99)}
-# One character each, which highlighting does not fold.
-_LIGATURES = dict(zip("㍾㍽㍼㍻㋿", _ERAS, strict=True))
-_ERA_OF = {
-    **{name: name for name in _ERAS},
-    **{name[0]: name for name in _ERAS},
-    **dict(zip("mtshr", _ERAS, strict=True)),
-    **_LIGATURES,
-}
+# One character each, which folding character by character leaves as they are.
+_LIGATURES = dict(zip("㍾㍽㍼㍻㋿", ERAS, strict=True))
+_ERA_OF = {written: era for era in ERAS for written in (era.name, era.name[0], era.letter)} | _LIGATURES
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
-_ERA_NAMES = "|".join([*_ERAS, *_LIGATURES])
+_ERA_NAMES = "|".join([ERA_NAMES, *_LIGATURES])
 _SMALL = "[0-9]{1,2}|[一二三四五六七八九十]{1,3}"
 _IN_ERA = f"元|{_SMALL}"
 _WESTERN = "[12][0-9]{3}"
@@ -116,17 +110,24 @@ _COMPILED = tuple((re.compile(sign), tuple(map(re.compile, forms))) for sign, fo
 _ANY_YEAR = 2000
 
 
+# A cell that is a day and nothing else, whatever parts its numbers.
+_TYPED = re.compile(
+    rf"(?:(?P<era>{_ERA_NAMES}|[mtshr]\.?)(?P<in_era>元|[0-9]{{1,2}})|(?P<year>[0-9]{{4}}))[-/.・年](?P<month>[0-9]{{1,2}})[-/.・月]"
+    r"(?P<day>[0-9]{1,2})日?"
+)
+
+
 class Reading(NamedTuple):
     """What a spelling tells of a date; of what it does not tell, None.
 
-    ``era`` is the year before the era's first one, ``short`` a year of an era that the text named before. What is not
+    ``short`` is the year of an era that the text named before. What is not
     ``sure`` is a day only where another one leads to it: 4/5 in 4/1~4/5, and 5日 in 4月1日~5日.
     """
 
     year: int | None
     month: int | None
     day: int | None
-    era: int | None = None
+    era: Era | None = None
     short: int | None = None
     sure: bool = True
 
@@ -140,6 +141,13 @@ def spellings_in(folded: str) -> Iterator[tuple[re.Match[str], Reading]]:
                     reading = _read(found.groupdict())
                     if reading and is_in_calendar(reading):
                         yield found, reading
+
+
+def read_typed(compact: str) -> Reading | None:
+    """Read a text folded by `fold_compact` that is one day; None for others and for what no calendar has."""
+    found = _TYPED.fullmatch(compact)
+    reading = _read(found.groupdict()) if found else None
+    return reading if reading and is_in_calendar(reading) else None
 
 
 def is_in_calendar(reading: Reading) -> bool:
@@ -163,7 +171,7 @@ def _read(parts: Mapping[str, str | None]) -> Reading | None:
     if "surely" in parts and parts["surely"] is None and _may_be_fraction(month or 0, day or 0):
         return Reading(None, month, day, sure=False)
     year = _year(parts)
-    return Reading(year, month, day, era=_era_of(parts)[0] if parts.get("era") else None)
+    return Reading(year, month, day, era=_era_of(parts) if parts.get("era") else None)
 
 
 def _read_year_last(parts: Mapping[str, str | None]) -> Reading | None:
@@ -183,9 +191,8 @@ def _may_be_fraction(month: int, day: int) -> bool:
 def _year(parts: Mapping[str, str | None]) -> int | None:
     """Read the year, 0 when its era had no such year."""
     if parts.get("era"):
-        before, last = _era_of(parts)
-        number = _in_era(parts["in_era"])
-        return before + number if 1 <= number <= last else 0
+        era, number = _era_of(parts), _in_era(parts["in_era"])
+        return era.year(number) if 1 <= number <= era.last_year else 0
     if kanji := parts.get("kanji"):
         return read_numeral(kanji)
     if century := parts.get("century"):
@@ -193,8 +200,8 @@ def _year(parts: Mapping[str, str | None]) -> int | None:
     return int(parts["year"] or 0) if parts.get("year") else None
 
 
-def _era_of(parts: Mapping[str, str | None]) -> tuple[int, int]:
-    return _ERAS[_ERA_OF[(parts["era"] or "").rstrip(".")]]
+def _era_of(parts: Mapping[str, str | None]) -> Era:
+    return _ERA_OF[(parts["era"] or "").rstrip(".")]
 
 
 def _in_era(written: str | None) -> int:

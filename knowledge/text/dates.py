@@ -1,14 +1,19 @@
 """Find dates in text, in whatever calendar and spelling: 令和8年4月1日, R8.4.1, 2026/4/1 and April 1, 2026 are one day.
 
-Pure. For text folded by `knowledge.index.analysis.fold`: NFKC, lower case.
+Pure. The one reader of dates: search asks for mentions of days, months and years, in folded text; who compares days
+asks for the days of a text as it is written.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import date
 from typing import NamedTuple
 
-from knowledge.text.date_forms import Reading, is_in_calendar, spellings_in
+from knowledge.text.date_forms import Reading, is_in_calendar, read_typed, spellings_in
+from knowledge.text.eras import Era
+from knowledge.text.folding import fold_compact, fold_each, join_codes
 
 # 令和8年4月1日から6月30日まで, 令和8年4月1日、10月1日: what such a word joins has the year of the first.
 _JOINED = re.compile(
@@ -72,8 +77,59 @@ class DateMention(NamedTuple):
         return f"date:?-{self.month:02}-{self.day:02}"
 
 
+class DayMention(NamedTuple):
+    """A day of a known year that a text names at ``[start, end)``."""
+
+    start: int
+    end: int
+    day: date
+
+
+def find_days(text: str) -> Iterator[DayMention]:
+    """Yield the days with their years that a text names, in its order; offsets are those of the text as it is written.
+
+    >>> [str(found.day) for found in find_days("Ｒ６．４．１〜同年６月30日、2026年４月、令和元年5月1日")]
+    ['2024-04-01', '2024-06-30', '2019-05-01']
+    """
+    for found in find_dates(join_codes(fold_each(text))):
+        if found.year is not None and found.month is not None and found.day is not None:
+            yield DayMention(found.start, found.end, date(found.year, found.month, found.day))
+
+
+def read_day(text: str) -> date | None:
+    """Return the day that the whole text is, as people type one into a cell; None for anything else.
+
+    Also 2026年3月31 and 2026/3-31, which are slips within a text.
+    """
+    plain = text.strip()
+    found = next(find_days(plain), None)
+    return _typed_day(plain) if found is None else found.day if found[:2] == (0, len(plain)) else None
+
+
+def first_day(text: str) -> date | None:
+    """Return the first day that a text names, or the one that the whole text is; None without one."""
+    found = next(find_days(text), None)
+    return found.day if found else _typed_day(text)
+
+
+def _typed_day(text: str) -> date | None:
+    typed = read_typed(fold_compact(text))
+    return date(typed.year, typed.month, typed.day) if typed and typed.year and typed.month and typed.day else None
+
+
+def without_days(text: str) -> str:
+    """Return a text without the days that it names.
+
+    >>> without_days("第1版（2026年1月6日）")
+    '第1版（）'
+    """
+    for found in reversed(list(find_days(text))):
+        text = text[: found.start] + text[found.end :]
+    return text
+
+
 def find_dates(folded: str) -> list[DateMention]:
-    """Find the dates of a folded text, in its order, without overlap. What no calendar has is none.
+    """Find the dates of a text folded by `fold_terms`, in its order, without overlap. What no calendar has is none.
 
     >>> [mention.terms[0] for mention in find_dates("令和8年4月1日から6月30日、r9.3.31、2026-13-01、平成元年度、4/1")]
     ['date:2026-04-01', 'date:2026-06-30', 'date:2027-03-31', 'date:1989', 'date:--04-01']
@@ -143,9 +199,8 @@ def _with_year(told: Reading, dated: tuple[DateMention, Reading] | None, folded:
     before, reading = dated
     is_joined = before.month is not None and _JOINED.fullmatch(folded, before.end, start) is not None
     if told.short:
-        year = (reading.era or 0) + told.short
-        is_meant = is_joined and reading.era is not None and 0 <= year - (before.year or 0) <= _MOST_YEARS
-        return _in_year(told, year, reading.era) if is_meant else None
+        year = reading.era.year(told.short) if reading.era and is_joined else 0
+        return _in_year(told, year, reading.era) if 0 <= year - (before.year or 0) <= _MOST_YEARS else None
     year = before.year or 0
     if folded.endswith(_NEXT_YEAR, 0, start):
         return _in_year(told, year + 1, reading.era)
@@ -155,6 +210,6 @@ def _with_year(told: Reading, dated: tuple[DateMention, Reading] | None, folded:
     return told
 
 
-def _in_year(told: Reading, year: int, era: int | None) -> Reading | None:
+def _in_year(told: Reading, year: int, era: Era | None) -> Reading | None:
     reading = Reading(year, told.month, told.day, era=era)
     return reading if is_in_calendar(reading) else None

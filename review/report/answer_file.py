@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -18,6 +17,7 @@ from hub.core.languages import in_language
 from knowledge.parsers import tables
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_workbook
+from knowledge.text.dates import read_day
 from review.models import Triage
 from review.report.sheet import ANSWER_FIELDS, COLUMNS, FORMAT_NAME, HIDDEN_SHEET, cell_key, mark_of, plain_text
 
@@ -226,7 +226,7 @@ def _value(field: str, value: Any) -> Any:  # noqa: ANN401 (a cell holds anythin
     if field == "triage":
         return _state(value)
     if field in {"answered_on", "expires_at"}:
-        return _day(value)
+        return read_answer_day(value)
     text = plain_text(str(value if value is not None else "").strip())
     if len(text) > LIMITS[field]:
         raise BadValueError(_("More than {limit} characters: {text}…").format(limit=LIMITS[field], text=text[:20]))
@@ -247,27 +247,14 @@ def _state(value: object) -> str:
     return str(states[wanted])
 
 
-_DAY = re.compile(r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
-_ERA_DAY = re.compile(r"(?:令和|r)(\d{1,2}|元)[-/.年](\d{1,2})[-/.月](\d{1,2})日?")
-REIWA_BEGINS = 2019
-
-
-def _day(value: object) -> date | None:
-    """A date, or what people type for one: 2026/3/31, 2026年3月31日, 令和8年3月31日, in any width."""
+def read_answer_day(value: object) -> date | None:
+    """A date, or what people type for one, in any calendar, spelling and width."""
     if isinstance(value, datetime):
         return value.date()
-    if isinstance(value, date):
+    if value is None or isinstance(value, date):
         return value
-    text = cell_key(value)
-    if not text:
-        return None
-    if match := _DAY.fullmatch(text):
-        year = int(match[1])
-    elif match := _ERA_DAY.fullmatch(text):
-        year = REIWA_BEGINS - 1 + (1 if match[1] == "元" else int(match[1]))
-    else:
+    text = str(value).strip()
+    day = read_day(text)
+    if text and day is None:
         raise BadValueError(_("“{value}” is no date; write it like 2026/3/31.").format(value=value))
-    try:
-        return date(year, int(match[2]), int(match[3]))
-    except ValueError:
-        raise BadValueError(_("“{value}” is no date; write it like 2026/3/31.").format(value=value)) from None
+    return day

@@ -47,7 +47,6 @@ MODULES = (
     "knowledge.index.analysis",
     "knowledge.text.codes",
     "knowledge.parsers.concealed",
-    "knowledge.text.dates",
     "knowledge.index.segments",
     "knowledge.parsers.markdown",
     "knowledge.search.highlights",

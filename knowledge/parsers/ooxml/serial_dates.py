@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from knowledge.parsers.ooxml.number_format_codes import Section, Token
+from knowledge.text.eras import era_on
 
 # Day 0 from day 60 on; before, Excel counts a 29 February 1900 that never was. No zones: sheets have none.
 EPOCH_1900 = datetime(1899, 12, 30)  # noqa: DTZ001
@@ -14,13 +15,6 @@ _FIRST_RIGHT_DAY = 60
 _MS_PER_DAY = 86_400_000
 _HOURS_PER_DAY, _MINUTES_PER_DAY, _SECONDS_PER_DAY = 24, 1440, 86_400
 _NOON = 12
-_ERAS = (
-    (datetime(2019, 5, 1), "R", "令", "令和"),  # noqa: DTZ001
-    (datetime(1989, 1, 8), "H", "平", "平成"),  # noqa: DTZ001
-    (datetime(1926, 12, 25), "S", "昭", "昭和"),  # noqa: DTZ001
-    (datetime(1912, 7, 30), "T", "大", "大正"),  # noqa: DTZ001
-    (datetime(1868, 1, 25), "M", "明", "明治"),  # noqa: DTZ001
-)
 _WEEK = "月火水木金土日"
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FIRST_MONTHS = ("January", "February", "March", "April", "May", "June")
@@ -117,10 +111,10 @@ def _era(moment: datetime, written: str, *, followed_by: str) -> str:
 
     The first year is 元年 before 年 and 1 elsewhere, as Excel has it.
     """
-    start, *names = next((era for era in _ERAS if era[0] <= moment), (datetime(1, 1, 1), "", "", ""))  # noqa: DTZ001
+    era = era_on(moment.date())
     if written[0] == "g":
-        return str(names[min(len(written), 3) - 1])
-    years = moment.year - start.year + 1
-    first = years == 1 and followed_by.startswith("年") and bool(names[0])
+        return (era.letter.upper(), era.name[0], era.name)[min(len(written), 3) - 1] if era else ""
+    years = moment.year - era.first_day.year + 1 if era else moment.year
+    first = era is not None and years == 1 and followed_by.startswith("年")
     year = "元" if first else str(years).zfill(min(len(written), 2) if written[0] == "e" else 1)
-    return str(names[2]) + year if written == "rr" else year
+    return f"{era.name}{year}" if era and written == "rr" else year

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from knowledge.parsers.pdf.page import Line, Page
+from knowledge.text.eras import ERA_NAMES
 from knowledge.text.folding import fold_compact, normalise
 from knowledge.text.numbering import is_caption, numbered_level
 
@@ -22,7 +23,7 @@ _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:p\.?\s*|page\s*)?[0-9ivx]{1,5}(?:\s*(
 CONTENTS_ENTRY = re.compile(r"[.．・…‥]{3,}|\s[0-9]{1,4}$")
 """What the lines of a table of contents have: a leader, or a page number after a blank."""
 DATE_LINE = re.compile(
-    r"(?:令和|平成|昭和)?\s*[0-9元]+\s*年\s*[0-9]+\s*月(?:\s*[0-9]+\s*日)?.{0,10}|[0-9]{4}[-./][0-9]{1,2}.{0,4}"
+    rf"(?:{ERA_NAMES})?\s*[0-9元]+\s*年\s*[0-9]+\s*月(?:\s*[0-9]+\s*日)?.{{0,10}}|[0-9]{{4}}[-./][0-9]{{1,2}}.{{0,4}}"
 )
 """A line that is a date, as covers have one in large type."""
 _STRONG_NUMBER = re.compile(

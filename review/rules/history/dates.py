@@ -8,23 +8,20 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
+from knowledge.text.dates import find_days, first_day
 from knowledge.text.folding import narrow
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
-from review.rules.history.edition import Stated, parse_day, read_edition
+from review.rules.history.edition import Stated, read_edition
 from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
 
-_DAY = (
-    r"(?:[0-9]{4}\s*+(?:[-/.]|年)\s*+[0-9]{1,2}\s*+(?:[-/.]|月)\s*+[0-9]{1,2}\s*+日?+"
-    r"|(?:令和|平成)\s*+(?:元|[0-9]{1,2})\s*+年\s*+[0-9]{1,2}\s*+月\s*+[0-9]{1,2}\s*+日)"
-)
-_PERIOD = re.compile(rf"(?P<from>{_DAY})\s*+(?:\([月火水木金土日]\))?\s*+(?:〜|~|～|から|–|—|－|-)\s*+(?P<to>{_DAY})")
+_UNTIL = re.compile(r"\s*+(?:\([月火水木金土日]\))?\s*+(?:〜|~|から|–|—|-)\s*+")
 # What had happened by a day was written on that day or later; deadlines and plans lie ahead by nature.
 _DONE = r"実施|実行|測定|計測|確認|完了|決定|承認"
 _AS_OF = re.compile(
-    rf"(?P<day>{_DAY})\s*+(?:時点|現在|の?(?:実施|実行|測定|計測|テスト|試験|確認)?結果|に(?:{_DONE})(?:した|済)|(?:{_DONE})済)"
+    rf"\s*+(?:時点|現在|の?(?:実施|実行|測定|計測|テスト|試験|確認)?結果|に(?:{_DONE})(?:した|済)|(?:{_DONE})済)"
 )
 _AHEAD = re.compile(r"予定|計画|見込|期限|目標|まで")
 _NEARBY = 12
@@ -101,15 +98,13 @@ def _disorder(what: Text, first: Stated, second: Stated) -> Disorder:
 
 
 def _periods(target: RuleInput) -> Iterator[Disorder | None]:
-    for match in _PERIOD.finditer(narrow(target.text)):
-        if _is_code(target, match.start()):
-            continue
-        start, end = parse_day(match["from"]), parse_day(match["to"])
-        if start and end:
+    plain = narrow(target.text)
+    for first, last in pairwise(find_days(plain)):
+        if _UNTIL.fullmatch(plain, first.end, last.start) and not _is_code(target, first.start):
             what = Text(ja="期間の終わりが始まりより前です", en="the period ends before it starts")
-            span = Span(start=match.start(), end=match.end())
-            wrong = Disorder(what=what, first=match["from"], second=match["to"], places=(span,))
-            yield wrong if end < start else None
+            start, end = (plain[found.start : found.end] for found in (first, last))
+            wrong = Disorder(what=what, first=start, second=end, places=(Span(start=first.start, end=last.end),))
+            yield wrong if last.day < first.day else None
 
 
 def _columns(target: RuleInput) -> Iterator[Disorder | None]:
@@ -121,7 +116,7 @@ def _columns(target: RuleInput) -> Iterator[Disorder | None]:
             if max(start_at, end_at) >= len(row.cells):
                 continue
             first, last = row.cells[start_at], row.cells[end_at]
-            start, end = parse_day(first.text), parse_day(last.text)
+            start, end = first_day(first.text), first_day(last.text)
             if start and end:
                 what = Text(ja="終了日が開始日より前です", en="the end is before the start")
                 spans = sorted((Span(start=c.start, end=c.end) for c in (first, last)), key=lambda span: span.start)
@@ -152,17 +147,14 @@ def _after_update(target: RuleInput) -> Iterator[Disorder | None]:
 def _facts(target: RuleInput) -> Iterator[tuple[Span, str, date]]:
     plain = narrow(target.text)
     skipped = apparatus(target.text, target.sections)
-    for match in _AS_OF.finditer(plain):
-        line_end = plain.find("\n", match.end())
-        rest = plain[match.end() : line_end if line_end >= 0 else len(plain)]
-        day = parse_day(match["day"])
-        if (
-            day
-            and not inside(skipped, match.start())
-            and not _AHEAD.search(rest[:_NEARBY])
-            and not _is_code(target, match.start())
-        ):
-            yield Span(start=match.start(), end=match.end()), target.text[match.start() : match.end()], day
+    for found in find_days(plain):
+        as_of = _AS_OF.match(plain, found.end)
+        if as_of is None or inside(skipped, found.start) or _is_code(target, found.start):
+            continue
+        line_end = plain.find("\n", as_of.end())
+        rest = plain[as_of.end() : line_end if line_end >= 0 else len(plain)]
+        if not _AHEAD.search(rest[:_NEARBY]):
+            yield Span(start=found.start, end=as_of.end()), target.text[found.start : as_of.end()], found.day
 
 
 def _is_code(target: RuleInput, offset: int) -> bool:

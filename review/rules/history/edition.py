@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from knowledge.text.dates import first_day, without_days
+from knowledge.text.eras import ERA_NAMES
 from knowledge.text.folding import normalise
 from knowledge.text.outline import bare_title, contents_ids, inside, is_history
 from knowledge.text.tables import Table, read_tables
@@ -30,15 +32,10 @@ _FIELD = re.compile(
 _BARE_VERSION = re.compile(
     r"^[ \t>|*_+\-　（(]*"
     r"(?P<value>第\s*[0-9０-９]+(?:[.．][0-9０-９]+)*\s*版|(?:ver(?:sion)?|rev)[. ]{0,2}\s*[0-9]+(?:\.[0-9]+)*)"
-    r"(?=[ \t|*_　）)]*(?:[（(]?(?:令和|平成|[0-9]{4})[^\n。]{0,24})?$)",
+    rf"(?=[ \t|*_　）)]*(?:[（(]?(?:{ERA_NAMES}|[0-9]{{4}})[^\n。]{{0,24}})?$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _VERSION_VALUE = re.compile(r"(?:第\s*|v(?:er(?:sion)?)?\.?\s*)?(\d+(?:\.\d+)*)\s*版?", re.IGNORECASE)
-_DATE = re.compile(r"(\d{4})\s*(?:[-/.]|年)\s*(\d{1,2})\s*(?:[-/.]|月)\s*(\d{1,2})\s*日?")
-_ERA_DATE = re.compile(
-    r"(?<![A-Za-z])(令和|平成|[RHrh])\s*\.?(元|\d{1,2})\s*(?:年|[./])\s*(\d{1,2})\s*(?:月|[./])\s*(\d{1,2})"
-)
-_ERA_OFFSET = {"令和": 2018, "平成": 1988, "R": 2018, "H": 1988}
 _VERSION_COLUMN = re.compile(
     r"版(?!内容|理由|概要|箇所|事項|年月|日|者)|バージョン|version|\bver\b|\brev", re.IGNORECASE
 )
@@ -124,23 +121,6 @@ def parse_version(written: str) -> VersionNumber | None:
     return tuple(parts)
 
 
-def parse_day(written: str) -> date | None:
-    """Return the first calendar day in ``written`` (2026-01-06, 2026/1/6, 2026年1月6日, 令和8年1月6日), or None."""
-    plain = normalise(written)
-    if era := _ERA_DATE.search(plain):
-        year = _ERA_OFFSET[era.group(1).upper()] + (1 if era.group(2) == "元" else int(era.group(2)))
-        return _day(year, int(era.group(3)), int(era.group(4)))
-    found = _DATE.search(plain)
-    return _day(*map(int, found.groups())) if found else None
-
-
-def _day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
 def _cover_fields(
     text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...], history: list[Section]
 ) -> Iterator[Stated]:
@@ -154,7 +134,7 @@ def _cover_fields(
         span = Span(start=match.start("value"), end=match.end("value"))
         if match.group("version") and (version := parse_version(written)):
             yield Stated(written=written, span=span, version=version)
-        elif match.group("updated") and (day := parse_day(written)):
+        elif match.group("updated") and (day := first_day(written)):
             yield Stated(written=written, span=span, day=day)
     yield from _sheet_versions(text, sections, blocks)
     opening = _cover_end(text, sections)
@@ -181,7 +161,7 @@ def _created_days(text: str, sections: tuple[Section, ...], blocks: tuple[Block,
     for match in _FIELD.finditer(text):
         if not match["created"] or inside(code, match.start()) or not inside(cover, match.start()):
             continue
-        if day := parse_day(match["value"]):
+        if day := first_day(match["value"]):
             span = Span(start=match.start("value"), end=match.end("value"))
             yield Stated(written=match["value"], span=span, day=day)
 
@@ -229,7 +209,7 @@ def _table_entries(table: Table) -> Iterator[HistoryEntry]:
             version = Stated(written=cell.text, span=Span(start=cell.start, end=cell.end), version=number)
         if day_column is not None and day_column < len(row.cells):
             cell = row.cells[day_column]
-            day = Stated(written=cell.text, span=Span(start=cell.start, end=cell.end), day=parse_day(cell.text))
+            day = Stated(written=cell.text, span=Span(start=cell.start, end=cell.end), day=first_day(cell.text))
         yield HistoryEntry(
             version=version if version and version.version else None, day=day if day and day.day else None
         )
@@ -245,8 +225,8 @@ def _list_entries(text: str, section: Section, blocks: tuple[Block, ...]) -> Ite
             span = Span(start=position, end=position + len(line.rstrip()))
             position += len(line)
             written = line.strip(" \t\n-*+")
-            edition = _LISTED_VERSION.match(_DATE.sub("", _ERA_DATE.sub("", written)))
-            day, version = parse_day(written), parse_version(edition.group()) if edition else None
+            edition = _LISTED_VERSION.match(without_days(written))
+            day, version = first_day(written), parse_version(edition.group()) if edition else None
             if day or version:
                 yield HistoryEntry(
                     version=Stated(written=written, span=span, version=version) if version else None,
@@ -257,7 +237,7 @@ def _list_entries(text: str, section: Section, blocks: tuple[Block, ...]) -> Ite
 def _dated_notes(text: str, sections: tuple[Section, ...]) -> Iterator[HistoryEntry]:
     """Yield headings such as 「更新メモ (2025-12-29)」: no history, yet they say when the document was changed."""
     for section in sections:
-        day = parse_day(section.title)
+        day = first_day(section.title)
         if day and _DATED_NOTE_TITLE.search(section.title):
             start = text.index(section.title.strip(), section.start)
             span = Span(start=start, end=start + len(section.title.strip()))

@@ -7,9 +7,10 @@ from openpyxl import Workbook
 
 from knowledge.parsers import ParseLimits
 from knowledge.parsers.registry import parse_file
+from knowledge.text.dates import first_day
 from knowledge.text.structure import build_sections
 from review.rules import run_rules
-from review.rules.history.edition import parse_day, parse_version, read_edition
+from review.rules.history.edition import parse_version, read_edition
 from tests.review.markdown import rule_input
 
 HISTORY = """
@@ -88,13 +89,13 @@ def test_a_table_or_list_of_editions_is_a_history(text):
 def test_editions_are_compared_by_value():
     assert parse_version("Ver.1.2.0") == parse_version("1.2") == parse_version("第１．２版") == (1, 2)
     assert parse_version("Draft") is None
-    assert parse_day("令和元年5月1日") == date(2019, 5, 1)
-    assert parse_day("2026-13-40") is None
+    assert first_day("令和元年5月1日") == date(2019, 5, 1)
+    assert first_day("2026-13-40") is None
 
 
 @pytest.mark.parametrize("day", ["R6.9.30", "令和6.9.30", "2024.9.30", "令和６年９月３０日"])
 def test_days_are_read_in_all_customs(day):
-    assert parse_day(day) == date(2024, 9, 30)
+    assert first_day(day) == date(2024, 9, 30)
 
 
 @pytest.mark.parametrize("line", ["第1.3版", "Ver 1.3　　2024.11.8", "（第１．３版）", "改版：1.3"])
