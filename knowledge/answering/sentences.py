@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from knowledge.answering.types import Citation
-from knowledge.chunkers.sentences import sentence_spans
+from knowledge.text.sentences import sentence_spans
 from knowledge.types.search import Hit
 
 # A new line starts something new when it begins like a heading, a list item, a table row, a quote or a fence, and

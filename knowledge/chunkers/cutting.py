@@ -1,4 +1,4 @@
-"""Find where a text that is too long for one chunk is best cut."""
+"""Find where a text that is too long for one chunk is best cut, be it a single sentence: also within brackets."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 import unicodedata
 
 from knowledge.chunkers.budget import Budget
+from knowledge.text.sentences import SENTENCE_END
 
 # From the best place to cut to the worst; each pattern ends where the cut would be.
 _BOUNDARIES = (
-    re.compile(r"[。！？](?![」』）)])|\n|<br>"),
+    re.compile(rf"{SENTENCE_END}|\n|<br>"),
     re.compile(r"\|\s|[、，；;]|[,.:](?=\s)"),
     re.compile(r"\s"),
 )

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from knowledge.text.lines import lines_of
+from knowledge.text.sentences import sentence_ends
 
 _ROW = re.compile(r"[ \t　]*\|")
 _RULER = re.compile(r"[ \t　]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")
 _FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
-_SENTENCE_END = re.compile(r"[。！？!?．][」』）)]?|[.!?]\s")
 # Cutting less than this share of the room off is not worth a click.
 _SLACK = 1.3
 
@@ -87,7 +87,7 @@ def _units(text: str, room: int) -> Iterator[tuple[int, int]]:
 
 def _sentences(text: str, start: int, end: int, room: int) -> Iterator[tuple[int, int]]:
     """Cut a long line behind its sentences; one without an end for too long is cut where the room ends."""
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, start, end) if found.end() < end]
+    ends = [stop for stop in sentence_ends(text, start, end) if stop < end]
     for begin, stop in pairwise([start, *ends, end]):
         yield from ((at, min(at + room, stop)) for at in range(begin, stop, room))
 

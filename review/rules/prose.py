@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from knowledge.text.sentences import sentence_spans
 from knowledge.types.documents import Block, BlockKind
 
 _TEXT_KINDS = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.CAPTION})
@@ -25,7 +26,7 @@ _NO_LANGUAGE = (
 )
 _QUOTED = re.compile(r"「[^「」\n]*」|『[^『』\n]*』")
 _MARKS = re.compile(r"^[ \t]*(?:#{1,6}|>+|[-*+]|\d+[.)])(?=[ \t])|[*_~]{2,}|\*|\[[ xX]\]", re.MULTILINE)
-_SEGMENT = re.compile(r"[^。！？!?\n|]+[。！？!?]?")
+_LINE = re.compile(r"[^\n|]+")
 _POLITE_END = re.compile(r"(です|ます|ました|でした|ません|ください)[。\s|）)]*$")
 _PLAIN_END = re.compile(r"(である|であった|する|した|とする|ない|れる|られる|こと|べきだ|いる)[。\s|）)]*$")
 
@@ -103,9 +104,10 @@ def _blanked(text: str) -> str:
 
 
 def _segments(masked: str, block: Block) -> Iterator[Segment]:
-    for match in _SEGMENT.finditer(masked, block.start, block.end):
-        content = match.group()
-        start = match.start() + len(content) - len(content.lstrip())
-        end = match.end() - len(content) + len(content.rstrip())
-        if start < end:
-            yield Segment(start=start, end=end, kind=block.kind)
+    for line in _LINE.finditer(masked, block.start, block.end):
+        for begin, stop in sentence_spans(masked, *line.span()):
+            content = masked[begin:stop]
+            start = stop - len(content.lstrip())
+            end = begin + len(content.rstrip())
+            if start < end:
+                yield Segment(start=start, end=end, kind=block.kind)

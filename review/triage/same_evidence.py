@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from knowledge.text.sentences import sentences_around
 from review.models import Finding
 from review.triage.matching import names_in
-
-SENTENCE_ENDS = "。\n"
 
 
 def is_same_evidence(before: Finding, old_text: str, after: Finding, new_text: str) -> bool:
@@ -28,15 +27,8 @@ def _sentences(finding: Finding, text: str) -> list[str]:
     """
     own = finding.result.review.document_id_text
     return sorted(
-        _sentence(text, item["start_offset"], item["end_offset"])
+        "".join(text[slice(*sentences_around(text, item["start_offset"], item["end_offset"]))].split())
         if item["document_id"] == own and item["verified"]
         else "".join(str(item["quote"]).split())
         for item in finding.evidence
     )
-
-
-def _sentence(text: str, start: int, end: int) -> str:
-    """The text from the full stop or line break before [start, end) to the one after it."""
-    first = max(text.rfind(mark, 0, start) for mark in SENTENCE_ENDS) + 1
-    lasts = [at for mark in SENTENCE_ENDS if (at := text.find(mark, end)) >= 0]
-    return "".join(text[first : min(lasts, default=len(text))].split())

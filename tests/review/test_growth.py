@@ -320,7 +320,7 @@ def test_all_rules_and_the_readers_of_texts_are_tried() -> None:
     assert {
         "knowledge.text.identifiers.read_families",
         "knowledge.index.analysis.analyse_query",
-        "knowledge.chunkers.sentences.sentence_spans",
+        "knowledge.text.sentences.sentence_spans",
         "knowledge.text.dates.find_dates",
         "knowledge.search.phrases.find_phrases",
         "hub.core.masking.mask",

@@ -14,6 +14,7 @@ from typing import Any
 
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place
+from knowledge.text.sentences import sentences_around
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from review.rules.morphology import Word, read_words
@@ -241,7 +242,5 @@ def _finding(
 
 
 def _sentence(target: RuleInput, found: Place) -> str:
-    text = target.text
-    start = max(text.rfind(mark, 0, found.start) + 1 for mark in "\n|。")
-    ends = [position for mark in "\n|。" if (position := text.find(mark, found.end)) >= 0]
-    return text[start : min(ends, default=len(text))].replace("*", "").strip(" -")
+    start, end = sentences_around(target.text, found.start, found.end, borders="\n|")
+    return target.text[start:end].strip().removesuffix("。").replace("*", "").strip(" -")

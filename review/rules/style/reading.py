@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,14 +11,13 @@ from functools import cached_property, lru_cache
 from sudachipy import SplitMode
 
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
+from knowledge.text.sentences import sentence_ends
 from knowledge.text.tables import read_table
 from knowledge.types.documents import Block, BlockKind
-from review.rules.style.markup import ADDRESS, HARD_BREAK, PLACEHOLDER, Visible, images, read_inline
+from review.rules.style.markup import ADDRESS, PLACEHOLDER, Visible, images, read_inline
 
 JAPANESE = "々〇〻\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 JAPANESE_LETTER = re.compile(f"[{JAPANESE}]")
-OPENING = "「『（(［[【〈《〔｛{“"
-CLOSING = "」』）)］]】〉》〕｝}”"
 
 _HEADING_MARKS = re.compile(r"\s{0,3}#{1,6}[ \t]*|[ \t]*#*[ \t]*$|\n[ \t]*(?:=+|-+)[ \t]*$")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)", re.M)
@@ -33,11 +31,6 @@ _BULLET_LINE = re.compile(
 # A line that draws boxes or arrows is a picture, whatever words stand in it.
 _DRAWING = re.compile("[\u2500-\u257f]")
 _CELL_TEXT = re.compile(r"(?<=>)[^<>]+(?=<)")
-_SENTENCE_END = re.compile(
-    f"(?:[。！？!?]|．(?![0-9０-９A-Za-z])|(?<=[{JAPANESE}])\\.(?=\\s|$))+[」』）)”\"'］】]*|{HARD_BREAK}"
-)
-# After a quotation the sentence around it goes on with a particle: 「行く。」と言った。
-_GOES_ON = re.compile("[\u3041-\u3096、，]")
 
 
 class UnitKind(StrEnum):
@@ -120,7 +113,8 @@ class Unit:
     def _cut(self, *, inside_brackets: bool) -> tuple[Sentence, ...]:
         found = []
         position = index = 0
-        for end in _sentence_ends(self.plain, inside_brackets=inside_brackets):
+        ends = sentence_ends(self.plain, 0, len(self.plain), inside_brackets=inside_brackets)
+        for end in (*ends, len(self.plain)):
             first = index
             while index < len(self.tokens) and self.tokens[index].start < end:
                 index += 1
@@ -244,33 +238,6 @@ def _unit(text: str, start: int, end: int, kind: UnitKind, group: int) -> Unit:
         position = lead.end()
     read_inline(text, position, end, visible)
     return Unit(kind, visible, group)
-
-
-def _sentence_ends(plain: str, *, inside_brackets: bool) -> Iterator[int]:
-    brackets = [] if inside_brackets else list(_bracketed(plain))
-    starts = [start for start, _ in brackets]
-    for match in _SENTENCE_END.finditer(plain):
-        around = bisect_left(starts, match.start()) - 1
-        end_of_bracket = brackets[around][1] if around >= 0 else 0
-        if end_of_bracket <= match.start() or (
-            end_of_bracket <= match.end() and not _GOES_ON.match(plain, match.end())
-        ):
-            yield match.end()
-    yield len(plain)
-
-
-def _bracketed(plain: str) -> Iterator[tuple[int, int]]:
-    """Yield the outermost bracketed or quoted stretches."""
-    open_at: list[tuple[str, int]] = []
-    for position, character in enumerate(plain):
-        if character in OPENING:
-            open_at.append((CLOSING[OPENING.index(character)], position))
-        elif open_at and character == open_at[-1][0]:
-            start = open_at.pop()[1]
-            if not open_at:
-                yield start, position + 1
-        elif character == '"':
-            open_at.append(('"', position))
 
 
 def _tokens(plain: str) -> Iterator[Token]:

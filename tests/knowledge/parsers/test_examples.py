@@ -12,7 +12,7 @@ MODULES = (
     "knowledge.text.structure",
     "knowledge.chunkers.pieces",
     "knowledge.chunkers.registry",
-    "knowledge.chunkers.sentences",
+    "knowledge.text.sentences",
     "knowledge.parsers.csv_table",
     "knowledge.parsers.docx.number_formats",
     "knowledge.parsers.errors",
