@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from hub.core import bus
+from hub.core.texts import Text
 from knowledge.models import Document
 from review.models import (
     UNFINISHED,
@@ -30,7 +31,7 @@ from review.models import (
     Suggestion,
 )
 from review.rules import UnknownRuleError, get_rule
-from review.types import Text, Verdict
+from review.types import Verdict
 
 KEPT_DATA = ("topic", "class")
 """Keys of a finding's data whose values are codes of ours, never words of the document."""

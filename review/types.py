@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from hub.core.texts import Text
 from knowledge.types.documents import Block, Section
 from knowledge.types.notices import Notice
 from knowledge.types.requirements import Article, Topic
@@ -39,14 +40,6 @@ class Verdict(StrEnum):
     FAIL = "fail"
     ERROR = "error"
     SKIPPED = "skipped"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """One message in both languages."""
-
-    ja: str
-    en: str
 
 
 class JudgedBy(StrEnum):

@@ -18,7 +18,7 @@ from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import HubError
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, shown_text
 from knowledge.admin.search_form import MODES, SearchForm
@@ -26,7 +26,6 @@ from knowledge.admin.search_words import leg_name, told_explanation
 from knowledge.evaluation.saved_queries import cases_of, is_kept, question_of
 from knowledge.search.hybrid import search
 from knowledge.search.sources import search_sources
-from knowledge.types.notices import Notice
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 
 CHOSEN_DATASET = "hub_dataset"
@@ -147,7 +146,7 @@ def _shown(
         label=_label(query.mode.value),
         result=result,
         hits=[shown_hit(rank, hit) for rank, hit in enumerate(result.hits, query.offset + 1)],
-        notices=[_in_language(notice) for notice in result.notices],
+        notices=[shown(notice) for notice in result.notices],
         explanation=told_explanation(result),
     )
 
@@ -168,10 +167,6 @@ def _shown_hit(
         legs=[(leg_name(name), leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
         kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),
     )
-
-
-def _in_language(notice: Notice) -> str:
-    return in_language(notice.ja, notice.en)
 
 
 def _page_link(request: HttpRequest, offset: int | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
 from knowledge.types.notices import Notice
 
 EXTRACTIVE = Notice(
@@ -38,10 +39,10 @@ ANSWER_CUT = Notice(
 )
 
 
-def llm_failed(code: str, reason_ja: str, reason_en: str) -> Notice:
+def llm_failed(code: str, reason: Text) -> Notice:
     """Say that the language model gave no usable answer, and why."""
     return Notice(
         code=code,
-        ja=f"言語モデルの回答を使えないため、文書の文を抜き出しました。{reason_ja}",
-        en=f"The language model gave no usable answer, so sentences were taken from the documents. {reason_en}",
+        ja=f"言語モデルの回答を使えないため、文書の文を抜き出しました。{reason.ja}",
+        en=f"The language model gave no usable answer, so sentences were taken from the documents. {reason.en}",
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models.functions import Greatest
-from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal
 from hub.core.errors import HubError, InvalidInput
+from hub.core.languages import in_both
 from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
 from knowledge.answering import notices
@@ -125,7 +125,4 @@ def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classificati
 
 
 def _failure(error: HubError) -> Notice:
-    with translation.override("ja"):
-        ja = str(error)
-    with translation.override("en"):
-        return notices.llm_failed(error.error_code, ja, str(error))
+    return notices.llm_failed(error.error_code, in_both(error))

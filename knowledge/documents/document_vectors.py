@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.documents.documents import changeable_document, get_document
 from knowledge.documents.workers import work_through
 from knowledge.embedders.base import EmbeddingError
@@ -161,7 +161,7 @@ def _status(document: Document, *, error: EmbeddingError | None) -> tuple[Vector
     """What is to be said before anything is counted."""
     latest = document.latest_version
     if error is not None:
-        return VectorStatus.FAILED, in_language(error.ja, error.en)
+        return VectorStatus.FAILED, shown(error.text)
     if document.current_version is not None:
         return VectorStatus.READY, None
     failed = latest is not None and latest.status == DocumentStatus.FAILED

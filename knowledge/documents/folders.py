@@ -262,8 +262,8 @@ def _finish(report: FolderReport, versions: dict[int, str], on_progress: Callabl
     for version in failed:
         report.problems.append(
             Problem(
-                versions[version.pk],
-                version.status_reason_ja or version.status_code,
-                version.status_reason_en or version.status_code,
+                path=versions[version.pk],
+                ja=version.status_reason_ja or version.status_code,
+                en=version.status_reason_en or version.status_code,
             )
         )

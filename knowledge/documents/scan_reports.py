@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from django.utils import translation
-
 from hub.core.errors import HubError
-from hub.core.languages import in_language
+from hub.core.languages import in_both, shown
+from hub.core.texts import Text
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(Text):
     """A file that was not taken in, or a place that could not be looked into, and why."""
 
     path: str
-    ja: str
-    en: str
-
-    @property
-    def reason(self) -> str:
-        return in_language(self.ja, self.en)
 
 
 @dataclass(slots=True)
@@ -37,15 +30,9 @@ class FolderReport:
     @property
     def failures(self) -> list[tuple[str, str]]:
         """The problems as (path, reason) in the active language."""
-        return [(problem.path, problem.reason) for problem in self.problems]
+        return [(problem.path, shown(problem)) for problem in self.problems]
 
     def note(self, path: str, error: HubError) -> None:
         """Add a problem."""
-        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        self.problems.append(Problem(shown, said_in("ja", error), said_in("en", error)))
-
-
-def said_in(code: str, error: HubError) -> str:
-    """Say an error in a language other than the active one."""
-    with translation.override(code):
-        return str(error)
+        readable, said = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), in_both(error)
+        self.problems.append(Problem(path=readable, ja=said.ja, en=said.en))

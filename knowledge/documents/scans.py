@@ -18,9 +18,10 @@ from django.db.models.functions import Now
 from hub.access.principals import system_principal
 from hub.access.services import record_event
 from hub.core.errors import HubError
+from hub.core.languages import in_both
 from hub.core.lease import Lease, LeaseLost, claim, free
 from knowledge.documents.folders import Pass, Plan
-from knowledge.documents.scan_reports import FolderReport, said_in
+from knowledge.documents.scan_reports import FolderReport
 from knowledge.models import Source
 from knowledge.sources import open_source
 
@@ -79,7 +80,8 @@ class _Scan:
         except LeaseLost:
             raise
         except HubError as error:
-            self._finish("failed", ja=said_in("ja", error), en=said_in("en", error))
+            said = in_both(error)
+            self._finish("failed", ja=said.ja, en=said.en)
             return False
         except Exception as error:
             name = type(error).__name__

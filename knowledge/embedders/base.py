@@ -6,6 +6,8 @@ from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from hub.core.texts import Text
+
 Vectors: TypeAlias = NDArray[np.float32]
 
 
@@ -90,12 +92,11 @@ class EmbeddingError(Exception):
 
     def __init__(self, en: str, ja: str, **data: str | int) -> None:
         super().__init__(en, ja)  # positional, so that the error survives pickling between processes
-        self.en = en
-        self.ja = ja
+        self.text = Text(ja=ja, en=en)
         self.data = data
 
     def __str__(self) -> str:
-        return self.en
+        return self.text.en
 
 
 class EmbedderUnavailable(EmbeddingError):

@@ -21,6 +21,7 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import HubError, Unavailable
+from hub.core.languages import shown
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from knowledge.embedders.base import EmbeddingError
 from knowledge.index.active_embedder import chunks_of, embedder_of, lock_publications
@@ -115,7 +116,7 @@ def build_slice(set_id: int, *, seconds: float = SLICE_S) -> bool:
 
 def _reason(error: EmbeddingError | HubError) -> str:
     with translation.override(settings.LANGUAGE_CODE):
-        text = error.ja if isinstance(error, EmbeddingError) and settings.LANGUAGE_CODE == "ja" else str(error)
+        text = shown(error.text) if isinstance(error, EmbeddingError) else str(error)
     return text[:MOST_REASON_CHARS]
 
 

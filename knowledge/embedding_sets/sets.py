@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.core.queue import enqueue_on_commit
 from knowledge.documents.policies import policy_row
 from knowledge.documents.workers import POLL_S, worker_is_alive
@@ -102,7 +102,7 @@ def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
 
 
 def _words(error: EmbeddingError) -> str:
-    return in_language(error.ja, error.en)
+    return shown(error.text)
 
 
 def _policy(options: ChunkOptions | None, current: ChunkPolicy, embedder: Embedder) -> ChunkPolicy:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.core.errors import InvalidInput, Unavailable
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.evaluation.metrics import ndcg_at, recall_at, reciprocal_rank_at
 from hub.evaluation.models import EvaluationCase
 from knowledge.models import EmbeddingSet
@@ -41,7 +41,7 @@ def score_case(
                 _('The embedding set "{name}" can\'t be measured now: {reason}'),
                 code=notice.code,
                 name=embedding_set.name,
-                reason=in_language(notice.ja, notice.en),
+                reason=shown(notice),
             )
     ranked, gold = rank_gold(found.hits, case.expected["relevant"])
     return {name: measure(ranked, gold, TOP) for name, measure in MEASURES.items()}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.guidelines.drafts import ImportProblem, ParsedGuideline
 from knowledge.guidelines.fields import NAMES, article_from, field_named
 from knowledge.parsers.errors import ParseError
@@ -24,7 +24,7 @@ def read_excel(content: bytes) -> ParsedGuideline:
     try:
         sheets = [list(_rows(sheet)) for sheet in read_workbook(content, max_rows=MAX_ROWS, max_columns=MAX_COLUMNS)]
     except ParseError as error:
-        return _refused(in_language(error.ja, error.en))
+        return _refused(shown(error.text))
     for rows in sheets:
         if (header := _header(rows)) is not None:
             return _articles(rows, *header)

@@ -15,7 +15,7 @@ from hub.access.second_person import writers_of
 from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.core.publication import PublicationStatus, next_number
 from knowledge.guidelines.diff import COMPARED, ArticleState, diff_articles
 from knowledge.guidelines.drafts import (
@@ -137,7 +137,7 @@ def _decoded(content: bytes) -> str:
     try:
         return read_plain_text(content)
     except ParseError as error:
-        raise InvalidInput("{reason}", code="unreadable_text", reason=in_language(error.ja, error.en)) from error
+        raise InvalidInput("{reason}", code="unreadable_text", reason=shown(error.text)) from error
 
 
 def _prefix(asked: GuidelineImport, guideline: Guideline | None) -> str:

@@ -76,7 +76,7 @@ def _run_stage(version: DocumentVersion, lease: Lease) -> bool:
         with timed(STAGE_SECONDS, version.status):
             following = STAGES[version.status](version, lease)
     except ParseError as error:
-        _fail(version, lease, code=error.code, ja=error.ja, en=error.en)
+        _fail(version, lease, code=error.code, ja=error.text.ja, en=error.text.en)
         return False
     except LeaseLost:
         raise

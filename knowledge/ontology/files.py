@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from rdflib import Graph, URIRef
 
 from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.models.ontology import LONGEST_REMAINDER
 from knowledge.ontology.rdf_files import from_ntriples
 from knowledge.parsers.errors import ParseError
@@ -35,7 +35,7 @@ def read_graph(data: bytes, *, rdf_format: str, domain: str) -> Graph:
     try:
         result = run_on_bytes(READ_TASK, data, as_it_is, filename="ontology.rdf", limits=LIMITS, arguments=arguments)
     except ParseError as error:
-        raise LimitExceeded("{reason}", reason=in_language(error.ja, error.en)) from error
+        raise LimitExceeded("{reason}", reason=shown(error.text)) from error
     except HostLost as error:
         raise Unavailable(_("Reading the file was interrupted. Try again.")) from error
     return _graph(result, rdf_format)

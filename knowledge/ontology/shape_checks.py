@@ -39,7 +39,7 @@ def check_shapes(ontology_id: int) -> None:
         report = _report(graph)
     except ParseError as error:
         patterns = ", ".join(patterns_of(graph))[:300]
-        stopped = f"stopped after {LIMITS.cpu_s:.0f} s" if error.code == "timeout" else error.en
+        stopped = f"stopped after {LIMITS.cpu_s:.0f} s" if error.code == "timeout" else error.text.en
         report = {"error": stopped + (f"; sh:pattern: {patterns}" if patterns else "")}
     Ontology.objects.filter(pk=ontology_id).update(shapes_report=report)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
+
 _MESSAGES: dict[str, tuple[str, str]] = {
     "empty_file": (
         "ファイルが空です。内容のあるファイルを指定してください。",
@@ -108,13 +110,12 @@ _DETAILS: dict[str, tuple[str, str]] = {
 
 
 class ParseError(Exception):
-    """A file that can't be read. ``code`` is stable; ``ja`` and ``en`` name the cause and what to do."""
+    """A file that can't be read. ``code`` is stable; ``text`` names the cause and what to do."""
 
     def __init__(self, code: str, *, ja: str, en: str) -> None:
         super().__init__(f"{code}: {en}")
         self.code = code
-        self.ja = ja
-        self.en = en
+        self.text = Text(ja=ja, en=en)
 
 
 def parse_error(code: str, **details: object) -> ParseError:

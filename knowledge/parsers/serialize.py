@@ -42,7 +42,7 @@ def _picture_path(folder: Path, number: int) -> Path:
 
 def dump_error(error: ParseError) -> str:
     """Write a parse error as JSON."""
-    return json.dumps({"error": {"code": error.code, "ja": error.ja, "en": error.en}}, ensure_ascii=False)
+    return json.dumps({"error": {"code": error.code, "ja": error.text.ja, "en": error.text.en}}, ensure_ascii=False)
 
 
 def load_result(text: str) -> dict[str, Any]:

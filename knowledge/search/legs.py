@@ -186,13 +186,13 @@ class _Legs:
                 nearest, is_bare = self._nearest(asked.literal)
         except EmbeddingError as error:
             logger.warning("vector search failed: %s", error.code)
-            raise _LegFailed(notices.vector_unavailable(error.ja, error.en)) from error
+            raise _LegFailed(notices.vector_unavailable(error.text)) from error
         except EmbedderMismatch as error:
             logger.warning("vector search failed: %s", error.error_code)
             raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
         except Error as error:
             logger.error("vector search failed: %s", in_one_line(error))
-            raise _LegFailed(notices.vector_unavailable("", "")) from error
+            raise _LegFailed(notices.vector_unavailable()) from error
         return _VectorAnswer(asked=asked, nearest=nearest, is_bare=is_bare)
 
     def _nearest(self, vector: str) -> tuple[Candidates, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hub.core.texts import Text
 from knowledge.types.notices import Notice
 
 _MOST_NAMED = 5
@@ -106,12 +107,15 @@ PARTS: Mapping[str, str] = {
 }
 
 
-def vector_unavailable(reason_ja: str, reason_en: str) -> Notice:
+_NO_REASON = Text(ja="", en="")
+
+
+def vector_unavailable(reason: Text = _NO_REASON) -> Notice:
     """Say that vector search had no part in the answer, and why."""
     return Notice(
         code="vector_unavailable",
-        ja=f"ベクトル検索が使えないため、全文検索だけで答えました。{reason_ja}",
-        en=f"Vector search is not available; lexical search alone answered. {reason_en}".strip(),
+        ja=f"ベクトル検索が使えないため、全文検索だけで答えました。{reason.ja}",
+        en=f"Vector search is not available; lexical search alone answered. {reason.en}".strip(),
     )
 
 

@@ -109,15 +109,15 @@ def _cosines(active: EmbeddingSet, question: str, ids: Sequence[int], remarks: l
         with transaction.atomic():
             return cosines_of(active, vector, ids)
     except EmbeddingError as error:
-        remarks.append(notices.vector_unavailable(error.ja, error.en))
+        remarks.append(notices.vector_unavailable(error.text))
     except EmbedderMismatch:
         remarks.append(notices.EMBEDDER_MISMATCH)
     except HubError as error:
         logger.warning("passages are ranked without their meaning: %s", error.error_code)
-        remarks.append(notices.vector_unavailable("", ""))
+        remarks.append(notices.vector_unavailable())
     except Error as error:
         _go_on_without("their meaning", error)
-        remarks.append(notices.vector_unavailable("", ""))
+        remarks.append(notices.vector_unavailable())
     return {}
 
 

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
 from review.masters.content import CRITERIA_FIELDS, LIST_CRITERIA
 from review.masters.lint import Weight, lint_item
@@ -70,7 +70,7 @@ class ItemVersionForm(forms.ModelForm[CheckItemVersion]):
             try:
                 found = self._read(name, values.get(name) or "")
             except CellError as error:
-                self.add_error(name, ValidationError(in_language(error.text.ja, error.text.en)))
+                self.add_error(name, ValidationError(shown(error.text)))
                 continue
             criteria |= {name: found} if found not in ("", [], None) else {}
         self.instance.criteria = criteria
@@ -84,7 +84,7 @@ class ItemVersionForm(forms.ModelForm[CheckItemVersion]):
             field = remark.field.removeprefix("criteria.")
             # A draft without any way of judging may be kept; it can't be approved.
             if remark.weight is Weight.ERROR and remark.code != "untestable" and field in self.fields:
-                self.add_error(field, ValidationError(in_language(remark.message.ja, remark.message.en)))
+                self.add_error(field, ValidationError(shown(remark.message)))
 
     @staticmethod
     def _read(name: str, text: str) -> object:

@@ -21,7 +21,7 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.rest.uploads import received_file
 from review.curation import item_lint, master_files, master_versions
 from review.masters.cells import to_cell
@@ -72,7 +72,7 @@ def lint_by_model(request: HttpRequest, pk: int) -> HttpResponseBase:
     with errors_as_messages(request):
         report = item_lint.lint_item_version(principal_of(request), version, asks=True)
         for notice in report.notices:
-            messages.warning(request, in_language(notice.ja, notice.en))
+            messages.warning(request, shown(notice))
         if not report.notices:
             count = sum(remark.decided_by == MODEL for remark in report.remarks)
             told = ngettext(

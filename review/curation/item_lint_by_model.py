@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hub.core.texts import Text
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
 from review.judging.plan import closed
 from review.judging.quotes import fold_quote
 from review.masters.content import ItemContent
 from review.masters.lint import MODEL, Remark, Weight
-from review.types import Text
 
 KINDS = ("ambiguous", "untestable", "overlapping")
 FIELDS = ("name_ja", "description_ja", "prompt", "rubric", "expected_format", "required_elements")

@@ -14,7 +14,7 @@ from hub.access.principals import Principal
 from hub.access.second_person import note_writer, require_second_person, require_withdrawal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.core.publication import next_number
 from knowledge.models import DocumentType
 from review.evaluation.gate import check_publish
@@ -234,9 +234,7 @@ def _require_usable(items: Sequence[CheckItemVersion]) -> None:
 def _require_no_errors(remarks: Iterable[Remark]) -> None:
     errors = [remark for remark in remarks if remark.weight is Weight.ERROR]
     if errors:
-        told = "; ".join(
-            f"{each.item}: {in_language(each.message.ja, each.message.en)}" for each in errors[:REMARKS_TOLD]
-        )
+        told = "; ".join(f"{each.item}: {shown(each.message)}" for each in errors[:REMARKS_TOLD])
         raise InvalidInput(_("It can't be approved yet: {remarks}"), code="master_lint_errors", remarks=told)
 
 

@@ -14,7 +14,7 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.bounds import CURATED_JSON, check_json
 from hub.core.errors import InvalidInput, LimitExceeded
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from hub.evaluation.cases import ParsedCase, retrieval_case
 from hub.evaluation.review_cases import REVIEW, review_case
 from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, is_workbook, json_rows, table_rows
@@ -50,7 +50,7 @@ def rows_in(content: bytes, filename: str) -> list[Row]:
     except UnreadableCases as error:
         raise _unreadable(str(error)) from error
     except ParseError as error:
-        raise _unreadable(in_language(error.ja, error.en)) from error
+        raise _unreadable(shown(error.text)) from error
 
 
 def rows_in_file(path: Path, filename: str) -> list[Row]:

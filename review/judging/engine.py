@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hub.core.texts import Text
 from knowledge.types.notices import Notice
 from review.rules.base import RuleCrash
 from review.rules.content.criteria import rules_of
 from review.rules.registry import UnknownRuleError, run_rules
-from review.types import STRATEGY_BY_TYPE, FindingDraft, RuleInput, Severity, Text, Verdict
+from review.types import STRATEGY_BY_TYPE, FindingDraft, RuleInput, Severity, Verdict
 
 BLOCKING = frozenset({Severity.CRITICAL, Severity.MAJOR})
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from django.utils import translation
-
 from hub.core.errors import HubError
+from hub.core.languages import in_both
 from knowledge.types.notices import Notice
 
 NOT_WANTED = Notice(
@@ -187,34 +186,27 @@ COMPLAINTS = {
 
 def suggestions_failed(error: HubError) -> Notice:
     """Say why a model gave no suggestions for some findings."""
-    ja, en = _in_both(error)
+    said = in_both(error)
     return Notice(
         code="llm_suggestions_failed",
-        ja=f"一部の指摘で、言語モデルの是正提案を得られませんでした。{ja}",
-        en=f"The language model gave no suggestions for some findings. {en}",
+        ja=f"一部の指摘で、言語モデルの是正提案を得られませんでした。{said.ja}",
+        en=f"The language model gave no suggestions for some findings. {said.en}",
     )
 
 
 def lint_failed(error: HubError) -> Notice:
     """Say why a model did not look at some items."""
-    ja, en = _in_both(error)
+    said = in_both(error)
     return Notice(
         code="llm_lint_failed",
-        ja=f"一部の項目を言語モデルが点検できませんでした。{ja}",
-        en=f"The language model did not look at some items. {en}",
+        ja=f"一部の項目を言語モデルが点検できませんでした。{said.ja}",
+        en=f"The language model did not look at some items. {said.en}",
     )
 
 
 def failed(error: HubError, *, was_asked: bool) -> Notice:
     """Say why a model gave no usable judgement; ``was_asked`` tells a failure from a request that was never sent."""
-    ja, en = _in_both(error)
+    said = in_both(error)
     before_ja = "言語モデルから使える判定を得られませんでした。" if was_asked else "言語モデルに渡していません。"
     before_en = "The language model gave no usable judgement." if was_asked else "The language model was not asked."
-    return Notice(code=error.error_code, ja=f"{before_ja}{ja}", en=f"{before_en} {en}")
-
-
-def _in_both(error: HubError) -> tuple[str, str]:
-    with translation.override("ja"):
-        ja = str(error)
-    with translation.override("en"):
-        return ja, str(error)
+    return Notice(code=error.error_code, ja=f"{before_ja}{said.ja}", en=f"{before_en} {said.en}")

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hub.core.texts import Text
 from hub.llm.material import label_of
 from review.judging.engine import BLOCKING
 from review.judging.quotes import find_quote, fold_quote
 from review.judging.types import CheckTask, Passage, Reading
-from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Text, Verdict
+from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Verdict
 
 
 @dataclass(slots=True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hub.core.texts import Text
 from review.judging import notices
 from review.judging.types import Opinion
-from review.types import FindingDraft, Text, Verdict
+from review.types import FindingDraft, Verdict
 
 PASSING = frozenset({Verdict.PASS, Verdict.WARNING})
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from hub.core.languages import in_language
+from hub.core.languages import in_language, shown
 from knowledge.text.structure import line_range, section_at
-from review.types import LintFinding, LintResult, RuleFacts, Span, Text
+from review.types import LintFinding, LintResult, RuleFacts, Span
 
 
 class LintLocationOut(BaseModel):
@@ -90,7 +90,7 @@ def _finding_out(finding: LintFinding, result: LintResult) -> LintFindingOut:
     return LintFindingOut(
         rule_id=finding.rule_id,
         severity=finding.severity.value,
-        message=_in_language(finding.message),
+        message=shown(finding.message),
         location=_location(finding.spans[0], result) if finding.spans else None,
         evidence=[_evidence(span, result.text) for span in finding.spans],
         suggestion=_suggestion(finding, result.text),
@@ -123,7 +123,7 @@ def _suggestion(finding: LintFinding, text: str) -> LintSuggestionOut | None:
         remove = in_language(f"「{found}」を取り除きます。", f"Remove “{found}”.")
         return LintSuggestionOut(content=put if to else remove, replacement=to)
     if finding.advice is not None:
-        return LintSuggestionOut(content=_in_language(finding.advice), replacement=None)
+        return LintSuggestionOut(content=shown(finding.advice), replacement=None)
     return None
 
 
@@ -138,7 +138,3 @@ def _rule_out(facts: RuleFacts) -> RuleOut:
         defaults=dict(facts.defaults),
         aliases=list(facts.aliases),
     )
-
-
-def _in_language(text: Text) -> str:
-    return in_language(text.ja, text.en)

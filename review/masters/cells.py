@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hub.core.texts import Text
 from knowledge.text.folding import normalise
-from review.types import Text
 
 REQUIRED, FORBIDDEN = ("必須", "required"), ("禁止", "forbidden")
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "’": "'", "‘": "'"})

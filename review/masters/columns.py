@@ -9,6 +9,8 @@ from functools import lru_cache
 from django.db.models import TextChoices
 from django.utils import translation
 
+from hub.core.languages import shown
+from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
 from review.masters.content import LIST_CRITERIA, TEXT_CRITERIA
 from review.models import CheckType, Priority, Strategy
@@ -18,18 +20,16 @@ LANGUAGES = ("ja", "en")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(Text):
     """``width`` is in characters of the spreadsheet."""
 
     field: str
-    ja: str
-    en: str
     width: int
 
     @property
     def title(self) -> str:
         """The header in the running language."""
-        return self.ja if (translation.get_language() or "ja").startswith("ja") else self.en
+        return shown(self)
 
 
 def _column(field: str, ja: str, en: str, width: int) -> Column:

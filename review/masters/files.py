@@ -17,7 +17,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import Sheet, read_csv, read_workbook
 from review.masters.columns import CHOICES, COLUMNS, field_named, label_of
@@ -130,7 +130,7 @@ def _read_workbook(content: bytes, known: Mapping[str, ItemContent]) -> ReadTabl
         most = MAX_ROWS + HEADER_WITHIN
         book = read_workbook(content, max_rows=most, max_columns=MAX_COLUMNS, with_merged=True)
     except ParseError as error:
-        return _unreadable(in_language(error.ja, error.en))
+        return _unreadable(shown(error.text))
     sheets = [list(_sheet_rows(sheet)) for sheet in book if sheet.is_visible]
     chosen = next((rows for rows in sheets if _has_header(rows)), sheets[0] if sheets else [])
     return replace(read_rows(chosen, known), written_from=_written_from(sheets))
@@ -176,7 +176,7 @@ def _read_csv(content: bytes, known: Mapping[str, ItemContent]) -> ReadTable:
     try:
         sheet = read_csv(content, max_rows=MAX_ROWS + HEADER_WITHIN, max_columns=MAX_COLUMNS)
     except ParseError as error:
-        return _unreadable(in_language(error.ja, error.en))
+        return _unreadable(shown(error.text))
     rows = [tuple(_unguarded(str(value)) for value in row) for row in sheet.rows]
     return read_rows([SheetRow(number=number, values=row) for number, row in enumerate(rows, 1)], known)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hub.core.texts import Text
 from review.masters.content import ItemContent
 from review.rules.content.criteria import rules_of
 from review.rules.content.curated_patterns import pattern_problem
 from review.rules.registry import UnknownRuleError, get_rule
-from review.types import Text
 
 # Any style rule takes it: the number of places from which it speaks.
 COMMON_PARAMS = frozenset({"at_least", "severity"})

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from hub.core.languages import in_language
+from hub.core.languages import in_language, shown
 from knowledge.types.notices import Notice
 from review.masters.content import ItemChange
 from review.masters.imports import MasterImport
@@ -154,7 +154,7 @@ def remark_out(remark: Remark) -> RemarkOut:
         code=remark.code,
         field=remark.field,
         weight=remark.weight,
-        message=in_language(remark.message.ja, remark.message.en),
+        message=shown(remark.message),
         decided_by=remark.decided_by,
         model=remark.model or None,
         rewording=remark.rewording or None,
@@ -167,7 +167,7 @@ def lint_out(code: str, version: int, remarks: Sequence[Remark], notices: Sequen
         code=code,
         version=version,
         remarks=[remark_out(each) for each in remarks],
-        notices=[{"code": each.code, "text": in_language(each.ja, each.en)} for each in notices],
+        notices=[{"code": each.code, "text": shown(each)} for each in notices],
     )
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, check_json
 from hub.core.errors import InvalidInput
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.text.folding import normalise
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
 from review.masters.columns import CHOICES, COLUMNS, CRITERIA_COLUMNS, NEEDED, code_of, field_named, label_of, title_of
@@ -122,7 +122,7 @@ def _read_body(rows: list[SheetRow], columns: Mapping[str, int], known: Mapping[
 def _lint_problems(row: int, item: ItemContent) -> Iterator[RowProblem]:
     for remark in lint_item(item):
         if remark.weight is Weight.ERROR:
-            message = in_language(remark.message.ja, remark.message.en)
+            message = shown(remark.message)
             yield RowProblem(row=row, column=title_of(remark.field), message=message)
 
 
@@ -188,7 +188,7 @@ def _criterion(field: str, text: str) -> object:
             return read_threshold(text)
         return from_cell(field, text) if field in LIST_CRITERIA else _text(field, text)
     except CellError as error:
-        raise _WrongCell(field, in_language(error.text.ja, error.text.en)) from error
+        raise _WrongCell(field, shown(error.text)) from error
 
 
 def _error_value(text: str) -> str:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from hub.core.bounds import LONG_TEXT
 from hub.core.errors import InvalidInput, LimitExceeded
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.parsers import tables
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_workbook
@@ -89,7 +89,7 @@ def _open(content: bytes) -> dict[str, Rows]:
     except ParseError as error:
         if error.code in _NO_WORKBOOK:
             raise _not_ours() from error
-        raise LimitExceeded("{reason}", reason=in_language(error.ja, error.en)) from error
+        raise LimitExceeded("{reason}", reason=shown(error.text)) from error
     return {sheet.title: sheet.rows for sheet in sheets}
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from review.types import RuleInput, RuleOutcome, Text
+from hub.core.texts import Text
+from review.types import RuleInput, RuleOutcome
 
 RuleFunction = Callable[[RuleInput], RuleOutcome]
 

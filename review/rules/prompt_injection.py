@@ -18,11 +18,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from hub.core.texts import Text
 from knowledge.text.folding import fold_case
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at
 from review.rules.registry import rule
-from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "injection.json"
 _INVISIBLE = re.compile(

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
+from hub.core.texts import Text
 from hub.core.time_limit import TimeOver, limit_cpu
 from review.rules.base import Rule, RuleCrash, RuleFunction
-from review.types import RuleInput, RuleOutcome, Text
+from review.types import RuleInput, RuleOutcome
 
 logger = logging.getLogger(__name__)
 

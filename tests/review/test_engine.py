@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hub.core.texts import Text
 from review.judging import engine
 from review.judging.engine import CheckSpec, judge, overall_verdict, unique_findings
 from review.rules.base import RuleCrash
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, Text, Verdict
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, Verdict
 
 TARGET = RuleInput(text="本文", title="題", document_type="basic_design", sections=(), blocks=())
 TEXT = Text(ja="説明", en="text")

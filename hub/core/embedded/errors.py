@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
+
 
 class EmbeddedServerError(Exception):
     """An embedded server can't do its work; the message says what is wrong, where, and what to do.
 
-    ``en`` and ``ja`` hold the same message; ``str()`` gives the English one.
+    ``text`` holds it in both languages; ``str()`` gives the English one.
     """
 
     def __init__(self, *, en: str, ja: str) -> None:
         super().__init__(en)
-        self.en = en
-        self.ja = ja
+        self.text = Text(ja=ja, en=en)

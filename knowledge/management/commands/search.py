@@ -10,7 +10,7 @@ from typing import Any
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
-from hub.core.languages import in_language
+from hub.core.languages import shown
 from knowledge.search.highlights import best_window
 from knowledge.search.schemas import search_out
 from knowledge.search.sources import search_sources
@@ -63,7 +63,7 @@ class Command(HubCommand):
             if not json and not query.level.includes(SearchDetail.HIGHLIGHTS):
                 query = replace(query, detail=SearchDetail.HIGHLIGHTS)
             result = search_sources(local_principal(token), query, source=SearchSource(options["source"]))
-            remarks = [in_language(notice.ja, notice.en) for notice in result.notices]
+            remarks = [shown(notice) for notice in result.notices]
         if json:
             self.print_json(search_out(result, next_cursor=None))
             return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
 from knowledge.text.outline import contents_ids
 from knowledge.types.requirements import Article
 from review.rules.compliance.compliance_reading import Reading, Treatment, obliging, read_articles
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 NOT_ADDRESSED = "compliance.article_not_addressed"
 ELEMENT_MISSING = "compliance.required_element_missing"

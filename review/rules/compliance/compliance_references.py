@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
 from knowledge.text.outline import place
 from knowledge.types.requirements import Article
 from review.rules.prose import read_prose
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 UNKNOWN = "compliance.unknown_article"
 NO_REFERENCES = Text(

@@ -8,6 +8,7 @@ from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
+from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import conventions as identifier_conventions
 from knowledge.text.identifiers import read_families
@@ -16,7 +17,7 @@ from knowledge.text.tables import read_tables
 from review.rules.prose import is_polite, read_prose
 from review.rules.registry import rule
 from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "abbreviations.json"
 # Letters of names such as SRV-01, WPF/XAML paths, MS-DOS and version strings are parts of something longer.

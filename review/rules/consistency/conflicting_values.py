@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
+from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
 from knowledge.text.outline import bare_title, place
 from knowledge.types.documents import Section
@@ -15,7 +16,7 @@ from review.rules.consistency.quantities import Quantity, amounts, conventions, 
 from review.rules.prose import read_prose
 from review.rules.registry import rule
 from review.rules.traceability.across import kind_name
-from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 Group = tuple[str, str, str, str]
 Values = frozenset[Decimal]

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind
-from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft
 
 _EXPECTED = re.compile(r"期待|想定結果|expected", re.IGNORECASE)
 _STATUS = re.compile(r"^\s*([1-5][0-9]{2})(?![0-9])")

@@ -6,12 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from knowledge.text.outline import place
 from review.rules.consistency.lexemes import Occurrence
 from review.rules.consistency.shipped_terms import terminology
 from review.rules.consistency.spellings import Kind, Spellings, variants
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _KIND_NAMES = {
     Kind.LONG_VOWEL: Text(ja="長音の有無", en="long vowel mark"),

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
+from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.numerals import read_numeral
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _TOTAL = re.compile(r"(?:総)?合計(?:\s*[(（].*)?|総計|計|total", re.IGNORECASE)
 _SUBTOTAL = re.compile(r"小計|中計|subtotal", re.IGNORECASE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from hub.core.texts import Text
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
 from knowledge.text.outline import contents_ids
@@ -12,7 +13,7 @@ from knowledge.types.requirements import Topic
 from review.rules.prose import is_polite
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 MISSING = "coverage.missing_topic"
 EMPTY = "coverage.empty_section"

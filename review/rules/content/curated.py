@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hub.core.texts import Text
 from knowledge.text.outline import apparatus, bare_title, inside, place
 from knowledge.types.documents import Section
 from review.rules.content.curated_patterns import compiled, occurrences
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 ELEMENT = "coverage.required_element"
 REQUIRED = "pattern.required"

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from hub.core.patterns import PatternRefused, StoredPattern, stored_pattern
-from review.types import Span, Text
+from hub.core.texts import Text
+from review.types import Span
 
 MAX_LENGTH = 500
 STRETCH = 400

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_families import Role
 from knowledge.text.identifiers import read_families
@@ -19,7 +20,7 @@ from knowledge.types.documents import BlockKind, Section
 from review.rules.prose import is_polite, read_prose
 from review.rules.registry import rule
 from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "requirements.json"
 _IDENTIFIER = re.compile(

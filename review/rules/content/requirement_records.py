@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from knowledge.text.identifier_families import Family, Mention, Role
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import bare_title
@@ -16,7 +17,7 @@ from knowledge.types.documents import Section
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
 from review.rules.traceability.identifier_places import listed, mention_spans
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _FIELD = re.compile(r"^[ \t]*[-*+][ \t]+\**(?P<label>[^\s:：*][^:：*\n]{0,15})\**[ \t]*[:：]", re.MULTILINE)
 # Columns in which an empty cell is something left out; an empty 備考 is not.

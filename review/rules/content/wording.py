@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from hub.core.texts import Text
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.sentences import sentences_around
@@ -20,7 +21,7 @@ from knowledge.text.tables import read_tables
 from review.rules.morphology import Word, read_words
 from review.rules.prose import Prose, Segment, is_polite, read_prose
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "wording.json"
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
+from hub.core.texts import Text
 from knowledge.text.dates import find_days, first_day
 from knowledge.text.folding import narrow
 from knowledge.text.outline import apparatus, inside, place
@@ -15,7 +16,7 @@ from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.history.edition import Stated, read_edition
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _UNTIL = re.compile(r"\s*+(?:\([月火水木金土日]\))?\s*+(?:〜|~|から|–|—|-)\s*+")
 # What had happened by a day was written on that day or later; deadlines and plans lie ahead by nature.

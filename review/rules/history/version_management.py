@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
 from knowledge.text.outline import is_history
 from review.rules.history.edition import Edition, HistoryEntry, Stated, read_edition
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 MISMATCH = "document.version_mismatch"
 

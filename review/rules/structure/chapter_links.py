@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_families import Mention, rows_with
 from knowledge.text.identifiers import read_families
@@ -14,7 +15,7 @@ from knowledge.types.documents import Section
 from review.rules.registry import rule
 from review.rules.structure.headings import hidden_headings
 from review.rules.traceability.identifier_places import listed, mention_spans
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 _CHAPTER = re.compile(r"^[\s*第]*(?P<number>[0-9]{1,2}(?:\.[0-9]{1,2})*)\s*(?:章|節|[.．\s])")
 

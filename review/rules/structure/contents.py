@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.numbering import heading_number
 from knowledge.text.outline import bare_title, contents_ids, is_history
@@ -16,7 +17,7 @@ from knowledge.types.documents import BlockKind, Section
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
 from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _PAGE = re.compile(r"(?<![\s.．…‥・\-|])[\s.．…‥・\-|]++(?:[0-9]{1,4}|[ivx]{1,5})\s*+$")
 _MARK = re.compile(r"^[ \t]*(?:[-*+]\s+|\|\s*)")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
 from knowledge.text.tables import read_tables
@@ -16,7 +17,7 @@ from review.rules.registry import rule
 from review.rules.structure.headings import hidden_headings
 from review.rules.traceability.across import kind_name, kind_of
 from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _NUMBER = r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}"
 _REFERENCE = re.compile(

@@ -6,12 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 
+from hub.core.texts import Text
 from knowledge.text.outline import place
 from review.rules.prose import is_polite
 from review.rules.registry import rule
 from review.rules.structure.captions import Numbered, read_captions
 from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 NO_CAPTIONS = Text(ja="番号付きの図表がありません。", en="The document has no numbered figures or tables.")
 _CONTINUED = ("続き", "つづき", "1/2", "2/2", "再掲")

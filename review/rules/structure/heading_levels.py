@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hub.core.texts import Text
 from knowledge.types.documents import Section
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 NO_HEADINGS = Text(ja="見出しがありません。", en="The document has no headings.")
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby, pairwise
 
+from hub.core.texts import Text
 from review.rules.registry import rule
 from review.rules.structure.headings import (
     Number,
@@ -17,7 +18,7 @@ from review.rules.structure.headings import (
     runs_of,
     with_hidden,
 )
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 NO_NUMBERS = Text(ja="番号付きの見出しがありません。", en="The document has no numbered headings.")
 

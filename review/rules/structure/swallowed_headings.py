@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
 from review.rules.registry import rule
 from review.rules.structure.headings import (
     NumberedHeading,
@@ -12,7 +13,7 @@ from review.rules.structure.headings import (
     with_hidden,
 )
 from review.rules.structure.numbering import NO_NUMBERS
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 
 @rule(

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec
 
+from hub.core.texts import Text
 from review.rules.registry import rule
 from review.rules.style.grouping import grouped
 from review.rules.style.places import Mark, Place
 from review.rules.style.reading import StyleText, Unit, UnitKind, read_markdown
-from review.types import RuleInput, RuleOutcome, Severity, Text
+from review.types import RuleInput, RuleOutcome, Severity
 
 RUNNING_TEXT = (UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION)
 EVERYTHING = tuple(UnitKind)

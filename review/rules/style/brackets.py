@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import JAPANESE_LETTER, Unit, UnitKind
-from review.types import Text
 
 _PAIRS = ("「」", "『』", "（）", "()", "［］", "[]", "【】", "〈〉", "《》", "〔〕", "{}", "<>", '""', "''", "“”")
 _WIDE = {"(": "（", ")": "）", "[": "［", "]": "］"}

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from sudachipy import SplitMode
 
+from hub.core.texts import Text
 from knowledge.text.morphology import tokenizer
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Token, Unit
-from review.types import Text
 
 _NOT = (
     r"(?:無い|無く|無かっ|ない|なく|なかっ|なかろ|なけれ|ありませ|あるまい|ございませ"

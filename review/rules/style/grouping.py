@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hub.core.texts import Text
 from knowledge.text.outline import place as section_title
 from review.rules.style.places import Place
-from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft
 
 _PLACES_SHOWN = 20
 _EXAMPLE_WIDTH = 20

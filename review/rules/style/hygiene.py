@@ -6,11 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from review.rules.style.base import EVERYTHING, Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Unit
-from review.types import Text
 
 _ZERO_WIDTH = re.compile("[\u200b\u200c\u2060\ufeff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from sudachipy import SplitMode
 
+from hub.core.texts import Text
 from knowledge.text.morphology import tokenizer
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Unit
-from review.types import Text
 
 # No word is longer; Sudachi refuses a run that is very long.
 _LONGEST = 100

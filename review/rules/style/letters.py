@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import JAPANESE, Unit, UnitKind
-from review.types import Severity, Text
+from review.types import Severity
 
 _JOYO_FILE = Path(__file__).resolve().parents[2] / "data" / "joyo_kanji.txt"
 _KANJI = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import JAPANESE, Unit
-from review.types import Text
 
 _WIDE = f"{JAPANESE}「」『』（）［］【】〈〉《》、。・！？〜～：；…"
 _FULL = {"!": "！", "?": "？", ":": "：", "~": "〜", "･": "・"}

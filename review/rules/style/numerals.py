@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from knowledge.text.numerals import read_numeral
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Unit
-from review.types import Severity, Text
+from review.types import Severity
 
 _KANJI_DIGITS = "一二三四五六七八九十百千"
 # Counting with these, any number may stand: so it is written in digits. 一 alone is left where words are made with it.

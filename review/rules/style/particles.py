@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from knowledge.text.sentences import CLOSING, OPENING
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Sentence, Token, Unit
-from review.types import Text
 
 _COMMAS = frozenset("、，,")
 

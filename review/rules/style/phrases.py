@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from hub.core.texts import Text
 from knowledge.text.sentences import OPENING
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Token, Unit
-from review.types import Text
 
 _DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "style.json"
 # 表示を行う is 表示する; in テストを行う and 会議を行う the noun names an event.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from review.types import Text
+from hub.core.texts import Text
 
 
 @dataclass(frozen=True, slots=True)

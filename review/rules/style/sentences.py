@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from knowledge.text.sentences import CLOSING, OPENING
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.markup import ADDRESS, PLACEHOLDER
 from review.rules.style.places import Mark
 from review.rules.style.reading import Sentence, Token, Unit, UnitKind
-from review.types import Text
 
 _NOMINAL = frozenset({"名詞", "代名詞", "接尾辞", "接頭辞", "記号"})
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from review.rules.style.base import Params, unit_rule
 from review.rules.style.markup import PLACEHOLDER
 from review.rules.style.places import Mark
 from review.rules.style.reading import JAPANESE, Unit, UnitKind
-from review.types import Text
 
 _PROSE = (UnitKind.BODY, UnitKind.LIST, UnitKind.CAPTION)
 _SPACE = "[ \u3000]+"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from review.rules.style.base import Params, text_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Token, Unit, UnitKind
-from review.types import Text
 
 
 @text_rule(

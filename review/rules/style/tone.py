@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
+from hub.core.texts import Text
 from review.rules.style.base import Params, text_rule
 from review.rules.style.places import Mark
 from review.rules.style.reading import Sentence, Token, Unit, UnitKind
-from review.types import Text
 
 _KIND_NAMES = {
     UnitKind.BODY: Text(ja="本文", en="running text"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
 from knowledge.text.identifier_families import Mention
 from knowledge.text.identifiers import read_families
@@ -14,7 +15,7 @@ from knowledge.text.tables import read_tables
 from review.rules.registry import rule
 from review.rules.traceability.across import as_input, families_in, related_spans
 from review.rules.traceability.identifier_places import home, listed, name_of, same_thing
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _BESIDE = re.compile(r"\s*+[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]")
 # A remark beside an id is no name.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+from hub.core.texts import Text
 from knowledge.text.identifier_families import Family, Mention
 from knowledge.text.identifier_shapes import number_of, renumbered
 from knowledge.text.identifiers import read_families
@@ -13,7 +14,7 @@ from knowledge.text.tables import Table, read_tables
 from review.rules.registry import rule
 from review.rules.traceability.identifier_places import home, listed, mention_spans, name_of, same_thing
 from review.rules.traceability.traceability import NO_DEFINITIONS
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 _FEWEST_FOR_A_SERIES = 3
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from hub.core.texts import Text
 from knowledge.text.identifier_families import Family, Mention, Role, rows_with
 from knowledge.text.identifier_shapes import prefix_of
 from knowledge.text.identifiers import read_families
@@ -14,7 +15,7 @@ from knowledge.text.tables import Row, Table, read_tables
 from review.rules.prose import read_prose
 from review.rules.registry import rule
 from review.rules.traceability.across import is_requirement
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft, Text
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 NO_UPSTREAM = "traceability.no_upstream_reference"
 INCONSISTENT = "traceability.inconsistent_mapping"

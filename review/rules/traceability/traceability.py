@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from hub.core.texts import Text
 from knowledge.text.identifier_families import Family, Mention, Role
 from knowledge.text.identifier_shapes import prefix_of
 from knowledge.text.identifiers import read_families
@@ -24,7 +25,7 @@ from review.rules.traceability.across import (
     upstream,
 )
 from review.rules.traceability.identifier_places import home, listed, mention_spans
-from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, SuggestionDraft, Text
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, SuggestionDraft
 
 NO_IDENTIFIERS = Text(
     ja="要件 ID などの識別子がありません。", en="The document has no identifiers such as requirement ids."

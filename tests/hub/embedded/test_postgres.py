@@ -215,7 +215,7 @@ def test_a_start_that_fails_shows_the_end_of_the_log_and_holds_nothing(postgres:
     server = EmbeddedPostgres(postgres.home, tuning={"shared_buffers": "たくさん"})
     with pytest.raises(EmbeddedServerError, match=r"(?s)did not start.*server\.log.*shared_buffers") as failed:
         server.ensure()
-    assert "起動しませんでした" in failed.value.ja
+    assert "起動しませんでした" in failed.value.text.ja
     assert not server.is_held
 
 

@@ -140,7 +140,7 @@ def test_a_refusal_is_told_with_its_reason(bedrock, code, error):
     embedder.stubber.add_client_error("invoke_model", code, service_message="model access is off")
     with pytest.raises(error, match="model access is off") as caught:
         embedder.embed_query("質問")
-    assert "Bedrock" in caught.value.ja
+    assert "Bedrock" in caught.value.text.ja
 
 
 @pytest.mark.parametrize("answer", [{}, {"embedding": [1.0, 2.0]}, {"embedding": [0.0] * 1024}, {"embedding": "x"}])

@@ -225,7 +225,7 @@ def test_a_refused_key_is_not_tried_again_and_not_shown(server, make) -> None:
         make().embed_query("申請")
 
     assert len(server.requests) == 1
-    assert KEY not in caught.value.en + caught.value.ja
+    assert KEY not in caught.value.text.en + caught.value.text.ja
 
 
 def test_a_refused_request_gives_the_servers_reason_at_once(server, make) -> None:

@@ -45,7 +45,7 @@ def test_an_unknown_backend_lists_the_known_ones(tmp_path: Path) -> None:
     ) as caught:
         create_embedder("bundeld", model=None, cache_dir=tmp_path)
 
-    assert "bundeld" in caught.value.ja
+    assert "bundeld" in caught.value.text.ja
 
 
 def test_a_bundled_backend_refuses_another_model(tmp_path: Path) -> None:

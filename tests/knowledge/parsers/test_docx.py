@@ -171,7 +171,7 @@ def test_a_zip_without_a_document_is_corrupted(tmp_path: Path, parse: Parse) -> 
     with pytest.raises(ParseError) as caught:
         parse(save(source, tmp_path))
     assert caught.value.code == "corrupted"
-    assert "docx" in caught.value.ja
+    assert "docx" in caught.value.text.ja
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_errors_survive_the_way_back(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
         load_result(dump_error(parse_error("encrypted")))
 
-    assert (caught.value.code, caught.value.ja) == ("encrypted", parse_error("encrypted").ja)
+    assert (caught.value.code, caught.value.text.ja) == ("encrypted", parse_error("encrypted").text.ja)
 
 
 def test_the_child_s_reason_reaches_the_caller(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_more_pages_than_allowed_are_refused(tmp_path: Path, parse: Parse) -> No
     with pytest.raises(ParseError) as caught:
         parse(write(tmp_path, [PdfPage()] * 3), max_pages=2)
     assert caught.value.code == "too_many_pages"
-    assert "3" in caught.value.ja
+    assert "3" in caught.value.text.ja
 
 
 def test_a_truncated_pdf_is_corrupted_or_read_but_never_crashes(tmp_path: Path, parse: Parse) -> None:

@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from hub.core.texts import Text
 from knowledge.types.requirements import Topic
 from review.rules import RuleCrash, UnknownRuleError, get_rule, list_rules, registry, run_rules
-from review.types import RuleInput, RuleOutcome, Text
+from review.types import RuleInput, RuleOutcome
 from tests.review.markdown import rule_input
 
 CONTRACT_IDS = {
