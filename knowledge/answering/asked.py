@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from knowledge.answering.sentences import PlacedSentence, cells_of
+from knowledge.answering.sentences import PlacedSentence
 from knowledge.answering.support import Terms, numbers_of, terms_of
+from knowledge.text.codes import kind_of, names_in
 from knowledge.text.dates import find_dates
 from knowledge.text.folding import fold_terms
 from knowledge.text.outline import bare_title
+from knowledge.text.tables import cells_of
 
 _NUMBER = re.compile(
     r"何\s*(?:[秒分時日週月年件人名個回台円割点度桁部本枚校社通箱冊%]|か[所月]|文字|ページ|パーセント)|いつ(?!も)|いく[つら]"
@@ -23,11 +24,7 @@ _MEANING = re.compile(
     r"|what (?:is|are|does) (?:an? |the )?(?P<en>.{1,40}?)(?: mean| stand for)?\s*\??\Z"
 )
 _DEFINES = re.compile(r"(?:をいう|を指す|を意味する|のこと(?:である|です)?|means|stands for)[^。]{0,3}\Z")
-# Letters with digits: JB032, FR-001, T-12a. The digit is looked for behind a letter only: behind each character it
-# would take the square of the length.
-_CODE = re.compile(r"(?<![a-z0-9])(?=[a-z][^0-9\s]{0,200}[0-9])[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*(?![a-z0-9])")
 _LEAST_HEADING = 2
-_KIND = re.compile(r"[^0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +49,18 @@ class Asked:
         heading = fold_terms(bare_title(one.hit.section_path[-1])).strip("()「」【】 ") if one.hit.section_path else ""
         if len(heading) >= _LEAST_HEADING and heading in self.text:
             return heading
-        named = self.codes.intersection(codes_in(f"{heading}\n{one.label}"))
+        named = self.codes.intersection(names_in(fold_terms(f"{heading}\n{one.label}")))
         return "" if one.is_label else "".join(sorted(named))
 
     def has_code(self, one: PlacedSentence) -> bool:
         """Tell whether a sentence, or the label above it, has one of the codes."""
-        return not self.codes.isdisjoint(codes_in(f"{one.text}\n{one.label}"))
+        return not self.codes.isdisjoint(names_in(fold_terms(f"{one.text}\n{one.label}")))
 
     def is_beside(self, one: PlacedSentence) -> bool:
         """Tell whether a sentence is about other codes of these kinds: JB031 where JB032 is asked for."""
-        kinds = {_kind(code) for code in self.codes}
-        found = set(codes_in(one.text)) or set(codes_in(one.label))
-        return found.isdisjoint(self.codes) and any(_kind(code) in kinds for code in found)
+        kinds = {kind_of(code) for code in self.codes}
+        found = set(names_in(fold_terms(one.text))) or set(names_in(fold_terms(one.label)))
+        return found.isdisjoint(self.codes) and any(kind_of(code) in kinds for code in found)
 
     def is_explained_by(self, one: PlacedSentence) -> bool:
         """Tell whether a sentence says what the word means that is asked for."""
@@ -87,7 +84,7 @@ def read_question(question: str) -> Asked:
     meaning = _MEANING.match(folded)
     return Asked(
         terms=terms_of(question),
-        codes=frozenset(codes_in(question)),
+        codes=frozenset(names_in(folded)),
         text=folded,
         meaning_of=(meaning["ja"] or meaning["en"] or "").strip() if meaning else "",
         wants_number=_NUMBER.search(folded) is not None,
@@ -98,14 +95,3 @@ def read_question(question: str) -> Asked:
 def _tells_time(text: str) -> bool:
     folded = fold_terms(text)
     return bool(find_dates(folded)) or _CLOCK.search(folded) is not None
-
-
-def codes_in(text: str) -> Iterator[str]:
-    """Yield the codes of a text, folded."""
-    return (found[0] for found in _CODE.finditer(fold_terms(text)))
-
-
-def _kind(code: str) -> str:
-    """What codes of one kind have in common: what stands before their first digit."""
-    begin = _KIND.match(code)
-    return begin[0] if begin else ""

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from knowledge.answering.types import Citation
+from knowledge.text.codes import is_name
+from knowledge.text.folding import fold_terms
 from knowledge.text.sentences import sentence_spans
+from knowledge.text.tables import cells_of
 from knowledge.types.search import Hit
 
 # A new line starts something new when it begins like a heading, a list item, a table row, a quote or a fence, and
@@ -25,10 +28,8 @@ _NO_STATEMENT = re.compile(
 _LEAST_CHARACTERS = 6
 _ROW = re.compile(r"[ \t　]*\|")
 _RULER = re.compile(r"[|\s:\-]*-[|\s:\-]*\Z")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
 # 要件ID：FR-001 on a line of its own says what the next lines are about.
-_CODE = r"[A-Za-zＡ-Ｚａ-ｚ][0-9０-９A-Za-zＡ-Ｚａ-ｚ.\-‐－_]*[0-9０-９][A-Za-z]?"
-_LABEL = re.compile(rf"[^。|:：\n]{{1,20}}[:：][ \t　]*{_CODE}\s*\Z")
+_LABEL = re.compile(r"[^。|:：\n]{1,20}[:：][ \t　]*(?P<code>\S+)\s*\Z")
 # A table of two columns lists names and values, its first row as well; others have a header.
 _LEAST_COLUMNS = 3
 
@@ -83,7 +84,8 @@ def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
             continue
         if _NO_STATEMENT.match(content, begin, stop):
             continue
-        if _LABEL.match(stated := content[begin:stop].strip()):
+        stated = content[begin:stop].strip()
+        if (named := _LABEL.match(stated)) and is_name(fold_terms(named["code"])):
             label = stated
         for start, end in [(begin, stop)] if is_row else sentence_spans(content, begin, stop):
             if placed := _trimmed(hit, start, end):
@@ -91,20 +93,11 @@ def sentences_of(hit: Hit) -> Iterator[PlacedSentence]:
 
 
 def header_of(hit: Hit) -> str:
-    """The header of the table that a passage goes on with; empty when it begins with something else.
-
-    >>> cells_of("| 項目 | 値 |")
-    ['項目', '値']
-    """
+    """The header of the table that a passage goes on with; empty when it begins with something else."""
     lines = hit.context_prefix.splitlines()
     rulers = [place for place, line in enumerate(lines) if _ROW.match(line) and _RULER.match(line)]
     is_told = bool(rulers) and rulers[0] > 0 and _ROW.match(hit.content) is not None
     return lines[rulers[0] - 1].strip() if is_told else ""
-
-
-def cells_of(row: str) -> list[str]:
-    """Cut a row of a table into its cells."""
-    return [cell.strip() for cell in _CELL_BORDER.split(row.strip().removeprefix("|").removesuffix("|"))]
 
 
 def _is_header(row: str, following: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hub.core.patterns import stored_pattern
@@ -13,7 +12,7 @@ from knowledge.text.identifier_families import Mention, rows_with
 from knowledge.text.identifier_shapes import prefix_of
 from knowledge.text.identifiers import read_families, read_matches
 from knowledge.text.structure import section_at
-from knowledge.text.tables import Row, read_tables
+from knowledge.text.tables import Row, cells_of, read_tables
 from knowledge.types.documents import BlockKind
 
 DEFINED, MENTIONED = 2, 1
@@ -74,8 +73,7 @@ def _label(source: SourceText, mention: Mention) -> str:
     line_end = source.text.find("\n", mention.end)
     rest = source.text[mention.end : line_end if line_end >= 0 else len(source.text)]
     if source.kind(mention.start) is BlockKind.TABLE:
-        cells = [cell for cell in re.split(r"(?<!\\)\|", rest) if cell.strip(" *_`")]
-        rest = cells[0] if cells else ""
+        rest = next((cell for cell in cells_of(rest) if cell.strip("`")), "")
     return plain(rest, 200).strip(" :：-—_）)】]")
 
 

@@ -16,11 +16,12 @@ from django.db.models import BooleanField, F, Func, Q, QuerySet, TextField, Valu
 
 from knowledge.models import Chunk
 from knowledge.text.folding import normalise
+from knowledge.text.variants import NO_WIDTH
 
 # Brings a text to the form in which phrases are compared.
 SQUEEZED = (
     r"regexp_replace(regexp_replace(lower(normalize({}, NFKC)), '\s+', ' ', 'g'), "
-    r"'(?<![a-z0-9]) | (?![a-z0-9])|[\u00AD\u200B-\u200F\u2060\uFE00-\uFE0F\uFEFF\U000E0100-\U000E01EF]', '', 'g')"
+    rf"'(?<![a-z0-9]) | (?![a-z0-9])|[{NO_WIDTH}]', '', 'g')"
 )
 # Of a phrase so many letters are looked for first, and of all phrases together no more than PostgreSQL can keep
 # expressions for in one connection (32).

@@ -1,4 +1,10 @@
-"""Find codes (FR-001), articles (第3条) and captions (表4.2-1) in folded text, which stay whole as terms. Pure."""
+"""Codes in folded text (`fold_terms`): what joins letters and digits to one name, by itself or by signs. Pure.
+
+``CODE`` is all that signs join (FR-001, hub.core.errors, 3.2.1), a term of search. What of that has letters and digits
+is an identifier, which names one thing; so does a name without a sign (JB032), which `names_in` yields with them.
+Articles (第3条) and captions (表4.2-1) stay whole as codes do. Which identifiers a document defines, by schemes of its
+own, is read in `knowledge.text.identifiers`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +31,38 @@ LETTERS_WITH_DIGITS = re.compile(r"(?<![a-z0-9])(?:[a-z]++[0-9]|[0-9]++[a-z])[a-
 _BETWEEN_CODES = re.compile(r"[/:@+#]+")
 # What names one thing: letters and digits joined by a sign. A mere number or two joined words are not.
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])[a-z0-9]++(?:[-_.]++[a-z0-9]++)+")
+
+
+# Letters first, then digits: JB032, FR-001, T-12a. The first digit is looked for so far only, since looking to the end
+# from each part would take the square of the length.
+_NAME = re.compile(
+    r"(?<![a-z0-9])(?=[a-z]{1,100}+(?:[-_.][a-z]{1,100}+){0,9}+[-_.]?[0-9])[a-z][a-z0-9]*(?:[-_.][a-z0-9]+)*(?![a-z0-9])"
+)
+_KIND = re.compile(r"[^0-9]+")
+
+
+def names_in(folded: str) -> Iterator[str]:
+    """Yield what letters and digits name, with signs or without: fr-001, jb032, t-12a.
+
+    >>> list(names_in("jb032とfr-001、第3条、3.2.1、a.b"))
+    ['jb032', 'fr-001']
+    """
+    return (found[0] for found in _NAME.finditer(folded))
+
+
+def is_name(folded: str) -> bool:
+    """Whether the whole text is one such name."""
+    return _NAME.fullmatch(folded) is not None
+
+
+def kind_of(name: str) -> str:
+    """Return what names of one kind have in common: what stands before their first digit.
+
+    >>> kind_of("fr-001"), kind_of("jb032")
+    ('fr-', 'jb')
+    """
+    begin = _KIND.match(name)
+    return begin[0] if begin else ""
 
 
 def codes_in(folded: str) -> Iterator[str]:

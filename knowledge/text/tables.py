@@ -64,6 +64,15 @@ def read_table(text: str, block: Block) -> Table | None:
     return None
 
 
+def cells_of(line: str) -> list[str]:
+    """Return the texts of the cells of one line, or of what follows a place in it.
+
+    >>> cells_of("| 項目 | `a|b` | **値** |")
+    ['項目', '`a|b`', '値']
+    """
+    return [cell.text for cell in _row(line, 0, len(line)).cells]
+
+
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     position = start
     for line in text[start:end].splitlines(keepends=True):

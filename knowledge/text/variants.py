@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 
-# NUL, soft hyphen, zero-width and bidirectional controls, word joiners, byte order marks, variation selectors.
-NO_WIDTH = "\0\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
-WITHOUT_WIDTH = re.compile(f"[{NO_WIDTH}]+")
+INVISIBLE = "\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+"""Soft hyphen, zero-width and bidirectional controls, word joiners, byte order marks: the inside of a class."""
+NO_WIDTH = f"{INVISIBLE}\ufe00-\ufe0f\U000e0100-\U000e01ef"
+"""What is invisible, and variation selectors: the inside of a class."""
+WITHOUT_WIDTH = re.compile(f"[\0{NO_WIDTH}]+")
 # The common shape, and behind it the others.
 _SHAPES = """
 亜亞 悪惡 圧壓 囲圍 医醫 為爲 壱壹 隠隱 栄榮 営營 衛衞 駅驛 円圓 塩鹽 縁緣 艶艷 応應 欧歐 殴毆

@@ -22,12 +22,13 @@ from hub.core.texts import Text
 from knowledge.text.folding import fold_case
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at
+from knowledge.text.variants import INVISIBLE
 from review.rules.registry import rule
 from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "injection.json"
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+    f"[{INVISIBLE}\u034f\u115f\u1160\u17b4\u17b5\u206a-\u206f\U000e0000-\U000e007f]"  # fillers, old controls, tags
 )
 _TAGGED = re.compile("[\U000e0020-\U000e007e]{4,}")
 _COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL)

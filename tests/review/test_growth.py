@@ -45,7 +45,6 @@ READERS = (
 PROGRAMS = ("knowledge.graph.cypher.child",)
 MODULES = (
     "knowledge.index.analysis",
-    "knowledge.text.codes",
     "knowledge.parsers.concealed",
     "knowledge.index.segments",
     "knowledge.parsers.markdown",

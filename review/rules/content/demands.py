@@ -23,7 +23,8 @@ from review.rules.traceability.identifier_places import listed
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 _DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "requirements.json"
-_IDENTIFIER = re.compile(
+# Numbers that measure nothing: of identifiers, editions and headings.
+_NO_FIGURE = re.compile(
     r"[A-Z]{1,6}(?:-[A-Z]{1,6}){0,8}-[0-9]+|(?:v|(?<![0-9]))[0-9]++(?:\.[0-9]++){1,3}(?=\s|$)|^#+\s*[0-9.]+",
     re.MULTILINE,
 )
@@ -143,7 +144,7 @@ def _is_demand(path: tuple[str, ...]) -> bool:
 
 
 def _has_figure(text: str) -> bool:
-    plain = _IDENTIFIER.sub(" ", narrow(text))
+    plain = _NO_FIGURE.sub(" ", narrow(text))
     return bool(_patterns()["number"].search(plain) or _patterns()["elsewhere"].search(plain))
 
 
