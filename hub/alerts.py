@@ -28,7 +28,7 @@ from hub.core.shared_measures import MCP_FAILURES, total
 from knowledge.documents.workers import worker_is_alive
 from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus
-from knowledge.storage.blobs import pending_removals
+from knowledge.storage import pending_removals
 from mcp_bridge.threads import in_thread
 from review.models import Review
 from review.models.reviews import UNFINISHED

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import Unavailable
-from knowledge.embedders.base import EmbeddingError
+from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import active_embedding_set, get_embedder
 from knowledge.storage import get_blob_store
 

@@ -17,9 +17,7 @@ from knowledge.ingest import pipeline
 from knowledge.ingest.stages import unindex
 from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalEntry
 from knowledge.models.documents import IN_WORK
-from knowledge.storage import get_blob_store
-from knowledge.storage.blobs import pending_removals, remove_pending_bytes
-from knowledge.storage.store_owner import unknown_names
+from knowledge.storage import get_blob_store, pending_removals, remove_pending_bytes, unknown_names
 
 SEARCHABLE = (DocumentStatus.READY, DocumentStatus.NEEDS_OCR)
 

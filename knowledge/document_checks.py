@@ -26,7 +26,7 @@ from knowledge.ontology.queries import topics_for
 from knowledge.ontology.rdf_writing import graph_of
 from knowledge.ontology.reasoning import InferenceType, reason
 from knowledge.ontology.vocabulary import expand, prefixes_of
-from knowledge.search.single_document import nearest_within
+from knowledge.search import nearest_within
 from knowledge.types.documents import Block, Section
 from knowledge.types.requirements import Topic
 

@@ -19,7 +19,7 @@ from knowledge.index import lexical_upkeep
 from knowledge.index.warm_up import warm_up
 from knowledge.ingest import figure_descriptions, graph, pipeline
 from knowledge.ontology import shape_checks
-from knowledge.sources.private_copies import prune_private_folders
+from knowledge.sources import prune_private_folders
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)

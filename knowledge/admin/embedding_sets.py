@@ -23,7 +23,7 @@ from hub.admin_site.pages import render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
 from knowledge.admin.chunking_form import ChunkingForm
-from knowledge.embedders.registry import KNOWN_BACKENDS
+from knowledge.embedders import KNOWN_BACKENDS
 from knowledge.embedding_sets import comparisons, sets, switching
 from knowledge.embedding_sets.schemas import comparison_out
 from knowledge.embedding_sets.sets import SetDraft, SetState

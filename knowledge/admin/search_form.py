@@ -14,9 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.strict_json import read_json
 from knowledge.models import Collection, DocumentType
-from knowledge.search.asked import several
-from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS
-from knowledge.search.remote_collections import knowledge_base_config
+from knowledge.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS, knowledge_base_config, several
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchSource
 
 LIMITS = (10, 20, 50)

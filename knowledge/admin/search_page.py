@@ -24,8 +24,7 @@ from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_vers
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.admin.search_words import leg_name, told_explanation
 from knowledge.evaluation.saved_queries import cases_of, is_kept, question_of
-from knowledge.search.hybrid import search
-from knowledge.search.sources import search_sources
+from knowledge.search import search, search_sources
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 
 CHOSEN_DATASET = "hub_dataset"

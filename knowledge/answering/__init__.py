@@ -1,6 +1,28 @@
 """Answers from the documents: every sentence with the passages it stands on, or no answer."""
 
+from knowledge.answering.instructions import speaks_to_a_model
+from knowledge.answering.questions import answer_question, follow_question, walk_graph
+from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
+from knowledge.answering.sentences import sentences_of
 from knowledge.answering.service import answer, follow_answer
+from knowledge.answering.support import shared_words
 from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Citation, Question
 
-__all__ = ["Answer", "AnswerMode", "AnswerSentence", "Citation", "Question", "answer", "follow_answer"]
+__all__ = [
+    "Answer",
+    "AnswerMode",
+    "AnswerOut",
+    "AnswerSentence",
+    "Citation",
+    "Question",
+    "answer",
+    "answer_out",
+    "answer_question",
+    "answer_sentence_out",
+    "follow_answer",
+    "follow_question",
+    "sentences_of",
+    "shared_words",
+    "speaks_to_a_model",
+    "walk_graph",
+]

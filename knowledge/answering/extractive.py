@@ -12,9 +12,9 @@ from knowledge.answering.instructions import speaks_to_a_model
 from knowledge.answering.sentences import PlacedSentence, sentences_of
 from knowledge.answering.support import share_of, terms_of
 from knowledge.answering.types import AnswerSentence
-from knowledge.embedders.base import EmbeddingError
+from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of
-from knowledge.search.calibration import calibration_for
+from knowledge.search import calibration_for
 from knowledge.text.folding import fold_terms
 from knowledge.types.search import Hit
 

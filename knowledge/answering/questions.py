@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hub.access.principals import Principal, Scope
-from knowledge import answering
-from knowledge.answering import Answer, AnswerSentence, Question
+from knowledge.answering.service import answer, follow_answer
+from knowledge.answering.types import Answer, AnswerSentence, Question
 from knowledge.documents.filters import check_filters, check_search_filter
 from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 
@@ -14,7 +14,7 @@ from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 def answer_question(principal: Principal, question: Question) -> Answer:
     """Answer from what the caller may search. Raises what `follow_question` raises."""
     check_search_filter(principal, question.filter)
-    return answering.answer(principal, question)
+    return answer(principal, question)
 
 
 def follow_question(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
@@ -24,7 +24,7 @@ def follow_question(principal: Principal, question: Question) -> Iterator[Answer
     document type in the filter that is not there.
     """
     check_search_filter(principal, question.filter)
-    return answering.follow_answer(principal, question)
+    return follow_answer(principal, question)
 
 
 def walk_graph(principal: Principal, query: GraphQuery) -> GraphResult:

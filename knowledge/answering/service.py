@@ -18,8 +18,7 @@ from knowledge.answering.extractive import best_sentences
 from knowledge.answering.grounded import GroundedAnswer
 from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Question
 from knowledge.models import Document
-from knowledge.search.calibration import GOOD_EVIDENCE
-from knowledge.search.hybrid import search
+from knowledge.search import GOOD_EVIDENCE, search
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit, SearchQuery
 

@@ -12,12 +12,17 @@ from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.responses import server_sent_events
 from hub.rest.schemas import ShortText
-from knowledge.answering import Answer, AnswerSentence, Question
-from knowledge.answering.questions import answer_question as answer
-from knowledge.answering.questions import follow_question
-from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
-from knowledge.search.asked import FilterIn, search_filter
-from knowledge.search.query import MAX_QUERY_CHARS
+from knowledge.answering import (
+    Answer,
+    AnswerOut,
+    AnswerSentence,
+    Question,
+    answer_out,
+    answer_sentence_out,
+    follow_question,
+)
+from knowledge.answering import answer_question as answer
+from knowledge.search import MAX_QUERY_CHARS, FilterIn, search_filter
 
 router = Router()
 

@@ -9,13 +9,13 @@ from ninja import Field, Router, Schema
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.schemas import ShortText, ShortTexts
-from knowledge.answering.questions import walk_graph
+from knowledge.answering import walk_graph
 from knowledge.graph import schemas
 from knowledge.graph.cypher.query import MAX_PARAMETERS, MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery, query_knowledge_graph
 from knowledge.graph.schema import graph_schema
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.walk import Direction
-from knowledge.search.asked import named
+from knowledge.search import named
 
 router = Router()
 

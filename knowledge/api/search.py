@@ -9,11 +9,20 @@ from ninja import Field, Query, Router, Schema
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
-from knowledge.search.asked import FilterIn, search_filter
-from knowledge.search.context import get_chunk, neighbours
-from knowledge.search.query import MAX_QUERY_CHARS
-from knowledge.search.schemas import HitOut, SearchOut, hit_out, page_mark, page_position, search_out
-from knowledge.search.sources import search_sources
+from knowledge.search import (
+    MAX_QUERY_CHARS,
+    FilterIn,
+    HitOut,
+    SearchOut,
+    get_chunk,
+    hit_out,
+    neighbours,
+    page_mark,
+    page_position,
+    search_filter,
+    search_out,
+    search_sources,
+)
 from knowledge.types.search import PageMark, SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 
 router = Router()

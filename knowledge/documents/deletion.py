@@ -27,9 +27,7 @@ from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import remove_chunks, unindex
 from knowledge.models import Chunk, DeletionReceipt, Document, DocumentStatus, Figure, PendingBytes
 from knowledge.models.documents import IN_WORK
-from knowledge.storage import StorageUnavailable
-from knowledge.storage.blob_locks import lock_bytes
-from knowledge.storage.blobs import delete_bytes, remove_pending_bytes, remove_unused_blobs
+from knowledge.storage import StorageUnavailable, delete_bytes, lock_bytes, remove_pending_bytes, remove_unused_blobs
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from hub.core.errors import InvalidInput
 from hub.core.languages import shown
 from knowledge.documents.documents import changeable_document, get_document
 from knowledge.documents.workers import work_through
-from knowledge.embedders.base import EmbeddingError
+from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import active_embedding_set, embedder_of
 from knowledge.ingest import version_vectors
 from knowledge.models import Document, DocumentStatus, EmbeddingSet, EmbeddingSetStatus

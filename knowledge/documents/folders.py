@@ -29,8 +29,7 @@ from knowledge.documents.uploads import Upload, UploadOutcome, clean_path, creat
 from knowledge.documents.workers import work_through
 from knowledge.models import Document, DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from knowledge.sources import Listing, SourceFile, SourceReader, SourceUnavailable
-from knowledge.sources.folder import FolderReader, walk
+from knowledge.sources import FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable, walk
 from knowledge.types.chunks import ChunkOptions
 
 __all__ = ["FolderReport", "Pass", "Plan", "index_folder", "walk"]

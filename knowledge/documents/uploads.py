@@ -21,9 +21,7 @@ from knowledge.documents.policies import chunk_policy
 from knowledge.documents.reindexing import start_version, work_again
 from knowledge.graph.contribute import reclassify_document
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
-from knowledge.storage import get_blob_store
-from knowledge.storage.blob_locks import lock_bytes
-from knowledge.storage.blobs import expect_bytes, received_bytes
+from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes
 from knowledge.types.chunks import ChunkOptions
 
 MAX_PATH = 1000

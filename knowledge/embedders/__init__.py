@@ -14,10 +14,12 @@ from knowledge.embedders.base import (
     EmbeddingServerBusy,
     UnknownEmbedder,
     UnknownModel,
+    Vectors,
 )
-from knowledge.embedders.registry import create_embedder
+from knowledge.embedders.registry import KNOWN_BACKENDS, create_embedder
 
 __all__ = [
+    "KNOWN_BACKENDS",
     "Embedder",
     "EmbedderUnavailable",
     "EmbeddingError",
@@ -28,5 +30,6 @@ __all__ = [
     "EmbeddingServerBusy",
     "UnknownEmbedder",
     "UnknownModel",
+    "Vectors",
     "create_embedder",
 ]

@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.core.errors import HubError, Unavailable
 from hub.core.languages import shown
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
-from knowledge.embedders.base import EmbeddingError
+from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import chunks_of, embedder_of, lock_publications
 from knowledge.index.embedding import EMBED_BATCH, embed, write_embedded
 from knowledge.index.vectors import create_index

@@ -16,7 +16,7 @@ from hub.core.languages import shown
 from hub.core.queue import enqueue_on_commit
 from knowledge.documents.policies import policy_row
 from knowledge.documents.workers import POLL_S, worker_is_alive
-from knowledge.embedders.base import Embedder, EmbeddingError
+from knowledge.embedders import Embedder, EmbeddingError
 from knowledge.embedding_sets import builds, removal
 from knowledge.embedding_sets.builds import SetProgress, progress_of
 from knowledge.index.active_embedder import active_embedding_set, make_embedder

@@ -15,12 +15,10 @@ from hub.access.services import record_event
 from hub.core.errors import InvalidInput, NotFound
 from hub.evaluation.cases import RETRIEVAL, digest_of, retrieval_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.answering.sentences import sentences_of
-from knowledge.answering.support import shared_words
+from knowledge.answering import sentences_of, shared_words
 from knowledge.evaluation.retrieval import get_dataset, own_dataset
 from knowledge.evaluation.scoring import is_answer, search_of
-from knowledge.search.asked import asked_filter
-from knowledge.search.context import get_chunk
+from knowledge.search import asked_filter, get_chunk
 from knowledge.types.search import Hit, SearchMode, SearchQuery
 
 QUOTE_CHARS = 200

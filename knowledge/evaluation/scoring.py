@@ -13,9 +13,7 @@ from hub.core.languages import shown
 from hub.evaluation.metrics import ndcg_at, recall_at, reciprocal_rank_at
 from hub.evaluation.models import EvaluationCase
 from knowledge.models import EmbeddingSet
-from knowledge.search.asked import FilterIn, search_filter
-from knowledge.search.hybrid import search
-from knowledge.search.query import check_query
+from knowledge.search import FilterIn, check_query, search, search_filter
 from knowledge.text.folding import normalise
 from knowledge.types.search import Hit, SearchMode, SearchQuery
 

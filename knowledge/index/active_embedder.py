@@ -11,8 +11,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import Unavailable
-from knowledge.embedders.base import Embedder
-from knowledge.embedders.registry import create_embedder
+from knowledge.embedders import Embedder, create_embedder
 from knowledge.index.vectors import create_index
 from knowledge.models import ChunkPolicy, DocumentVersion, EmbeddingSet
 from knowledge.types.chunks import ChunkOptions

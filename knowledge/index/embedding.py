@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from knowledge.embedders.base import Embedder, Vectors
+from knowledge.embedders import Embedder, Vectors
 from knowledge.index.postings import write_postings
 from knowledge.index.vectors import write_vectors
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalEntry

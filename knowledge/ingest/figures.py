@@ -9,9 +9,7 @@ from pathlib import Path
 
 from hub.rest.uploads import temp_dir
 from knowledge.models import Blob, DocumentVersion, Figure
-from knowledge.storage import get_blob_store
-from knowledge.storage.blob_locks import lock_bytes
-from knowledge.storage.blobs import expect_bytes, received_bytes, remove_unused_blobs
+from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes, remove_unused_blobs
 from knowledge.types.documents import ParsedFigure
 
 

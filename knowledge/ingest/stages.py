@@ -15,8 +15,8 @@ from django.utils import timezone
 from hub.core import bus
 from hub.core.lease import Lease
 from hub.rest.uploads import temp_dir
-from knowledge.chunkers.registry import chunk_document
-from knowledge.embedders.base import Embedder, Vectors
+from knowledge.chunkers import chunk_document
+from knowledge.embedders import Embedder, Vectors
 from knowledge.graph.rows import insert_new
 from knowledge.index import embedding
 from knowledge.index.active_embedder import active_embedding_set, embedder_of, lock_publications, policy_id_of

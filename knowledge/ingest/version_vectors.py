@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from knowledge.embedders.base import Embedder
+from knowledge.embedders import Embedder
 from knowledge.index.active_embedder import policy_id_of
 from knowledge.index.embedding import EMBED_BATCH, embed, write_embedded
 from knowledge.models import Chunk, ChunkVector, Document, DocumentVersion, EmbeddingSet, EmbeddingSetStatus

@@ -1,1 +1,49 @@
 """Finding passages: analysis of the question, two legs, fusion, calibrated scores."""
+
+from knowledge.search.asked import FilterIn, Name, Names, asked_filter, named, search_filter, several
+from knowledge.search.calibration import GOOD_EVIDENCE, calibration_for
+from knowledge.search.context import get_chunk, neighbours
+from knowledge.search.highlights import best_window
+from knowledge.search.hybrid import search
+from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS, check_query
+from knowledge.search.remote_collections import ask_knowledge_base, knowledge_base_config
+from knowledge.search.retrieval import MAX_CONTEXT_CHUNKS, Retrieval, RetrievalStrategy, retrieve
+from knowledge.search.schemas import ExplanationOut, HitOut, SearchOut, hit_out, page_mark, page_position, search_out
+from knowledge.search.single_document import nearest_within, rank_within
+from knowledge.search.sources import search_sources
+
+__all__ = [
+    "GOOD_EVIDENCE",
+    "MAX_CONTEXT_CHUNKS",
+    "MAX_LIMIT",
+    "MAX_OFFSET",
+    "MAX_QUERY_CHARS",
+    "ExplanationOut",
+    "FilterIn",
+    "HitOut",
+    "Name",
+    "Names",
+    "Retrieval",
+    "RetrievalStrategy",
+    "SearchOut",
+    "ask_knowledge_base",
+    "asked_filter",
+    "best_window",
+    "calibration_for",
+    "check_query",
+    "get_chunk",
+    "hit_out",
+    "knowledge_base_config",
+    "named",
+    "nearest_within",
+    "neighbours",
+    "page_mark",
+    "page_position",
+    "rank_within",
+    "retrieve",
+    "search",
+    "search_filter",
+    "search_out",
+    "search_sources",
+    "several",
+]

@@ -10,7 +10,7 @@ from django.db import Error, transaction
 
 from hub.core.database import in_one_line, is_connection_lost
 from hub.core.errors import HubError
-from knowledge.embedders.base import EmbeddingError
+from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, embedder_of, find_active_set, policy_id_of
 from knowledge.index.analysis import analyse_query
 from knowledge.index.vectors import vector_literal

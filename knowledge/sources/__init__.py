@@ -9,11 +9,14 @@ from knowledge.sources.base import (
     SourceReader,
     SourceUnavailable,
 )
+from knowledge.sources.folder import FolderReader, walk
+from knowledge.sources.private_copies import prune_private_folders
 from knowledge.sources.registry import normal_location, open_source
 
 __all__ = [
     "FetchedFile",
     "FileUnreadable",
+    "FolderReader",
     "Heartbeat",
     "Listing",
     "SourceFile",
@@ -21,4 +24,6 @@ __all__ = [
     "SourceUnavailable",
     "normal_location",
     "open_source",
+    "prune_private_folders",
+    "walk",
 ]

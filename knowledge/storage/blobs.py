@@ -12,8 +12,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from knowledge.models import Blob, DocumentVersion, Figure, PendingBytes
-from knowledge.storage import get_blob_store
 from knowledge.storage.blob_locks import lock_bytes
+from knowledge.storage.registry import get_blob_store
 from knowledge.storage.store_owner import owns_store
 
 # What an upload under way has written is nobody's for minutes; remains of a broken one harm nobody for a week.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.db import connection
 
 from knowledge.models import Blob, PendingBytes
-from knowledge.storage import get_blob_store
+from knowledge.storage.registry import get_blob_store
 
 
 def this_database() -> str:

@@ -7,7 +7,7 @@ from mcp.types import CallToolResult
 from hub.access.principals import Scope
 from hub.core.errors import HubError, InvalidInput
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS
-from knowledge.search.remote_collections import ask_knowledge_base
+from knowledge.search import ask_knowledge_base
 from mcp_bridge.bedrock_kb import schemas
 from mcp_bridge.bedrock_kb.errors import invalid_argument
 from mcp_bridge.caller import current_caller

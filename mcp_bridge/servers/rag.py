@@ -9,14 +9,10 @@ from pydantic import Field
 
 from hub.access.principals import Scope
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
-from knowledge.answering import Question
-from knowledge.answering.questions import answer_question
-from knowledge.answering.schemas import AnswerOut, answer_out
+from knowledge.answering import AnswerOut, Question, answer_out, answer_question
 from knowledge.documents import reading
 from knowledge.documents.schemas import CountOut
-from knowledge.search.asked import search_filter
-from knowledge.search.schemas import HitOut, SearchOut, page_mark, page_position, search_out
-from knowledge.search.sources import search_sources
+from knowledge.search import HitOut, SearchOut, page_mark, page_position, search_filter, search_out, search_sources
 from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool

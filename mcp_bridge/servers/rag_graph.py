@@ -9,13 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hub.access.principals import Scope
 from hub.core.errors import InvalidInput
-from knowledge.answering.questions import walk_graph
+from knowledge.answering import walk_graph
 from knowledge.graph.schemas import GraphSearchOut, graph_search_out
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.walk import Direction
-from knowledge.search.asked import Name, Names, named
-from knowledge.search.retrieval import MAX_CONTEXT_CHUNKS, RetrievalStrategy
-from knowledge.search.schemas import HitOut, hit_out
+from knowledge.search import MAX_CONTEXT_CHUNKS, HitOut, Name, Names, RetrievalStrategy, hit_out, named
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers.schemas import Collection, DocumentId

@@ -17,8 +17,7 @@ from knowledge.documents.schemas import chunk_out, document_out
 from knowledge.guidelines.editions import get_article
 from knowledge.models import Chunk, Collection, DocumentType
 from knowledge.ontology.ontologies import get_ontology
-from knowledge.search.context import neighbours
-from knowledge.search.schemas import hit_out
+from knowledge.search import hit_out, neighbours
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.icons import icon

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from knowledge.documents.schemas import DocumentOut, UploadOut
-from knowledge.search import asked
-from knowledge.search.schemas import ExplanationOut, HitOut
+from knowledge.search import ExplanationOut, HitOut
+from knowledge.search import FilterIn as SearchFilterIn
 from knowledge.types.search import SearchMode
 from review.masters.schemas import CheckItemOut
 from review.runs.related_documents import MAX_RELATED
@@ -66,7 +66,7 @@ class ReportOptionsIn(Options):
     )
 
 
-class FilterIn(Options, asked.FilterIn):
+class FilterIn(Options, SearchFilterIn):
     """Which passages may answer; what is left out does not restrict."""
 
 

@@ -10,8 +10,7 @@ from pydantic import Field
 from hub.access.principals import Scope
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
-from review.lint.schemas import LintOut, lint_out
-from review.lint.texts import MAX_CHARACTERS, lint_text
+from review.lint import MAX_CHARACTERS, LintOut, lint_out, lint_text
 
 
 def check_text(

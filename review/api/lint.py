@@ -9,9 +9,7 @@ from ninja import Field, Router, Schema
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.schemas import ShortText
-from review.lint.schemas import LintOut, RulesOut, lint_out, rules_out
-from review.lint.text_rules import describe_rules
-from review.lint.texts import MAX_CHARACTERS, MAX_RULES, lint_text
+from review.lint import MAX_CHARACTERS, MAX_RULES, LintOut, RulesOut, describe_rules, lint_out, lint_text, rules_out
 
 router = Router()
 

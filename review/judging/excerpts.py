@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from knowledge.answering.instructions import speaks_to_a_model
+from knowledge.answering import speaks_to_a_model
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, VersionContent
-from knowledge.search.single_document import rank_within
+from knowledge.search import rank_within
 from review.judging.plan import WITHHELD
 from review.judging.sections import bodies_of
 from review.judging.types import CheckTask, Material, Passage

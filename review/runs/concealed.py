@@ -11,7 +11,7 @@ from knowledge.models import DocumentVersion
 from knowledge.parsers.concealed import may_conceal
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.process.isolation import HostLost, run_isolated
-from knowledge.storage.registry import get_blob_store
+from knowledge.storage import get_blob_store
 from review.runs.concealed_texts import FIND_TASK, load_concealed
 from review.types import Concealed
 

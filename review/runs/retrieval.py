@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.core.errors import NotFound
-from knowledge.search.retrieval import Retrieval, RetrievalStrategy, retrieve
+from knowledge.search import Retrieval, RetrievalStrategy, retrieve
 from review.masters.listing import list_check_items
 from review.models import Strategy
 

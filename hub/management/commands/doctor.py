@@ -22,8 +22,7 @@ from knowledge.collections.grants import curators_without_hub_role
 from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
 from knowledge.index.warm_up import way_to_warm
-from knowledge.storage.blobs import pending_removals
-from knowledge.storage.store_owner import claim_store, owns_store
+from knowledge.storage import claim_store, owns_store, pending_removals
 from knowledge.stored_patterns import refused_patterns
 
 OLDEST_PGVECTOR = (0, 8)

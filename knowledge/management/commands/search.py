@@ -11,9 +11,7 @@ from typing import Any
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.languages import shown
-from knowledge.search.highlights import best_window
-from knowledge.search.schemas import search_out
-from knowledge.search.sources import search_sources
+from knowledge.search import best_window, search_out, search_sources
 from knowledge.types.search import (
     Hit,
     RemoteHit,

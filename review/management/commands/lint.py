@@ -12,8 +12,7 @@ from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError
-from review.lint.schemas import LintOut, lint_out
-from review.lint.texts import TextFormat, lint_text
+from review.lint import LintOut, TextFormat, lint_out, lint_text
 
 _PLAIN_SUFFIXES = frozenset({".txt", ".text", ".log"})
 
