@@ -18,7 +18,7 @@ from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.embedded.roles import ROLE
 from hub.core.servers import ensure_queue
 from knowledge.storage.store_owner import claim_store
-from tests.lanes import is_slow
+from tests.lanes import FAST_LANE, is_slow
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"
@@ -27,6 +27,12 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run the soaks, kills and scale tests")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what the fast lane leaves out."""
+    path = collection_path.relative_to(REPOSITORY).as_posix()
+    return True if config.getoption("markexpr") == FAST_LANE and is_slow(path) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 
+FAST_LANE = "not slow"
+"""The expression of markers that `make test-fast` gives to pytest."""
+
 SLOW = (
     # start hubs, web servers, browsers, or a PostgreSQL of their own
     "tests/benchmarks/*",
@@ -43,9 +46,27 @@ SLOW = (
     "tests/properties/test_admin_forms.py",
     "tests/properties/test_rest_fields.py",
     "tests/review/hidden/*",
-    "tests/knowledge/parsers/test_figures.py",
     "tests/review/test_growth.py",
+    # index, review or sign in again for each of many tests, or wait for a limit of time
+    "tests/hub/access/test_sign_in.py",
+    "tests/hub/core/test_patterns.py",
+    "tests/knowledge/chunkers/test_pages.py",
+    "tests/knowledge/graph/test_contributions.py",
+    "tests/knowledge/ontology/test_endless_patterns.py",
+    "tests/knowledge/parsers/test_figures.py",
+    "tests/knowledge/search/test_asking.py",
+    "tests/knowledge/search/test_dates.py",
+    "tests/knowledge/services/test_sources.py",
+    "tests/knowledge/test_saved_queries.py",
+    "tests/review/test_answers.py",
+    "tests/review/test_carry_over.py",
+    "tests/review/test_erasure.py",
+    "tests/review/test_gold.py",
+    "tests/review/test_guarded_files.py",
+    "tests/review/test_master_files.py",
+    "tests/review/test_reports.py",
     "tests/review/test_runs.py",
+    "tests/review/test_triage_api.py",
 )
 
 
