@@ -75,6 +75,25 @@ class HasSources(Func):
     )
 
 
+class HasDecisions(Func):
+    """Whether anybody has decided on a check of a review (its key)."""
+
+    arity = 1
+    output_field = BooleanField()
+    template = (
+        "EXISTS (SELECT FROM review_resultdecision AS decision JOIN review_checkresult AS result"
+        " ON decision.result_id = result.id WHERE result.review_id = %(expressions)s)"
+    )
+
+
+class HasSignatures(Func):
+    """Whether anybody has signed a review (its key)."""
+
+    arity = 1
+    output_field = BooleanField()
+    template = "EXISTS (SELECT FROM review_signature AS signature WHERE signature.review_id = %(expressions)s)"
+
+
 class FindingQuerySet(models.QuerySet["Finding"]):
     def visible_to(self, principal: Principal, scope: Scope = Scope.READ) -> FindingQuerySet:
         """Keep the findings of reviews that the caller may act on with ``scope``, and may read all that they rest on.

@@ -38,7 +38,7 @@ from review.runs import execution
 from review.runs.finding_schemas import FindingOut
 from review.runs.related_documents import pin_related, related_versions
 from review.runs.schemas import ReviewOut, review_out
-from review.runs.withholding import load_parts, with_sources
+from review.runs.withholding import load_parts, with_parts
 
 FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
@@ -192,13 +192,14 @@ POLLED = ("status", "progress", "version_id", "version__status", "version__progr
 
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
-    """Find a review with all that ``review_out`` shows, in five queries, or six where it has related documents.
+    """Find a review with all that ``review_out`` shows, in three queries, and one more for each of decisions,
+    signatures and related documents that it has.
 
     Raises NotFound, also for hidden ones. It holds what the caller may read: findings that rest on documents hidden
     from them are left out, and notices say how many. The parts are never to be saved as a whole.
     """
     principal.require(scope)
-    found = with_sources(Review.objects.visible_to(principal, scope)).filter(public_id=review_id)
+    found = with_parts(Review.objects.visible_to(principal, scope)).filter(public_id=review_id)
     review = found.select_related("version__document__collection", "checklist_version__checklist").first()
     if review is None:
         raise NotFound(_('There is no review "{review_id}".'), code="review_not_found", review_id=review_id)

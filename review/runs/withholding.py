@@ -14,13 +14,19 @@ from hub.access.principals import Classification, Principal
 from hub.core.errors import Conflict
 from knowledge.models import Document
 from knowledge.types.notices import Notice
-from review.models import CheckResult, Finding, Review, ReviewQuerySet
-from review.models.reviews import FindingQuerySet, HasSources
+from review.models import CheckResult, Finding, ResultDecision, Review, ReviewQuerySet, Signature
+from review.models.reviews import FindingQuerySet, HasDecisions, HasSignatures, HasSources
 
 
-def with_sources(reviews: ReviewQuerySet) -> ReviewQuerySet:
-    """Note of each review whether it has related documents, or findings that rest on others, for ``load_parts``."""
-    return reviews.annotate(has_sources=HasSources(F("pk")))
+def with_parts(reviews: ReviewQuerySet) -> ReviewQuerySet:
+    """Note of each review which parts there are to load, for ``load_parts``: sources, decisions, signatures.
+
+    Sources are related documents, and findings that rest on other documents.
+    """
+    key = F("pk")
+    return reviews.annotate(
+        has_sources=HasSources(key), has_decisions=HasDecisions(key), has_signatures=HasSignatures(key)
+    )
 
 
 def load_parts(
@@ -28,15 +34,19 @@ def load_parts(
 ) -> None:
     """Load the results, findings, decisions and signatures of a review that the caller may see.
 
-    Four queries, and one more where the review has sources: then what is withheld is left out, and notices say so.
-    Expects a review from ``with_sources``.
+    Two queries; one more for each of decisions, signatures and sources that there are. Where there are sources, what
+    is withheld is left out, and notices say so. Expects a review from ``with_parts``.
     """
-    has_sources = review.__dict__["has_sources"]
+    has_sources, has_decisions, has_signatures = (
+        review.__dict__[f"has_{part}"] for part in ("sources", "decisions", "signatures")
+    )
     if has_sources:
         findings = findings.readable_by(principal)
         results = _with_withheld(principal, results)
-    rows = results.prefetch_related(Prefetch("findings", queryset=findings), "decisions")
-    prefetch_related_objects([review], Prefetch("results", queryset=rows), "signatures")
+    decisions = ResultDecision.objects.all() if has_decisions else ResultDecision.objects.none()
+    rows = results.prefetch_related(Prefetch("findings", queryset=findings), Prefetch("decisions", queryset=decisions))
+    signatures = Signature.objects.all() if has_signatures else Signature.objects.none()
+    prefetch_related_objects([review], Prefetch("results", queryset=rows), Prefetch("signatures", queryset=signatures))
     if has_sources:
         _note_related(principal, review)
         _withhold(review)

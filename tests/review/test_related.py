@@ -167,7 +167,7 @@ def test_a_review_whose_related_document_was_deleted_first_fails_with_the_reason
 
 def test_reading_costs_one_query_more_however_many_findings(design, requirements, django_assert_num_queries):
     review = reviewed(design, requirements)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(4):
         get_review(local_operator(), review.public_id)
 
 

@@ -247,5 +247,5 @@ def test_messages_suggestions_and_names_come_in_the_active_language(document):
 
 def test_showing_a_review_costs_the_same_queries_however_many_findings(document, django_assert_num_queries):
     review = finish(start(document))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(3):
         show(get_review(local_operator(), review.public_id))
