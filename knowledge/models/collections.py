@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -34,10 +34,8 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
             return allowed
         if principal.user_id is None:
             return self.none()
-        granted = CollectionGrant.objects.filter(
-            granted_to(principal), role__in=roles_with(scope), collection_id=OuterRef("pk")
-        )
-        return allowed.filter(Exists(granted))
+        granted = CollectionGrant.objects.filter(granted_to(principal), role__in=roles_with(scope))
+        return allowed.filter(pk__in=granted.values("collection_id"))
 
 
 class Collection(models.Model):
