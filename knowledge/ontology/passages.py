@@ -17,6 +17,7 @@ _PLACEHOLDER = re.compile(
     r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述|協議|調整|決定|確定|策定|提示)\S{0,12})[。.]?",
     re.I,
 )
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _DRAWING = re.compile(r"[\u2500-\u257f]")
 _TABLE_RULE = re.compile(r"[\s|:\-]+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ xX]\]\s*)?")
@@ -43,12 +44,18 @@ def has_substance(source: str, kind: BlockKind) -> bool:
         return False
     if kind in (BlockKind.CODE, BlockKind.FIGURE):
         return bool(re.sub(r"^[`~].*$|\s", "", source, flags=re.MULTILINE))
-    plain = re.sub(r"<!--.*?-->", "", normalise(source), flags=re.DOTALL)
+    plain = _without_comments(normalise(source))
     lines = [line for line in plain.splitlines() if not _TABLE_RULE.fullmatch(line)]
     if kind is BlockKind.TABLE and not plain.lstrip().startswith("<"):
         cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[1:]]
         return any(not _PLACEHOLDER.fullmatch(cell) for row in cells for cell in (row[1:] or row))
     return any(not _PLACEHOLDER.fullmatch(_LIST_MARK.sub("", line).strip(" *_()[]<>")) for line in lines)
+
+
+def _without_comments(text: str) -> str:
+    """Leave out comments that end. Behind the last end none does, and looking for one there takes time squared."""
+    end = text.rfind("-->")
+    return _COMMENT.sub("", text[: end + 3]) + text[end + 3 :] if end >= 0 else text
 
 
 def is_placeholder(content: str) -> bool:

@@ -43,7 +43,9 @@ _CONVERT = {
 }
 _OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEAD_BYTES = 1 << 16
-_HTML_START = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S)
+_HTML_START = re.compile(
+    rb"\s*(<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)<(!doctype\s+html|html|head|body)\b", re.I | re.S
+)
 _OPEN_DOCUMENT = {b"text": (".odt", "docx"), b"spreadsheet": (".ods", "xlsx"), b"presentation": (".odp", "pptx")}
 _MAIN_PARTS = (
     (b"wordprocessingml.document.main", "docx"),

@@ -32,7 +32,7 @@ _RASTER_TYPES = {
 _FORMATS = tuple(name for name in _RASTER_TYPES if name != "MPO")
 _EMF_SIGNATURE = (40, b" EMF")
 _WMF_SIGNATURE = b"\xd7\xcd\xc6\x9a"
-_SVG_START = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE[^>]*>\s*)?<svg\b", re.S)
+_SVG_START = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?>(?:<!--.*?-->\s*)*)(?:<!DOCTYPE[^>]*>\s*)?<svg\b", re.S)
 _SVG_WITHIN_BYTES = 2048
 _DATA_URI = re.compile(r"data:image/[a-zA-Z0-9.+-]+(?:;[^,;]*)*?(?P<base64>;base64)?,(?P<data>.*)", re.S | re.I)
 

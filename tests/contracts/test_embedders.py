@@ -208,4 +208,4 @@ def test_a_refusal_is_final_and_no_key_is_shown(remote: Embedder, models: ModelS
     assert not refused.value.retryable
     assert len(models.requests) == 1
     assert "key" not in refused.value.data.values()
-    assert refused.value.ja != refused.value.en
+    assert refused.value.text.ja != refused.value.text.en

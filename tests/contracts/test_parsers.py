@@ -111,7 +111,7 @@ def test_a_file_that_ends_early_is_refused_with_a_reason_or_read_as_far_as_it_go
     found = read_or_refuse(file)
     if isinstance(found, ParseError):
         assert found.code
-        assert found.ja != found.en
+        assert found.text.ja != found.text.en
     else:
         assert_valid(found)
 

@@ -32,22 +32,24 @@ django.setup()
 from django.conf import settings
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
-from review import runs, services
+from review.runs.execution import execute
+from review.runs.replays import replay_review
+from review.runs.reviews import ReviewOptions, get_review, ordered_findings, start_review
 from review.runs.schemas import review_out
 document_id, sampled, *items = sys.argv[1:]
 def finished(review):
-    assert runs.execute(review.pk)
+    assert execute(review.pk)
     return show(review.public_id)
 def show(review_id):
-    review = services.get_review(local_operator(), review_id)
-    return review_out(review, services.ordered_findings(list(review.runs.results.all()))).model_dump(mode="json")
-options = services.ReviewOptions(judge="server", check_items=tuple(items))
+    review = get_review(local_operator(), review_id)
+    return review_out(review, ordered_findings(list(review.results.all()))).model_dump(mode="json")
+options = ReviewOptions(judge="server", check_items=tuple(items))
 asked = {"principal": local_operator(), "document_id": document_id, "options": options}
-provided = finished(services.start_review(**asked))
+provided = finished(start_review(**asked))
 close_provider()
 settings.CONFIG = settings.CONFIG.model_copy(update={"llm_provider": "none", "llm_model": "", "llm_base_url": ""})
 ids = (sampled, provided["review_id"])
-replays = [finished(services.replay_review(principal=local_operator(), review_id=one)) for one in ids]
+replays = [finished(replay_review(principal=local_operator(), review_id=one)) for one in ids]
 print(json.dumps([show(sampled), provided, *replays]))
 """
 

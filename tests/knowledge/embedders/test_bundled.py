@@ -144,7 +144,7 @@ def test_a_passage_of_512_tokens_is_embedded_and_one_of_513_refused(int8: Bundle
         int8.embed_passages([longest, too_long])
 
     assert caught.value.data == {"index": 1, "tokens": 513, "max_tokens": 512}
-    assert "チャンク" in pickle.loads(pickle.dumps(caught.value)).ja  # noqa: S301 - our own error
+    assert "チャンク" in pickle.loads(pickle.dumps(caught.value)).text.ja  # noqa: S301 - our own error
 
 
 def test_a_query_beyond_the_window_is_cut_and_says_so(int8: BundledEmbedder) -> None:

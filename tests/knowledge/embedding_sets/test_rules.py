@@ -69,7 +69,7 @@ def test_the_key_goes_to_the_configured_address_alone(settings) -> None:
     settings.CONFIG = config
     active_embedder._make_embedder.cache_clear()
     for url, key in ((ours, "secret"), ("", "secret"), ("http://127.0.0.1:2/v1", None)):
-        assert make_embedder("openai", "m", url)._api_key == key
+        assert make_embedder("openai", "m", url)._server._api_key == (key or "")
     active_embedder._make_embedder.cache_clear()
 
 
