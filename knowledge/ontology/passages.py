@@ -17,7 +17,7 @@ _PLACEHOLDER = re.compile(
     r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述|協議|調整|決定|確定|策定|提示)\S{0,12})[。.]?",
     re.I,
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL)
 _DRAWING = re.compile(r"[\u2500-\u257f]")
 _TABLE_RULE = re.compile(r"[\s|:\-]+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ xX]\]\s*)?")
@@ -53,9 +53,8 @@ def has_substance(source: str, kind: BlockKind) -> bool:
 
 
 def _without_comments(text: str) -> str:
-    """Leave out comments that end. Behind the last end none does, and looking for one there takes time squared."""
-    end = text.rfind("-->")
-    return _COMMENT.sub("", text[: end + 3]) + text[end + 3 :] if end >= 0 else text
+    """Leave out comments that end; one that does not is text."""
+    return _COMMENT.sub(lambda comment: "" if comment["open"] is None else comment[0], text)
 
 
 def is_placeholder(content: str) -> bool:
