@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from knowledge.text.folding import normalise
+from knowledge.text.structure import without_comments
 from knowledge.types.documents import Block, BlockKind
 
 _PLACEHOLDER = re.compile(
@@ -17,7 +18,6 @@ _PLACEHOLDER = re.compile(
     r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述|協議|調整|決定|確定|策定|提示)\S{0,12})[。.]?",
     re.I,
 )
-_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL)
 _DRAWING = re.compile(r"[\u2500-\u257f]")
 _TABLE_RULE = re.compile(r"[\s|:\-]+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ xX]\]\s*)?")
@@ -44,17 +44,12 @@ def has_substance(source: str, kind: BlockKind) -> bool:
         return False
     if kind in (BlockKind.CODE, BlockKind.FIGURE):
         return bool(re.sub(r"^[`~].*$|\s", "", source, flags=re.MULTILINE))
-    plain = _without_comments(normalise(source))
+    plain = without_comments(normalise(source))
     lines = [line for line in plain.splitlines() if not _TABLE_RULE.fullmatch(line)]
     if kind is BlockKind.TABLE and not plain.lstrip().startswith("<"):
         cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[1:]]
         return any(not _PLACEHOLDER.fullmatch(cell) for row in cells for cell in (row[1:] or row))
     return any(not _PLACEHOLDER.fullmatch(_LIST_MARK.sub("", line).strip(" *_()[]<>")) for line in lines)
-
-
-def _without_comments(text: str) -> str:
-    """Leave out comments that end; one that does not is text."""
-    return _COMMENT.sub(lambda comment: "" if comment["open"] is None else comment[0], text)
 
 
 def is_placeholder(content: str) -> bool:

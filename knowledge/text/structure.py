@@ -12,7 +12,8 @@ from knowledge.types.documents import Block, BlockKind, Section
 
 _ATX = re.compile(r"\s*#{1,6}(?:[ \t]+|$)(?P<title>.*?)(?:[ \t]+#+)?[ \t]*$", re.S)
 _SETEXT_UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t]*$")
-_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.S)
+COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.S)
+"""A comment of HTML; ``open`` where it has no end: then it is text, and so has none of those after it an end."""
 _TAG = re.compile(r"</?(?:a|b|i|u|em|strong|span|font|br|sup|sub|code|center|small|img)\b[^>]{0,2000}+>", re.I)
 _LINK = re.compile(r"!?\[(?P<text>[^\]]{0,500}+)\](?:\([^)]{0,2000}+\)|\[[^\]]{0,500}+\])")
 _ANCHOR = re.compile(r"(?<!\s)\s*+\{#[^}]{0,500}+\}\s*+$")
@@ -30,6 +31,15 @@ _SENTENCE_END = re.compile(r"。|[a-z][.?!](?:\s|$)")
 _HEADING_LINE = re.compile(r"\s*#{1,6}\s")
 
 
+def without_comments(text: str) -> str:
+    """Return ``text`` without the comments that end; one that does not is text.
+
+    >>> without_comments("版数 <!-- 後で書く -->1.0 <!-- 未定")
+    '版数 1.0 <!-- 未定'
+    """
+    return COMMENT.sub(lambda found: "" if found["open"] is None else found[0], text)
+
+
 def heading_text(source: str) -> str:
     """Return a heading's title as written: without ``#`` marks or underline, and without inline markup.
 
@@ -38,9 +48,7 @@ def heading_text(source: str) -> str:
     """
     match = _ATX.match(source)
     text = match["title"] if match else _SETEXT_UNDERLINE.sub("", source)
-    text = _ANCHOR.sub(
-        "", _TAG.sub("", _COMMENT.sub(lambda found: found[0] if found["open"] is not None else "", text))
-    )
+    text = _ANCHOR.sub("", _TAG.sub("", without_comments(text)))
     text = _STRONG.sub(lambda found: found["text"], _LINK.sub(lambda found: found["text"], text))
     return " ".join(_ESCAPE.sub(r"\1", text).split())
 

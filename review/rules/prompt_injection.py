@@ -21,7 +21,7 @@ from typing import Any
 from hub.core.texts import Text
 from knowledge.text.folding import fold_case
 from knowledge.text.outline import place
-from knowledge.text.structure import section_at
+from knowledge.text.structure import COMMENT, section_at
 from knowledge.text.variants import INVISIBLE
 from review.rules.registry import rule
 from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
@@ -31,7 +31,6 @@ _INVISIBLE = re.compile(
     f"[{INVISIBLE}\u034f\u115f\u1160\u17b4\u17b5\u206a-\u206f\U000e0000-\U000e007f]"  # fillers, old controls, tags
 )
 _TAGGED = re.compile("[\U000e0020-\U000e007e]{4,}")
-_COMMENT = re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL)
 _OPENING = re.compile(r"<(?P<tag>[a-z]+)\b", re.IGNORECASE)
 _CLOSING = re.compile(r"</(?P<tag>[a-z]+)>", re.IGNORECASE)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,4000}={0,2}(?![A-Za-z0-9+/=])")
@@ -164,7 +163,7 @@ def _look_alikes() -> dict[int, str]:
 
 
 def _hidden(text: str) -> Iterator[Planted]:
-    for match in _COMMENT.finditer(text):
+    for match in COMMENT.finditer(text):
         if match["open"] is None:
             yield from _whole(text, *match.span(), "comment")
     styles = re.compile(conventions()["hidden_styles"], re.IGNORECASE)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.text.sentences import sentence_spans
+from knowledge.text.structure import COMMENT
 from knowledge.types.documents import Block, BlockKind
 
 _TEXT_KINDS = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.TABLE, BlockKind.CAPTION})
@@ -15,7 +16,7 @@ _FENCED_IN_LIST = re.compile(r"^[ \t]*(`{3,16}|~{3,16}).*?^[ \t]*\1[^\n]*$", re.
 _NO_LANGUAGE = (
     _FENCED_IN_LIST,
     re.compile(r"(`{1,16})(?:(?!\1).)+?\1"),
-    re.compile(r"<!--.*?(?:-->|(?P<open>\Z))", re.DOTALL),
+    COMMENT,
     re.compile(r"</?[A-Za-z][^<>\n]*+>"),
     re.compile(r"(?<=\])\([^()\n]*\)"),
     # What may come before the scheme is kept: a search from each of its characters would read a long run ever again.
