@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import cache, partial
 from typing import ParamSpec, TypeVar
@@ -11,7 +10,6 @@ from django.db import close_old_connections
 from django.utils import translation
 
 from hub.access.turns import caller_name
-from hub.core.stopping import Stop, stoppable_by
 from hub.rest.request_threads import RequestThreads
 from mcp_bridge.caller import current_caller
 
@@ -34,8 +32,7 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
     Of all threads a quarter at most works for one caller; further calls wait, without a thread. A cancelled caller
     goes on at once; the function ends by itself, its result unread.
     """
-    # Django keeps the language per thread, not in a context variable that a copy would carry along.
-    call = partial(_call, partial(function, *args, **kwargs), translation.get_language())
+    call = _with_language(partial(function, *args, **kwargs))
     async with _threads().lend(_caller(), patiently=True) as thread:
         return await thread.run(call)
 
@@ -45,13 +42,14 @@ async def in_stoppable_thread(function: Callable[P, R], *args: P.args, **kwargs:
 
     For what is of use to its caller alone: a question, never a change.
     """
-    stop = Stop()
-    with stoppable_by(stop):
-        try:
-            return await in_thread(function, *args, **kwargs)
-        except asyncio.CancelledError:
-            stop.set()
-            raise
+    call = _with_language(partial(function, *args, **kwargs))
+    async with _threads().lend(_caller(), patiently=True) as thread:
+        return await thread.ask(call)
+
+
+def _with_language(function: Callable[[], R]) -> Callable[[], R]:
+    # Django keeps the language per thread, not in a context variable that a copy would carry along.
+    return partial(_call, function, translation.get_language())
 
 
 def _caller() -> str | None:
