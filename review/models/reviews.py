@@ -62,11 +62,16 @@ class HasRelatedAbove(Func):
     )
 
 
-class HasSources(Func):
-    """Whether a review (its key) has related documents, or findings that rest on other documents."""
+class _OfReview(Func):
+    """Whether something is true of a review, by its key. Written as SQL, as `HasRelatedAbove` is."""
 
     arity = 1
     output_field = BooleanField()
+
+
+class HasSources(_OfReview):
+    """Whether a review (its key) has related documents, or findings that rest on other documents."""
+
     template = (
         "EXISTS (SELECT FROM (SELECT %(expressions)s) AS given (review) WHERE"
         " EXISTS (SELECT FROM review_relatedversion AS related WHERE related.review_id = given.review)"
@@ -75,22 +80,18 @@ class HasSources(Func):
     )
 
 
-class HasDecisions(Func):
+class HasDecisions(_OfReview):
     """Whether anybody has decided on a check of a review (its key)."""
 
-    arity = 1
-    output_field = BooleanField()
     template = (
         "EXISTS (SELECT FROM review_resultdecision AS decision JOIN review_checkresult AS result"
         " ON decision.result_id = result.id WHERE result.review_id = %(expressions)s)"
     )
 
 
-class HasSignatures(Func):
+class HasSignatures(_OfReview):
     """Whether anybody has signed a review (its key)."""
 
-    arity = 1
-    output_field = BooleanField()
     template = "EXISTS (SELECT FROM review_signature AS signature WHERE signature.review_id = %(expressions)s)"
 
 
