@@ -64,8 +64,7 @@ def prune() -> dict[str, int]:
     from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
     from hub.rest.uploads import prune_temp_files
-    from knowledge.index.lexical_upkeep import clear_deleted_postings
-    from knowledge.index.postings import prune_terms
+    from knowledge.index.postings import clear_deleted_postings, prune_terms
 
     def prune_unused_terms() -> None:
         with contextlib.suppress(IntegrityError):  # a worker has just begun to use one: next time

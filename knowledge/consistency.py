@@ -11,8 +11,7 @@ from django.db.models.functions import Now
 
 from hub.core.queue import enqueue_on_commit
 from knowledge.index.active_embedder import active_embedding_set, chunks_of
-from knowledge.index.lexical_upkeep import reindex_chunks
-from knowledge.index.postings import lost_entries, recount_statistics
+from knowledge.index.postings import lost_entries, recount_statistics, reindex_chunks
 from knowledge.ingest import pipeline
 from knowledge.ingest.stages import unindex
 from knowledge.models import Blob, Chunk, ChunkVector, Document, DocumentStatus, DocumentVersion, LexicalEntry

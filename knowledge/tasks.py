@@ -11,11 +11,11 @@ from django.utils import timezone
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
 from knowledge.documents import deletion, retention, scans
-from knowledge.embedding_sets import builds, removal
+from knowledge.embedding_sets import builds
 from knowledge.evaluation import runs
 from knowledge.graph.cypher.projection import prune_removals
 from knowledge.graph.masters import sync_masters
-from knowledge.index import lexical_upkeep
+from knowledge.index import postings
 from knowledge.index.warm_up import warm_up
 from knowledge.ingest import figure_descriptions, graph, pipeline
 from knowledge.ontology import shape_checks
@@ -33,14 +33,14 @@ def advance_version(*, version_id: int) -> None:
 @shared_task(name="knowledge.build_embedding_set", acks_late=True, expires=30)
 def build_embedding_set(*, set_id: int) -> None:
     """Work on an embedding set for a bounded time, or clear away a dropped one, and queue what is left to do."""
-    if builds.build_slice(set_id) or removal.clear_slice(set_id):
+    if builds.build_slice(set_id) or builds.clear_slice(set_id):
         enqueue("knowledge.build_embedding_set", set_id=set_id)
 
 
 @shared_task(name="knowledge.keep_lexical_index", ignore_result=True, expires=30)
 def keep_lexical_index() -> None:
     """Merge what was indexed, index again what a new edition of the analysis cuts otherwise, and queue the rest."""
-    if lexical_upkeep.keep_lexical_index():
+    if postings.keep_lexical_index():
         enqueue("knowledge.keep_lexical_index")
 
 

@@ -20,11 +20,19 @@ from hub.access.principals import local_operator
 from knowledge.index.active_embedder import active_embedding_set, get_embedder
 from knowledge.index.analysis import analyse_query
 from knowledge.models import Chunk, ChunkVector
-from knowledge.search.calibration import DATA_FILE, GOOD_EVIDENCE, LogisticLine
-from knowledge.search.fusion import WEIGHTS, CosineRange, Evidence, Weights, fuse
+from knowledge.search.database import set_savepoint
+from knowledge.search.fusion import (
+    DATA_FILE,
+    GOOD_EVIDENCE,
+    WEIGHTS,
+    CosineRange,
+    Evidence,
+    LogisticLine,
+    Weights,
+    fuse,
+)
 from knowledge.search.legs import Stopwatch, ask_legs, embed_question
 from knowledge.search.scope import permitted_chunks
-from knowledge.search.snapshot import set_savepoint
 from knowledge.types.search import SearchFilter, SearchMode
 
 GOLD_WITHIN = 5

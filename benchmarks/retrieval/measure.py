@@ -18,7 +18,7 @@ from knowledge.index.active_embedder import active_embedding_set, get_embedder
 from knowledge.index.analysis import analyse_passage
 from knowledge.index.vectors import vector_literal
 from knowledge.models import ChunkVector
-from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchMode, SearchQuery, SearchResult
 

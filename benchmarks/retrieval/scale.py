@@ -25,9 +25,9 @@ from knowledge.index.vectors import vector_literal
 from knowledge.index.warm_up import warm_up, way_to_warm
 from knowledge.models import ChunkVector, EmbeddingSet
 from knowledge.search import legs, scope
+from knowledge.search.candidates import nearest_chunks
 from knowledge.search.hybrid import search
 from knowledge.search.scope import permitted_chunks
-from knowledge.search.vector import nearest_chunks
 from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 
 QUERIES = 200

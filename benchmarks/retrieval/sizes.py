@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.retrieval.measure import ask, best_score, gold_score, share
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set, read_sets
-from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.types.search import SearchMode
 
 # Passages of a part, and how many parts of that size are drawn.

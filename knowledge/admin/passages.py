@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from hub.admin_site.marked_markdown import Spans, render_marked, render_plain
 from knowledge.models import DocumentVersion
 from knowledge.text.excerpts import excerpt, is_row, is_ruler, open_fence, table_head
-from knowledge.text.lines import lines_of
+from knowledge.text.sentences import lines_of
 from knowledge.types.documents import Block, BlockKind
 from knowledge.types.search import Hit
 

@@ -8,15 +8,25 @@ from dataclasses import dataclass
 from django.db.models.functions import Greatest
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Classification, Principal
+from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import HubError, InvalidInput
 from hub.core.languages import in_both
 from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
-from knowledge.answering import notices
 from knowledge.answering.extractive import best_sentences
 from knowledge.answering.grounded import GroundedAnswer
-from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Question
+from knowledge.answering.types import (
+    CLASSIFIED_LEFT_OUT,
+    EXTRACTIVE,
+    NOT_IN_DOCUMENTS,
+    Answer,
+    AnswerMode,
+    AnswerSentence,
+    Question,
+    llm_failed,
+)
+from knowledge.documents.filters import check_filters, check_search_filter
+from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 from knowledge.models import Document
 from knowledge.search import GOOD_EVIDENCE, search
 from knowledge.types.notices import Notice
@@ -94,9 +104,9 @@ def _sentences(principal: Principal, question: Question, evidence: _Evidence) ->
             mode = AnswerMode.EXTRACTIVE
     if mode is AnswerMode.EXTRACTIVE and evidence.passages:
         given = list(best_sentences(question.text, evidence.passages, limit=question.limit))
-        remarks += [notices.EXTRACTIVE] if given else []
+        remarks += [EXTRACTIVE] if given else []
         yield from given
-    remarks += [] if given else [notices.NOT_IN_DOCUMENTS]
+    remarks += [] if given else [NOT_IN_DOCUMENTS]
     yield Answer(query=question.text, mode=mode, sentences=tuple(given), notices=tuple(remarks))
 
 
@@ -108,7 +118,7 @@ def _ask_model(principal: Principal, question: str, passages: Sequence[Hit]) -> 
         question=question,
         passages=kept,
         classification=classification,
-        remarks=[notices.CLASSIFIED_LEFT_OUT] if len(kept) < len(passages) else [],
+        remarks=[CLASSIFIED_LEFT_OUT] if len(kept) < len(passages) else [],
     )
 
 
@@ -124,4 +134,27 @@ def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classificati
 
 
 def _failure(error: HubError) -> Notice:
-    return notices.llm_failed(error.error_code, in_both(error))
+    return llm_failed(error.error_code, in_both(error))
+
+
+def answer_question(principal: Principal, question: Question) -> Answer:
+    """Answer from what the caller may search. Raises what `follow_question` raises."""
+    check_search_filter(principal, question.filter)
+    return answer(principal, question)
+
+
+def follow_question(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
+    """Yield each sentence as soon as it is checked, and at the end the whole answer.
+
+    Raises at once what `knowledge.answering.follow_answer` raises, NotFound for a collection and InvalidInput for a
+    document type in the filter that is not there.
+    """
+    check_search_filter(principal, question.filter)
+    return follow_answer(principal, question)
+
+
+def walk_graph(principal: Principal, query: GraphQuery) -> GraphResult:
+    """Walk the graph from an entity. Raises what `graph_search` raises, NotFound for a collection that is not there."""
+    principal.require(Scope.SEARCH)
+    check_filters(principal, scope=Scope.SEARCH, collections=[query.collection])
+    return graph_search(principal, query)

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from knowledge.text.lines import lines_of
-from knowledge.text.sentences import sentence_spans
+from knowledge.text.sentences import lines_of, sentence_spans
 from knowledge.types.documents import Block, BlockKind
 
 _SEPARATOR_ROW = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")

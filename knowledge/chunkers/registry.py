@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from knowledge.chunkers.budget import Budget
-from knowledge.chunkers.fixed import fixed_spans
+from knowledge.chunkers.cutting import Budget
 from knowledge.chunkers.pieces import BlockIndex, Piece, cell_range
-from knowledge.chunkers.section import Draft, section_drafts
+from knowledge.chunkers.section import Draft, fixed_spans, section_drafts
 from knowledge.chunkers.semantic import Embed, semantic_drafts
-from knowledge.text.diagrams import is_diagram
 from knowledge.text.numbering import is_figure_caption
 from knowledge.text.structure import section_at
+from knowledge.text.tables import is_diagram
 from knowledge.types.chunks import ChunkOptions, ChunkSpan, ChunkStrategy
 from knowledge.types.documents import Block, BlockKind, Section
 

@@ -1,4 +1,4 @@
-"""Chunks that keep to the sections of a document."""
+"""Chunks that keep to the sections of a document, or have a fixed size with overlap whatever the structure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,44 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from knowledge.chunkers.budget import Budget
-from knowledge.chunkers.context import SectionContext
-from knowledge.chunkers.cutting import longest_fit
+from knowledge.chunkers.cutting import Budget, SectionContext, longest_fit
 from knowledge.chunkers.pieces import Piece, block_pieces
 from knowledge.types.documents import Block, Section
+
+
+def fixed_spans(markdown: str, budget: Budget) -> Iterator[tuple[int, int]]:
+    """Yield spans that each fill the budget, overlap by at most the budget's overlap, and cover all visible text.
+
+    :raises ValueError: when the size is too small for a single character.
+    """
+    start = _next_visible(markdown, 0)
+    while start < len(markdown):
+        stop = longest_fit(markdown, start, len(markdown), lead="", budget=budget)
+        if stop is None:
+            raise ValueError("the chunk size is too small for a single character")
+        yield start, stop
+        if not markdown[stop:].strip():
+            return
+        start = _next_visible(markdown, _overlap_start(markdown, start, stop, budget))
+
+
+def _overlap_start(markdown: str, start: int, stop: int, budget: Budget) -> int:
+    """Go back from a chunk's end as far as the overlap allows, but past the chunk's own start."""
+    low, high = start + 1, stop
+    while low < high:
+        middle = (low + high) // 2
+        if budget.within_overlap(markdown[middle:stop]):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _next_visible(markdown: str, index: int) -> int:
+    while index < len(markdown) and markdown[index].isspace():
+        index += 1
+    return index
+
 
 # An estimate this far above the budget is not worth an exact count.
 _HOPELESS = 2.0

@@ -1,12 +1,46 @@
-"""What every embedder offers, and the errors it may raise."""
+"""What every embedder offers, how it prepares a text, and the errors it may raise."""
 
+from __future__ import annotations
+
+import hashlib
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hub.core.texts import Text
+from knowledge.text.folding import normalise
+
+
+def digest_of(*parts: str) -> str:
+    """Hash the parts of a fingerprint, their boundaries included: SHA-256 in hexadecimal."""
+    joined = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(joined.encode()).hexdigest()
+
+
+def hash_file(path: Path) -> str:
+    """Hash a file's content: SHA-256 in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def prepare_text(text: str, *, prefix: str) -> str:
+    """Build what the model reads: prefix and normalised text, without outer white space."""
+    return (prefix + normalise(text).strip()).strip()
+
+
+def default_prefixes(model: str) -> tuple[str, str]:
+    """Give the (query, passage) prefixes a model was trained with: E5 has them, other families do not.
+
+    Source: model card of intfloat/multilingual-e5-large, "Each input text should start with query: or
+    passage:".
+    """
+    is_e5 = re.search(r"(?<![a-z0-9])e5(?![0-9])", model.lower()) is not None
+    return ("query: ", "passage: ") if is_e5 else ("", "")
+
 
 Vectors: TypeAlias = NDArray[np.float32]
 
@@ -130,7 +164,7 @@ class EmbeddingInputTooLong(EmbeddingError, ValueError):
     code = "embedding_input_too_long"
 
     @classmethod
-    def at(cls, index: int, *, tokens: int, max_tokens: int) -> "EmbeddingInputTooLong":
+    def at(cls, index: int, *, tokens: int, max_tokens: int) -> EmbeddingInputTooLong:
         """Say which text of a call (from 0) is too long, and by how much."""
         return cls(
             f"Passage {index} has {tokens} tokens; the embedding model reads at most {max_tokens}, "

@@ -22,8 +22,9 @@ from knowledge.embedders.base import (
     EmbeddingServerBusy,
     UnknownModel,
     Vectors,
+    digest_of,
+    prepare_text,
 )
-from knowledge.embedders.fingerprint import digest_of
 from knowledge.embedders.remote import (
     BYTES_PER_TOKEN,
     FOR_PASSAGES,
@@ -35,7 +36,6 @@ from knowledge.embedders.remote import (
     prepare_input,
     unit_vectors,
 )
-from knowledge.embedders.text import prepare_text
 
 DEFAULT_MODEL = "amazon.titan-embed-text-v2:0"
 RECIPE = "bedrock nfkc 1"

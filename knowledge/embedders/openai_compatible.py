@@ -19,8 +19,10 @@ from knowledge.embedders.base import (
     EmbeddingServerBusy,
     UnknownEmbedder,
     Vectors,
+    default_prefixes,
+    digest_of,
+    prepare_text,
 )
-from knowledge.embedders.fingerprint import digest_of
 from knowledge.embedders.remote import (
     FOR_PASSAGES,
     FOR_QUESTIONS,
@@ -31,7 +33,6 @@ from knowledge.embedders.remote import (
     prepare_input,
     unit_vectors,
 )
-from knowledge.embedders.text import default_prefixes, prepare_text
 
 RECIPE = "openai-compatible nfkc 1"
 # A server that hangs must not hold up one question after the other.

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knowledge.embedders.base import EmbeddingInputEmpty, EmbeddingInputTooLong, EmbeddingResponseInvalid, Vectors
-from knowledge.embedders.text import prepare_text
+from knowledge.embedders.base import (
+    EmbeddingInputEmpty,
+    EmbeddingInputTooLong,
+    EmbeddingResponseInvalid,
+    Vectors,
+    prepare_text,
+)
 
 BYTES_PER_TOKEN = 2
 

@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hub.core.per_process import PerProcess
-from knowledge.embedders.base import EmbedderUnavailable, EmbeddingInputTooLong, UnknownModel, Vectors
-from knowledge.embedders.fingerprint import digest_of, hash_file
-from knowledge.embedders.text import default_prefixes, prepare_text
+from knowledge.embedders.base import (
+    EmbedderUnavailable,
+    EmbeddingInputTooLong,
+    UnknownModel,
+    Vectors,
+    default_prefixes,
+    digest_of,
+    hash_file,
+    prepare_text,
+)
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -1,8 +1,9 @@
-"""Building embedding sets beside the active one, and keeping them in step with new documents.
+"""Building embedding sets beside the active one, keeping them in step with new documents, clearing dropped ones away.
 
 A set's row holds the state: ``building`` means that passages of current versions may be missing in it, ``ready`` that
-none is. :func:`build_slice` works for a bounded time and may be called by anyone, any number of times, at once: only
-the holder of the set's lease works, and a slice that was killed leaves nothing but whole passages.
+none is. :func:`build_slice` and :func:`clear_slice` work for a bounded time and may be called by anyone, any number of
+times, at once: only the holder of the set's lease works, and a slice that was killed leaves nothing but whole passages.
+``build_started_at`` of a dropped set stays until nothing is left of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet, Sum
 from django.db.models.functions import Coalesce, Now
 from django.utils import translation
@@ -25,9 +26,8 @@ from hub.core.languages import shown
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
 from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import chunks_of, embedder_of, lock_publications
-from knowledge.index.embedding import EMBED_BATCH, embed, write_embedded
-from knowledge.index.vectors import create_index
-from knowledge.ingest.stages import cut, store_chunks
+from knowledge.index.vectors import EMBED_BATCH, create_index, drop_index, embed_chunks, write_embedded
+from knowledge.ingest.stages import cut, store_chunks, unindex
 from knowledge.models import (
     Chunk,
     ChunkVector,
@@ -223,7 +223,7 @@ class _Build:
 
     def _embed(self, batch: list[Chunk]) -> None:
         """Write vectors, and the postings of passages that no other set has, for those that are still needed."""
-        vectors = embed(batch, embedder_of(self._set))
+        vectors = embed_chunks(batch, embedder_of(self._set))
         with transaction.atomic():
             self._lease.lock()
             needed = _needed(self._set).filter(pk__in=[row.pk for row in batch]).select_for_update(of=("self",))
@@ -248,3 +248,71 @@ class _Build:
                     status=EmbeddingSetStatus.READY, built_at=Coalesce(F("built_at"), Now()), status_reason=""
                 )
         return complete
+
+
+VECTORS_AT_ONCE = 5000
+_DELETE_VECTORS = """
+DELETE FROM knowledge_chunkvector WHERE embedding_set_id = %s AND chunk_id IN (
+  SELECT chunk_id FROM knowledge_chunkvector WHERE embedding_set_id = %s ORDER BY chunk_id LIMIT %s
+)
+"""
+
+
+def clear_slice(set_id: int, *, seconds: float = SLICE_S) -> bool:
+    """Clear away a dropped set for about ``seconds``. True when more is left; False when done, held or not dropped."""
+    dropped = EmbeddingSet.objects.filter(status=EmbeddingSetStatus.DROPPED, build_started_at__isnull=False)
+    lease = claim(dropped, set_id)
+    if lease is None:
+        return False
+    embedding_set = EmbeddingSet.objects.get(pk=set_id)
+    deadline = time.monotonic() + seconds
+    try:
+        drop_index(embedding_set, concurrently=True)
+        while _remove_chunks_of_one_version(embedding_set, lease) or _remove_vectors(embedding_set, lease):
+            if time.monotonic() > deadline:
+                lease.release()
+                return True
+        _note_cleared(embedding_set, lease)
+    except LeaseLost:
+        logger.info("clearing embedding set %s was taken over", embedding_set.name)
+    return False
+
+
+def _remove_chunks_of_one_version(embedding_set: EmbeddingSet, lease: Lease) -> bool:
+    """Remove the chunks of a version that is cut for the active set too, if no set that is kept cuts as this one did.
+
+    All of them in one transaction: for a set that is made anew a version is either cut or not.
+    """
+    lease.renew()
+    with transaction.atomic():
+        lease.lock()
+        kept = EmbeddingSet.objects.exclude(status=EmbeddingSetStatus.DROPPED)
+        if kept.filter(policy_id=embedding_set.policy_id).exists():
+            return False
+        active = Chunk.objects.filter(
+            version_id=OuterRef("pk"), policy_id__in=kept.filter(is_active=True).values("policy_id")
+        )
+        unused = Chunk.objects.filter(version_id=OuterRef("pk"), policy_id=embedding_set.policy_id)
+        versions = DocumentVersion.objects.filter(Exists(unused), Exists(active), has_own_policy=False).order_by("pk")
+        version = versions.select_for_update(skip_locked=True).first()
+        if version is None:
+            return False
+        chunks = Chunk.objects.filter(version=version, policy_id=embedding_set.policy_id)
+        unindex(list(chunks.values_list("pk", flat=True)))
+        chunks.delete()
+    return True
+
+
+def _remove_vectors(embedding_set: EmbeddingSet, lease: Lease) -> bool:
+    lease.renew()
+    with transaction.atomic(), connection.cursor() as cursor:
+        lease.lock()
+        cursor.execute(_DELETE_VECTORS, [embedding_set.pk, embedding_set.pk, VECTORS_AT_ONCE])
+        return bool(cursor.rowcount)
+
+
+def _note_cleared(embedding_set: EmbeddingSet, lease: Lease) -> None:
+    with transaction.atomic():
+        lease.lock()
+        lease.release()
+        EmbeddingSet.objects.filter(pk=embedding_set.pk).update(build_started_at=None, passages_per_second=None)

@@ -17,7 +17,7 @@ from hub.core.queue import enqueue_on_commit
 from knowledge.documents.policies import policy_row
 from knowledge.documents.workers import POLL_S, worker_is_alive
 from knowledge.embedders import Embedder, EmbeddingError
-from knowledge.embedding_sets import builds, removal
+from knowledge.embedding_sets import builds
 from knowledge.embedding_sets.builds import SetProgress, progress_of
 from knowledge.index.active_embedder import active_embedding_set, make_embedder
 from knowledge.models import ChunkPolicy, EmbeddingSet, EmbeddingSetStatus
@@ -181,7 +181,7 @@ def drop_set(*, principal: Principal, name: str) -> EmbeddingSet:
 def clear_here(name: str) -> None:
     """Clear away a dropped set in this process, for when no worker is alive."""
     found = find_set(name)
-    while not worker_is_alive() and removal.clear_slice(found.pk):
+    while not worker_is_alive() and builds.clear_slice(found.pk):
         pass
 
 

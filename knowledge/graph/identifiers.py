@@ -8,8 +8,7 @@ from hub.core.patterns import stored_pattern
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.names import name_key
 from knowledge.graph.reading import SourceText, plain
-from knowledge.text.identifier_families import Mention, rows_with
-from knowledge.text.identifier_shapes import prefix_of
+from knowledge.text.identifier_shapes import Mention, prefix_of, rows_with
 from knowledge.text.identifiers import read_families, read_matches
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, cells_of, read_tables

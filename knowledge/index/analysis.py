@@ -18,9 +18,15 @@ from functools import lru_cache
 from operator import add
 from types import MappingProxyType
 
-from knowledge.index.morphemes import ENGLISH, HIRAGANA, passage_words, question_surfaces, question_words
-from knowledge.index.stemming import stem
-from knowledge.index.stop_words import ENGLISH_STOP_WORDS
+from knowledge.index.morphemes import (
+    ENGLISH,
+    ENGLISH_STOP_WORDS,
+    HIRAGANA,
+    passage_words,
+    question_surfaces,
+    question_words,
+    stem,
+)
 from knowledge.text.codes import (
     ARTICLE,
     CAPTION,

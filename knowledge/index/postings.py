@@ -1,11 +1,13 @@
-"""The inverted index that BM25 reads: writing and deleting chunks, and the statistics kept in step with them."""
+"""The inverted index that BM25 reads: writing and deleting chunks, statistics in step with them, and its upkeep."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from django.db import connection, transaction
@@ -17,6 +19,7 @@ from knowledge.index.segments import (
     POSTING,
     TermPostings,
     drop_dead_segments,
+    maintain_segments,
     merge_small_segments,
     write_segment,
 )
@@ -283,3 +286,41 @@ def _add_statistics(totals: Totals) -> None:
         with connection.cursor() as cursor:
             cursor.execute(_MAKE_STATISTICS, [[key[0] for key in keys], [key[1] for key in keys]])
             cursor.executemany(_ADD_STATISTICS, changes)
+
+
+SLICE_S = 20.0
+BATCH = 64
+
+
+def keep_lexical_index(*, seconds: float = SLICE_S) -> bool:
+    """Merge segments and index again what an older edition of the analysis made, for about ``seconds``.
+
+    Short transactions, each complete in itself. True when something is left to do.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not maintain_segments() and not _reindex_outdated():
+            return False
+    return True
+
+
+def clear_deleted_postings() -> None:
+    """Write all segments again that hold postings of deleted chunks."""
+    while maintain_segments(purge=True):
+        pass
+
+
+def reindex_chunks(chunk_ids: Sequence[int]) -> None:
+    """Write the postings of chunks again, one transaction for each version."""
+    rows = Chunk.objects.filter(pk__in=chunk_ids).select_related("version__document").order_by("version_id", "index")
+    for _version_id, group in groupby(rows, key=lambda row: row.version_id):
+        chunks = list(group)
+        with transaction.atomic():
+            document = chunks[0].version.document
+            write_postings(chunks, title=document.title, path=document.path)
+
+
+def _reindex_outdated() -> bool:
+    outdated = outdated_entries(BATCH)
+    reindex_chunks(outdated)
+    return bool(outdated)

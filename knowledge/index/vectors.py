@@ -1,8 +1,8 @@
-"""Vectors in PostgreSQL: writing them, and one partial HNSW index for each embedding set."""
+"""Vectors in PostgreSQL: embedding passages, writing what a search reads of them, and one HNSW index for each set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 
 import numpy as np
@@ -10,7 +10,9 @@ from django.conf import settings
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
-from knowledge.models import ChunkVector, EmbeddingSet
+from knowledge.embedders import Embedder, Vectors
+from knowledge.index.postings import write_postings
+from knowledge.models import Chunk, ChunkVector, Document, EmbeddingSet, LexicalEntry
 
 # pgvector's defaults: recall@10 of 0.995 with ef_search 100 on 200,000 vectors of 384 dimensions.
 HNSW_M = 16
@@ -112,3 +114,35 @@ def delete_vectors(chunk_ids: Sequence[int]) -> int:
     """Remove the chunks' vectors from every set; gives their number."""
     deleted, _by_model = ChunkVector.objects.filter(chunk_id__in=list(chunk_ids)).delete()
     return deleted
+
+
+EMBED_BATCH = 16
+"""How many passages are given to the model at once."""
+
+
+def embed_chunks(chunks: Sequence[Chunk], embedder: Embedder) -> Vectors:
+    """Return the passages' vectors, in order: (n, dimension). Slow; not to be called inside a transaction."""
+    return embedder.embed_passages([chunk.embedded_text for chunk in chunks])
+
+
+def write_embedded(
+    embedding_set: EmbeddingSet,
+    chunks: Sequence[Chunk],
+    vectors: Vectors,
+    *,
+    document: Document,
+    needed: Collection[int] | None = None,
+) -> int:
+    """Write vectors, and the postings that no other set has written, of passages of one document.
+
+    Both in the caller's transaction, so that what a crash leaves is whole; once in each, since terms of a second call
+    could be waited for in a circle. ``needed``: primary keys of those that are still there and locked; default: all.
+    Returns how many were written.
+    """
+    rows = [number for number, chunk in enumerate(chunks) if needed is None or chunk.pk in needed]
+    kept = [chunks[number] for number in rows]
+    write_vectors(embedding_set, [chunk.pk for chunk in kept], vectors[rows])
+    posted = set(LexicalEntry.objects.filter(chunk__in=kept).values_list("chunk_id", flat=True))
+    if unposted := [chunk for chunk in kept if chunk.pk not in posted]:
+        write_postings(unposted, title=document.title, path=document.path)
+    return len(kept)

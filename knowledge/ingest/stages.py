@@ -18,11 +18,9 @@ from hub.rest.uploads import temp_dir
 from knowledge.chunkers import chunk_document
 from knowledge.embedders import Embedder, Vectors
 from knowledge.graph.rows import insert_new
-from knowledge.index import embedding
 from knowledge.index.active_embedder import active_embedding_set, embedder_of, lock_publications, policy_id_of
-from knowledge.index.embedding import EMBED_BATCH, write_embedded
 from knowledge.index.postings import delete_postings
-from knowledge.index.vectors import delete_vectors
+from knowledge.index.vectors import EMBED_BATCH, delete_vectors, embed_chunks, write_embedded
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
 from knowledge.ingest.figures import expect_figures, store_figures
 from knowledge.models import (
@@ -225,7 +223,7 @@ def _embed_some(batch: Sequence[Chunk], embedder: Embedder, lease: Lease) -> tup
     deadline = time.monotonic() + WRITE_AFTER_S
     vectors: list[Vectors] = []
     for start in range(0, len(batch), EMBED_BATCH):
-        vectors.append(embedding.embed(batch[start : start + EMBED_BATCH], embedder))
+        vectors.append(embed_chunks(batch[start : start + EMBED_BATCH], embedder))
         lease.renew()
         if time.monotonic() > deadline:
             break

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from knowledge.embedders import Embedder
 from knowledge.index.active_embedder import policy_id_of
-from knowledge.index.embedding import EMBED_BATCH, embed, write_embedded
+from knowledge.index.vectors import EMBED_BATCH, embed_chunks, write_embedded
 from knowledge.models import Chunk, ChunkVector, Document, DocumentVersion, EmbeddingSet, EmbeddingSetStatus
 
 
@@ -56,7 +56,7 @@ def embed_slice(
     deadline = time.monotonic() + seconds
     made = 0
     while batch := list(waiting.filter(index__gte=start)[:EMBED_BATCH]):
-        vectors = embed(batch, embedder)
+        vectors = embed_chunks(batch, embedder)
         with transaction.atomic():
             document = _locked_document(version, embedding_set)
             if document is None:

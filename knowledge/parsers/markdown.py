@@ -14,9 +14,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.figures import Picture, placed_figures
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
+from knowledge.parsers.render import Picture, placed_figures
 from knowledge.text.numbering import is_caption
 from knowledge.text.structure import heading_text
 from knowledge.types.documents import Block, BlockKind, ParsedDocument

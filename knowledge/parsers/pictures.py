@@ -10,9 +10,8 @@ import re
 import warnings
 from urllib.parse import unquote_to_bytes
 
-from knowledge.parsers.figures import Picture
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.render import single_line
+from knowledge.parsers.render import Picture, single_line
 from knowledge.types.notices import Notice
 
 MIN_PIXELS = 32

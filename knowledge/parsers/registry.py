@@ -6,8 +6,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import cast
 
-from knowledge.parsers.archive import check_archive
-from knowledge.parsers.detect import detect_format
+from knowledge.parsers.detect import check_archive, detect_format
 from knowledge.parsers.errors import parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.serialize import dump_document

@@ -1,13 +1,135 @@
-"""Write Markdown from parsed blocks while keeping account of where each block stands."""
+"""Write Markdown from parsed blocks, with account of where each block stands; captions of pictures, heads of tables."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
-from knowledge.parsers.figures import Picture, placed_figures
+from knowledge.text.numbering import is_figure_caption
 from knowledge.types.documents import Block, BlockKind, ParsedFigure
+
+_MAX_HEAD_ROWS = 4
+_SEPARATOR = " / "
+
+HeadRow = Mapping[int, tuple[str, int]]
+"""The texts of a row by the column where each cell starts, with the last column that the cell reaches."""
+
+
+def column_names(rows: Sequence[HeadRow]) -> tuple[int, dict[int, str]]:
+    """Return how many rows the head takes and the name of each column in it; 0 rows when one row alone is the head.
+
+    A row belongs to the head when each of its cells stands below one that spans several of them, and some cell of the
+    head reaches down beside them: a first row of data has cells below all. So must empty cells be given, with ``""``.
+
+    >>> column_names([{0: ("ID", 0), 1: ("権限", 2)}, {1: ("職員", 1), 2: ("市民", 2)}, {0: ("F-1", 0), 1: ("○", 1)}])
+    (2, {0: 'ID', 1: '権限 / 職員', 2: '権限 / 市民'})
+    """
+    count = 1
+    lowest = dict(rows[0]) if rows else {}
+    while count < min(_MAX_HEAD_ROWS, len(rows) - 1) and (parted := _parted(lowest, rows[count])):
+        lowest = {start: cell for start, cell in lowest.items() if start not in parted} | dict(rows[count])
+        count += 1
+    if count == 1:
+        return 0, {}
+    head = rows[:count]
+    columns = sorted({column for row in head for column in row})
+    return count, {column: _name(head, column) for column in columns}
+
+
+def _parted(above: HeadRow, row: HeadRow) -> set[int]:
+    """Return where the cells start that a row parts into several; empty when it goes on with no head."""
+    below: dict[int, int] = {}
+    for column in row:
+        start = _over(above, column)
+        if start is None:
+            return set()
+        below[start] = below.get(start, 0) + 1
+    goes_on = bool(below) and min(below.values()) > 1 and len(below) < len(above)
+    return set(below) if goes_on else set()
+
+
+def _over(row: HeadRow, column: int) -> int | None:
+    """Return where the cell of a row starts that reaches over a column."""
+    return next((start for start, (_, last) in row.items() if start <= column <= last), None)
+
+
+def _name(head: Sequence[HeadRow], column: int) -> str:
+    starts = [(row, _over(row, column)) for row in head]
+    texts = [row[start][0].strip() for row, start in starts if start is not None]
+    return _SEPARATOR.join(dict.fromkeys(text for text in texts if text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture's bytes and the alternative text its author gave it."""
+
+    data: bytes
+    media_type: str
+    alt_text: str = ""
+
+
+def placed_figures(
+    markdown: str, blocks: Sequence[Block], pictures: Sequence[tuple[Block, Picture]]
+) -> tuple[ParsedFigure, ...]:
+    """Tell of each picture where its block stands and which caption is tied to it."""
+    captions = figure_captions(markdown, blocks) if pictures else {}
+    return tuple(
+        ParsedFigure(
+            data=picture.data,
+            media_type=picture.media_type,
+            start=block.start,
+            end=block.end,
+            caption=captions.get(block.start, ""),
+            alt_text=picture.alt_text,
+            page=block.page,
+            sheet=block.sheet,
+            cell=block.cell,
+        )
+        for block, picture in pictures
+    )
+
+
+def figure_captions(markdown: str, blocks: Sequence[Block]) -> dict[int, str]:
+    """Map the start of a figure's block to its caption; figures without one are left out.
+
+    Figures that follow each other share the caption. Whether captions stand below or above is the document's habit:
+    the side where more figures have one, below when in doubt.
+    """
+    runs = _runs(blocks)
+    below = {run: following for run in runs if (following := _caption_at(markdown, blocks, run[1])) is not None}
+    above = {run: leading for run in runs if (leading := _caption_at(markdown, blocks, run[0] - 1)) is not None}
+    first, second = (below, above) if len(below) >= len(above) else (above, below)
+    found: dict[int, str] = {}
+    taken = set(first.values())
+    for run in runs:
+        caption = first.get(run)
+        if caption is None and second.get(run) not in taken:
+            caption = second.get(run)
+        if caption is not None:
+            block = blocks[caption]
+            found.update((blocks[index].start, markdown[block.start : block.end]) for index in range(*run))
+    return found
+
+
+def _runs(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+    """List the runs of figure blocks as half-open ranges of indices."""
+    runs: list[tuple[int, int]] = []
+    for is_figure, group in groupby(enumerate(blocks), key=lambda item: item[1].kind is BlockKind.FIGURE):
+        indices = [index for index, _ in group]
+        if is_figure:
+            runs.append((indices[0], indices[-1] + 1))
+    return runs
+
+
+def _caption_at(markdown: str, blocks: Sequence[Block], index: int) -> int | None:
+    if not 0 <= index < len(blocks) or blocks[index].kind is not BlockKind.CAPTION:
+        return None
+    text = markdown[blocks[index].start : blocks[index].end]
+    return index if is_figure_caption(text) or text.lstrip("*_ ").startswith("図") else None
+
 
 # What PostgreSQL (NUL) and UTF-8 (lone surrogates) refuse, and controls that mean nothing in text.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")

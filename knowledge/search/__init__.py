@@ -1,16 +1,26 @@
 """Finding passages: analysis of the question, two legs, fusion, calibrated scores."""
 
-from knowledge.search.asked import FilterIn, Name, Names, asked_filter, named, search_filter, several
-from knowledge.search.calibration import GOOD_EVIDENCE, calibration_for
-from knowledge.search.context import get_chunk, neighbours
+from knowledge.search.fusion import GOOD_EVIDENCE, calibration_for
 from knowledge.search.highlights import best_window
 from knowledge.search.hybrid import search
-from knowledge.search.query import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS, check_query
-from knowledge.search.remote_collections import ask_knowledge_base, knowledge_base_config
+from knowledge.search.passages import get_chunk, neighbours
+from knowledge.search.query import (
+    MAX_LIMIT,
+    MAX_OFFSET,
+    MAX_QUERY_CHARS,
+    FilterIn,
+    Name,
+    Names,
+    asked_filter,
+    check_query,
+    named,
+    search_filter,
+    several,
+)
 from knowledge.search.retrieval import MAX_CONTEXT_CHUNKS, Retrieval, RetrievalStrategy, retrieve
 from knowledge.search.schemas import ExplanationOut, HitOut, SearchOut, hit_out, page_mark, page_position, search_out
 from knowledge.search.single_document import nearest_within, rank_within
-from knowledge.search.sources import search_sources
+from knowledge.search.sources import ask_knowledge_base, knowledge_base_config, search_sources
 
 __all__ = [
     "GOOD_EVIDENCE",

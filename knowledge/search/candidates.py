@@ -1,4 +1,7 @@
-"""What is told of passages that may be shown, in columns, read together with the permission to show them."""
+"""Passages that may be shown, in columns, read together with the permission to show them.
+
+The nearest by cosine come over HNSW or exactly.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db import connection
 from numpy.typing import NDArray
 
 from knowledge.models import EmbeddingSet
-from knowledge.search.column_store import Columnar
+from knowledge.search.database import BOOLEAN, FLOAT, INTEGER, read_columns
+from knowledge.search.fusion import Columnar
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.sql_columns import BOOLEAN, FLOAT, INTEGER, read_columns
 
 # What a statement about candidates selects, of the tables c (chunks) and e (entries in the lexical index). A text
 # without a mark is like no other; that another text's mark is its number is as likely as that two texts share one.
@@ -89,3 +93,103 @@ def read_candidates(
     before: list[Any] = [] if near is None else [near, embedding_set.pk]
     sql = _READ.format(facts=FACTS, cosine=cosine, vectors=vectors, permitted=permitted.sql)
     return candidates_of(sql, [*before, array_literal(ordinals.tolist()), *permitted.params])
+
+
+# A leg's candidates. Of so many vectors, twice as many: at a million a walk that keeps 200 misses some whole groups of
+# near ones; at a hundred thousand it misses none, and keeping 400 would take ten milliseconds more.
+EF_SEARCH = 200
+EF_SEARCH_OF_MANY = 400
+MANY_VECTORS = 300_000
+# Under a filter: the ten nearest of a tenth are among the hundred nearest of all, and the later ones of what the walk
+# keeps at once are found less surely.
+EF_SEARCH_FILTERED = 800
+# How far the walk goes on under a filter before it gives up: ten times pgvector's default, so that a filter that lets
+# one in a hundred pass still finds a leg's candidates.
+MAX_SCAN_TUPLES = 200_000
+
+# relaxed_order goes on until enough permitted rows are found; a filter would leave too few otherwise. A custom plan
+# sees the set's id, which the partial index needs.
+_SETTINGS = f"""
+SET LOCAL hnsw.iterative_scan = 'relaxed_order';
+SET LOCAL hnsw.max_scan_tuples = {MAX_SCAN_TUPLES};
+SET LOCAL plan_cache_mode = 'force_custom_plan';
+SELECT set_config('hnsw.ef_search', ({{ef_search}})::text, true)
+"""
+# By what PostgreSQL counted last; one that has never counted says -1.
+_EF_BY_SIZE = f"""
+SELECT CASE WHEN reltuples < {MANY_VECTORS} THEN {EF_SEARCH} ELSE {EF_SEARCH_OF_MANY} END
+FROM pg_class WHERE oid = 'knowledge_chunkvector'::regclass
+"""  # noqa: S608 - constants
+# As an array the keys are looked up in their order, page by page, which takes half as long as joining them.
+_EXACT = """
+SELECT v.chunk_id, 1 - (v.vector <=> %s::halfvec) AS cosine
+FROM knowledge_chunkvector v WHERE v.embedding_set_id = %s AND v.chunk_id = ANY(ARRAY({permitted}))
+ORDER BY cosine DESC, v.chunk_id LIMIT %s
+"""
+# Materialised, for a plan that reads passages first would walk through the index for each of them.
+_WITH_FACTS = f"""
+WITH nearest (chunk_id, cosine) AS MATERIALIZED ({{nearest}})
+SELECT {FACTS}, n.cosine AS cosines
+FROM nearest n JOIN knowledge_chunk c ON c.id = n.chunk_id LEFT JOIN {{entries}} ON e.chunk_id = n.chunk_id
+"""  # noqa: S608 - constants
+_ENTRIES = "knowledge_lexicalentry e"
+_NO_ENTRIES = """
+(SELECT NULL::bigint, NULL::integer, NULL::bigint, NULL::boolean) AS e (chunk_id, ordinal, fingerprint, is_contents)
+"""
+# The scalar subquery can't become a join, so the index is walked in order and rows are checked on the way.
+_APPROXIMATE = """
+SELECT chunk_id, 1 - distance FROM (
+  SELECT v.chunk_id, v.vector::halfvec({dimension}) <=> %s::halfvec({dimension}) AS distance
+  FROM knowledge_chunkvector v
+  WHERE v.embedding_set_id = {key}
+    AND (SELECT true FROM ({permitted}) AS permitted (id) WHERE permitted.id = v.chunk_id)
+  ORDER BY distance LIMIT %s
+) AS nearest
+"""
+_COSINES = """
+SELECT chunk_id, 1 - (vector <=> %s::halfvec) FROM knowledge_chunkvector
+WHERE embedding_set_id = %s AND chunk_id = ANY(%s)
+"""
+
+
+def nearest_chunks(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, *, limit: int) -> Candidates:
+    """Find the permitted chunks nearest to a query vector of the set, the nearest first; equals by chunk id.
+
+    The vector is given as `vector_literal` writes it. Exact when few chunks are permitted. What is told of the chunks
+    comes from the lexical index, unless that can't be read. Call it inside a transaction. Up to four queries.
+    """
+    if permitted.is_empty:
+        return NO_CANDIDATES
+    return (_exact if permitted.is_comparable else _approximate)(embedding_set, vector, permitted, limit)
+
+
+def cosines_of(embedding_set: EmbeddingSet, vector: str, chunk_ids: Sequence[int]) -> dict[int, float]:
+    """Compute the exact cosine of given chunks to a vector (likewise); one without a vector in the set is missing.
+
+    At most one query.
+    """
+    if not chunk_ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_COSINES, [vector, embedding_set.pk, list(chunk_ids)])
+        return dict(cursor.fetchall())
+
+
+def _exact(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
+    sql = _EXACT.format(permitted=permitted.sql)
+    return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit], permitted)
+
+
+def _approximate(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTINGS.format(ef_search=EF_SEARCH_FILTERED if permitted.is_filtered else _EF_BY_SIZE))
+    sql = _APPROXIMATE.format(
+        dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
+    )
+    return _nearest(sql, [vector, *permitted.params, limit], permitted)
+
+
+def _nearest(sql: str, params: list[Any], permitted: PermittedChunks) -> Candidates:
+    entries = _ENTRIES if permitted.has_index else _NO_ENTRIES
+    found = candidates_of(_WITH_FACTS.format(nearest=sql, entries=entries), params)
+    return found.at(np.lexsort((found.chunk_ids, -found.cosines)))

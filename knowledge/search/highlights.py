@@ -10,13 +10,10 @@ from dataclasses import dataclass
 from sudachipy import SplitMode
 
 from knowledge.index.analysis import QueryTerms, surfaces
-from knowledge.index.morphemes import ENGLISH
-from knowledge.index.stemming import stem
-from knowledge.index.stop_words import ENGLISH_STOP_WORDS, JAPANESE
+from knowledge.index.morphemes import ENGLISH, ENGLISH_STOP_WORDS, JAPANESE, stem
 from knowledge.text.dates import DateMention, find_dates
-from knowledge.text.folding import fold_each, fold_terms, join_codes
+from knowledge.text.folding import fold_each, fold_terms, join_codes, one_variant
 from knowledge.text.morphology import MAX_INPUT_CHARACTERS, tokenizer
-from knowledge.text.variants import one_variant
 
 MAX_WORDS = 80
 MAX_SPANS = 200

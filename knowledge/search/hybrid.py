@@ -21,19 +21,16 @@ from knowledge.models import EmbeddingSet
 from knowledge.ontology.queries import expand as expand_by_ontology
 from knowledge.ports import Reranker
 from knowledge.search import background, notices
-from knowledge.search.calibration import GOOD_EVIDENCE, Calibration, calibration_for
-from knowledge.search.explain import explain
-from knowledge.search.fusion import weights_for
+from knowledge.search.database import SAVEPOINT, going_back, one_snapshot, set_savepoint
+from knowledge.search.fusion import GOOD_EVIDENCE, Calibration, calibration_for, weights_for
 from knowledge.search.highlights import query_marks
 from knowledge.search.legs import Findings, Stopwatch, ask_legs, embed_question
 from knowledge.search.pages import Page, load_page
 from knowledge.search.phrases import WithPhrases, chunks_with_phrases, find_phrases
 from knowledge.search.query import check_query
-from knowledge.search.ranking import Ranking, arrange, ceiling_for, missing_codes, rank_candidates, tell
-from knowledge.search.rerank import rerank
-from knowledge.search.rerankers import configured_reranker
+from knowledge.search.ranking import Ranking, arrange, ceiling_for, explain, missing_codes, rank_candidates, tell
+from knowledge.search.rerankers import configured_reranker, rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
-from knowledge.search.snapshot import SAVEPOINT, going_back, one_snapshot, set_savepoint
 from knowledge.text.structure import names_contents
 from knowledge.types.notices import Notice
 from knowledge.types.search import LegScore, SearchDetail, SearchMode, SearchQuery, SearchResult

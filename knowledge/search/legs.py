@@ -25,12 +25,11 @@ from knowledge.index.analysis import QueryTerms
 from knowledge.index.vectors import vector_literal
 from knowledge.models import EmbeddingSet
 from knowledge.search import notices
-from knowledge.search.candidates import NO_CANDIDATES, Candidates
+from knowledge.search.candidates import NO_CANDIDATES, Candidates, nearest_chunks
+from knowledge.search.database import going_back
 from knowledge.search.fusion import Evidence
 from knowledge.search.lexical import LexicalHits, LexicalSums, lexical_hits, no_hits, sum_postings
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.snapshot import going_back
-from knowledge.search.vector import nearest_chunks
 from knowledge.search.weighing import MAX_TERMS, weigh_terms
 from knowledge.types.notices import Notice
 from knowledge.types.search import SearchMode

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from django.conf import settings
 
-from knowledge.search import context, notices
+from knowledge.search import notices, passages
 from knowledge.search.highlights import Marks, highlight_spans
 from knowledge.search.passages import Passage, newest_and_passages
 from knowledge.search.ranking import Scored
@@ -62,7 +62,7 @@ def load_page(
 
 def _passages(here: Rows, rows: dict[int, Passage], query: SearchQuery, marks: Marks | None) -> list[_Group]:
     size = query.context_size if query.with_context else 0
-    around = context.neighbour_hits([chunk for _one, chunk in here], size)
+    around = passages.neighbour_hits([chunk for _one, chunk in here], size)
     groups = []
     for one, chunk in here:
         hit = _hit(one, chunk, query, marks=marks, duplicates=[rows[key] for key in one.duplicates if key in rows])
@@ -72,11 +72,11 @@ def _passages(here: Rows, rows: dict[int, Passage], query: SearchQuery, marks: M
 
 
 def _documents(here: Rows, query: SearchQuery) -> list[_Group]:
-    texts = context.full_documents([chunk for _one, chunk in here], budget=settings.CONFIG.hub_output_budget_chars)
+    texts = passages.full_documents([chunk for _one, chunk in here], budget=settings.CONFIG.hub_output_budget_chars)
     groups = []
     for one, chunk in here:
         markdown, is_cut = texts[chunk.version_id]
-        hit = context.full_document_hit(_hit(one, chunk, query), markdown)
+        hit = passages.full_document_hit(_hit(one, chunk, query), markdown)
         groups.append(_Group(scored=one, hits=[hit], is_cut=is_cut))
     return groups
 
@@ -89,7 +89,7 @@ def _hit(
     marks: Marks | None = None,
     duplicates: Sequence[Passage] = (),
 ) -> Hit:
-    return context.hit_of(
+    return passages.hit_of(
         chunk,
         score=one.score,
         legs=one.legs if query.level.includes(SearchDetail.SCORES) else None,

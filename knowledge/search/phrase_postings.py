@@ -1,9 +1,17 @@
-"""What postings tell of a phrase: which passages have nearly all of its terms."""
+"""Which passages may have a phrase, by their postings: nearly all of its terms, or a half of them.
+
+The border between two passages divides a phrase somewhere: what stands before are terms of the first passage, what
+stands behind are terms of the second one, and a term over the border is in neither. The rarer half decides where to
+look.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
+from itertools import accumulate
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,3 +95,133 @@ def _having(terms: Sequence[KnownTerm], pieces: Mapping[PieceKey, Piece], least:
                 counts += occurring(numbers, column[segment_id])
         found.append(numbers[counts >= least])
     return np.sort(np.concatenate(found))
+
+
+# Fewer terms, as of two characters, may have all been divided, or tell too little.
+LEAST_DIVIDED = 3
+# Of passages that may have a half, so many are looked at with their neighbours.
+MOST_DIVIDED = 400
+# Chunk numbers that lie closer than this are marked by place.
+DENSE_SPAN = 4_000_000
+# A set of terms is a number, with a bit for each.
+_SETS = 1 << MOST_NARROWING
+_SIZE = np.bitwise_count(np.arange(_SETS)).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cut:
+    """One place where the border may be: how many terms each set of terms lacks to be the first or the second half.
+
+    ``room`` is how many both may lack together, for ends of lines.
+    """
+
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    room: int
+
+    def may_be_pair(self) -> NDArray[np.bool_]:
+        """Tell of each two sets whether passages with these terms may have the phrase together."""
+        may: NDArray[np.bool_] = self.before[:, None] + self.after[None, :] <= self.room
+        return may
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halves:
+    """The chunks that may have a half of a phrase: by number, which of its terms they have, as bits, and each half.
+
+    ``may_be_pair`` tells of each two sets of terms whether passages with these may have the phrase together.
+    """
+
+    numbers: NDArray[np.int64]
+    terms: NDArray[np.uint8]
+    firsts: NDArray[np.int64]
+    seconds: NDArray[np.int64]
+    may_be_pair: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return self.firsts.size + self.seconds.size
+
+    def terms_of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Tell which terms the chunks of some numbers have."""
+        places = np.minimum(np.searchsorted(self.numbers, numbers), self.numbers.size - 1)
+        terms: NDArray[np.uint8] = np.where(self.numbers[places] == numbers, self.terms[places], np.uint8(0))
+        return terms
+
+
+def find_halves(terms: Sequence[str], known: Mapping[str, KnownTerm], pieces: Mapping[PieceKey, Piece]) -> Halves:
+    """Find the chunks that may have a half of a phrase of these terms, three or more, in their order.
+
+    Passages that are written together are numbered in a row, except where other writers come in between. So where there
+    are more than ``MOST_DIVIDED``, those are taken that have most of the phrase together with the next number.
+    """
+    asked = rarest(terms, known)
+    cuts = _cuts(terms, {term.text: place for place, term in enumerate(asked)}, known)
+    numbers, held = _marked([[pieces[key].ordinals for key in term.pieces if key in pieces] for term in asked])
+    may_be_pair = reduce(or_, (cut.may_be_pair() for cut in cuts), np.zeros((_SETS, _SETS), bool))
+    may_be_first, may_be_second = _rarer(cuts, np.bincount(held, minlength=_SETS))
+    is_next = np.diff(numbers, append=-1) == 1
+    behind = np.where(is_next, np.roll(held, -1), np.uint8(0))
+    before = np.where(np.roll(is_next, 1), np.roll(held, 1), np.uint8(0))
+    firsts = np.flatnonzero(may_be_first[held] | (is_next & may_be_pair[held, behind]))
+    seconds = np.flatnonzero(may_be_second[held])
+    together = np.concatenate([_SIZE[held[firsts] | behind[firsts]], _SIZE[held[seconds] | before[seconds]]])
+    best = np.argsort(-together, kind="stable")[:MOST_DIVIDED]
+    return Halves(
+        numbers=numbers,
+        terms=held,
+        firsts=numbers[firsts[best[best < firsts.size]]],
+        seconds=numbers[seconds[best[best >= firsts.size] - firsts.size]],
+        may_be_pair=may_be_pair,
+    )
+
+
+def _rarer(cuts: Sequence[_Cut], count: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which sets of terms to look for as first and as second halves; ``count`` tells how many chunks have each."""
+    number = count.astype(float)
+    number[0] = np.inf  # all the chunks without any of the terms
+    may_be_first, may_be_second = np.zeros(_SETS, bool), np.zeros(_SETS, bool)
+    for cut in cuts:
+        for lacking in range(cut.room + 1):
+            first, second = cut.before <= lacking, cut.after <= cut.room - lacking
+            if number[first].sum() <= number[second].sum():
+                may_be_first |= first
+            else:
+                may_be_second |= second
+    return may_be_first, may_be_second
+
+
+def _cuts(terms: Sequence[str], asked: Mapping[str, int], known: Collection[str]) -> list[_Cut]:
+    """Tell where a border may divide a phrase. Between two terms is no place of its own, for less is asked at one."""
+    told = [term for term in terms if term in asked or term not in known]
+    # What no chunk has is divided here, or by the end of a line.
+    bits = [1 << asked[term] if term in asked else 0 for term in told]
+    before = accumulate(bits, or_, initial=0)
+    after = [*accumulate(reversed(bits), or_, initial=0)][-2::-1]
+    rooms = (breaks_in(terms) - sum(bit == 0 for bit in bits) + (bit == 0) for bit in bits)
+    return [
+        _Cut(before=_lacking(first), after=_lacking(second), room=room)
+        for first, second, room in dict.fromkeys(zip(before, after, rooms, strict=False))
+        if room >= 0
+    ]
+
+
+def _lacking(needed: int) -> NDArray[np.int64]:
+    """Count of each set of terms how many of the needed ones are not in it."""
+    lacking: NDArray[np.int64] = _SIZE[needed & ~np.arange(_SETS)]
+    return lacking
+
+
+def _marked(columns: Sequence[Sequence[NDArray[np.int32]]]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Give the numbers of the chunks that have any of the terms, ascending, and which ones as a set."""
+    every = [numbers for column in columns for numbers in column]
+    if not every:
+        return np.zeros(0, np.int64), np.zeros(0, np.uint8)
+    low, high = min(int(one[0]) for one in every), max(int(one[-1]) for one in every)
+    is_dense = high - low < DENSE_SPAN
+    numbers = np.zeros(0, np.int32) if is_dense else np.unique(np.concatenate(every))
+    marks = np.zeros(high - low + 1 if is_dense else numbers.size, np.uint8)
+    for bit, column in enumerate(columns):
+        for one in column:
+            marks[one - low if is_dense else np.searchsorted(numbers, one)] |= 1 << bit
+    places = np.flatnonzero(marks)
+    return (places + low if is_dense else numbers.astype(np.int64)), marks[places]

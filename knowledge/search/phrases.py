@@ -26,13 +26,12 @@ from hub.core.database import in_one_line
 from hub.core.errors import InvalidInput, Unavailable
 from knowledge.index.analysis import QueryTerms, terms_inside
 from knowledge.models import Chunk, EmbeddingSet
+from knowledge.search.database import going_back
 from knowledge.search.lexical import ranked_numbers
-from knowledge.search.phrase_across_chunks import chunks_sharing
 from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most
-from knowledge.search.phrase_sql import chunks_holding
+from knowledge.search.phrase_sql import chunks_holding, chunks_sharing
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks, permitted_chunks, searchable_chunks
-from knowledge.search.snapshot import going_back
 from knowledge.search.weighing import FieldTerm, weigh_terms
 from knowledge.text.folding import normalise
 from knowledge.types.search import SearchFilter

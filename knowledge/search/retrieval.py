@@ -21,8 +21,8 @@ from knowledge.graph.entities import visible_nodes
 from knowledge.graph.names import keys_of
 from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search
 from knowledge.graph.walk import Direction
-from knowledge.search.context import get_chunk
 from knowledge.search.hybrid import search
+from knowledge.search.passages import get_chunk
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
 

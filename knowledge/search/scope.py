@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hub.access.principals import Classification, Principal, Scope
 from knowledge.index.active_embedder import chunks_of
 from knowledge.models import Chunk, Document, EmbeddingSet, LexicalField
-from knowledge.search.sql_columns import INTEGER, read_columns
+from knowledge.search.database import INTEGER, read_columns
 from knowledge.search.visible import VisibleVersions, visible_versions
 from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number

@@ -16,10 +16,10 @@ from knowledge.index.analysis import analyse_query
 from knowledge.index.vectors import vector_literal
 from knowledge.models import Chunk, DocumentVersion, EmbeddingSet
 from knowledge.search import notices
+from knowledge.search.candidates import cosines_of
+from knowledge.search.database import one_snapshot
 from knowledge.search.lexical import lexical_hits, sum_postings
 from knowledge.search.scope import PermittedChunks
-from knowledge.search.snapshot import one_snapshot
-from knowledge.search.vector import cosines_of
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.notices import Notice
 

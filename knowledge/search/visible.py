@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from hub.access.principals import Principal, Scope
 from knowledge.models import Document, LexicalField
+from knowledge.search.database import INTEGER, read_columns
 from knowledge.search.postings import Piece, PieceKey, array_literal, read_pieces
-from knowledge.search.sql_columns import INTEGER, read_columns
 
 # Of so many sets of versions what was counted is kept, and of each segment's terms so many counts.
 KEPT_SETS = 32

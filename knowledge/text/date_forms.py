@@ -1,6 +1,6 @@
-"""The spellings of dates that Japanese documents use, as patterns for folded text, and how to read what they find.
+"""The Japanese eras (元号), and the spellings of dates as patterns for folded text, and how to read what they find.
 
-Pure. A pattern tells parts of a date by the names of its groups; `read` makes numbers of them.
+Pure. A pattern names the parts of a date by its groups; `_read` makes numbers of them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,41 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from knowledge.text.eras import ERA_NAMES, ERAS, Era
 from knowledge.text.numerals import read_numeral
+
+
+class Era(NamedTuple):
+    """An era; ``letter`` is how forms write it for short, ``last_year`` the number of its last year."""
+
+    name: str
+    letter: str
+    first_day: date
+    last_year: int
+
+    def year(self, number: int) -> int:
+        """Return the year of the calendar that is the era's ``number``-th, also behind its last one."""
+        return self.first_day.year - 1 + number
+
+
+ERAS = (
+    Era("明治", "m", date(1868, 1, 25), 45),
+    Era("大正", "t", date(1912, 7, 30), 15),
+    Era("昭和", "s", date(1926, 12, 25), 64),
+    Era("平成", "h", date(1989, 1, 8), 31),
+    Era("令和", "r", date(2019, 5, 1), 99),
+)
+ERA_NAMES = "|".join(era.name for era in ERAS)
+"""A regular expression for the name of an era."""
+
+
+def era_on(day: date) -> Era | None:
+    """Return the era that a day lies in; None for days before 明治.
+
+    >>> era_on(date(2019, 4, 30)).name, era_on(date(2019, 5, 1)).name, era_on(date(1867, 1, 1))
+    ('平成', '令和', None)
+    """
+    return next((era for era in reversed(ERAS) if era.first_day <= day), None)
+
 
 # One character each, which folding character by character leaves as they are.
 _LIGATURES = dict(zip("㍾㍽㍼㍻㋿", ERAS, strict=True))

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from knowledge.text.date_forms import Reading, is_in_calendar, read_typed, spellings_in
-from knowledge.text.eras import Era
+from knowledge.text.date_forms import Era, Reading, is_in_calendar, read_typed, spellings_in
 from knowledge.text.folding import fold_compact, fold_each, join_codes
 
 # 令和8年4月1日から6月30日まで, 令和8年4月1日、10月1日: what such a word joins has the year of the first.

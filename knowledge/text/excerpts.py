@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from knowledge.text.lines import lines_of
-from knowledge.text.sentences import sentence_ends
+from knowledge.text.sentences import lines_of, sentence_ends
 
 _ROW = re.compile(r"[ \t　]*\|")
 _RULER = re.compile(r"[ \t　]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+")

@@ -1,15 +1,18 @@
-"""What identifiers look like: the common shape FR-001, and the schemes that a document uses for its own."""
+"""What identifiers look like (the common shape FR-001, and a document's own schemes), and families with one prefix."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
 from hub.core.patterns import StoredMatch
+from knowledge.text.tables import Row, Table
 
 _DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "identifiers.json"
 COMMON = re.compile(r"(?<![A-Za-z0-9_./#\-])[A-Z]{1,6}(?:-[A-Z]{1,6}){0,2}-\d{2,5}(?![A-Za-z0-9_]|-\d|\.\d)")
@@ -115,3 +118,64 @@ def range_end(text: str, identifier: re.Match[str] | StoredMatch) -> RangeEnd | 
     if not digits or len(digits.group()) < min(len(own), _SHORTEST_JOINED):
         return None
     return RangeEnd(last=int(digits.group()), end=digits.end(), repeats=repeats)
+
+
+class Role(StrEnum):
+    """What a family of identifiers is for: see ``roles`` in ``knowledge/data/identifiers.json``."""
+
+    TEST = "test"
+    REGISTER = "register"
+    DOWNSTREAM = "downstream"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """One identifier at one place. An id inside a range such as FR-010〜FR-014 has the range's span."""
+
+    id: str
+    start: int
+    end: int
+    defines: bool = False
+    in_code: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """All mentions of identifiers with one prefix, in document order, and what the family is for."""
+
+    prefix: str
+    mentions: tuple[Mention, ...]
+    role: Role
+
+    @property
+    def definitions(self) -> tuple[Mention, ...]:
+        return tuple(mention for mention in self.mentions if mention.defines)
+
+    @property
+    def defined(self) -> dict[str, list[Mention]]:
+        """The defined identifiers, each with its definitions, in document order."""
+        found: dict[str, list[Mention]] = {}
+        for mention in self.definitions:
+            found.setdefault(mention.id, []).append(mention)
+        return found
+
+    @property
+    def references(self) -> dict[str, list[Mention]]:
+        """The identifiers referred to, each with the places, in document order."""
+        found: dict[str, list[Mention]] = {}
+        for mention in self.mentions:
+            if not mention.defines:
+                found.setdefault(mention.id, []).append(mention)
+        return found
+
+
+def rows_with(families: tuple[Family, ...], tables: tuple[Table, ...]) -> Iterator[tuple[Table, Row, list[Mention]]]:
+    """Yield each table row that holds identifiers, with its mentions in document order."""
+    mentions = sorted((m for family in families for m in family.mentions), key=lambda m: (m.start, m.id))
+    starts = [mention.start for mention in mentions]
+    for table in tables:
+        for row in table.rows:
+            held = mentions[bisect_right(starts, row.start - 1) : bisect_right(starts, row.end - 1)]
+            if held:
+                yield table, row, held

@@ -9,9 +9,11 @@ from functools import lru_cache
 
 from hub.core.patterns import StoredMatch, StoredPattern
 from knowledge.text.folding import normalise
-from knowledge.text.identifier_families import Family, Mention, Role
 from knowledge.text.identifier_shapes import (
     COMMON,
+    Family,
+    Mention,
+    Role,
     conventions,
     number_of,
     prefix_of,

@@ -1,4 +1,4 @@
-"""Where sentences end, in Japanese and in English, and what is in brackets: for chunks, rules and quotes alike.
+"""Where lines and sentences end, Japanese and English ones, and what is in brackets: for chunks, rules and quotes.
 
 Pure. It reads running text; a table's rows and a list's items are for the caller to part.
 """
@@ -8,6 +8,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+
+
+def lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a stretch, each with its line end.
+
+    >>> list(lines_of("一\\n二", 0, 3))
+    [(0, 2), (2, 3)]
+    """
+    while start < end:
+        newline = text.find("\n", start, end)
+        stop = end if newline < 0 else newline + 1
+        yield start, stop
+        start = stop
+
 
 _PAIRS = {"「": "」", "『": "』", "（": "）", "(": ")", "【": "】", "〔": "〕", "《": "》", "〈": "〉", "［": "］"} | {
     "[": "]", "｛": "｝", "{": "}", "“": "”",

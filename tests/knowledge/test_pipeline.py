@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost, claim, lease_duration
-from knowledge.index import embedding
+from knowledge.index import vectors
 from knowledge.ingest import pipeline, stages
 from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion
 from tests.factories import upload_text, work_through
@@ -103,7 +103,7 @@ def test_a_crash_in_the_middle_of_embedding_leaves_the_same_rows_as_one_clean_ru
 def _crash_after_two_batches(version, monkeypatch):
     """What SIGKILL does: the process is gone, its transaction with it, its lease stays."""
     calls = []
-    write = embedding.write_postings
+    write = vectors.write_postings
 
     def write_twice_then_die(*args, **kwargs):
         calls.append(1)
@@ -112,7 +112,7 @@ def _crash_after_two_batches(version, monkeypatch):
         write(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(embedding, "write_postings", write_twice_then_die)
+        patch.setattr(vectors, "write_postings", write_twice_then_die)
         with pytest.raises(KeyboardInterrupt):
             pipeline.advance(version.pk)
 

@@ -18,7 +18,7 @@ from hub.access.principals import Classification, Principal, Role, Scope, local_
 from hub.access.services import authenticate, create_token
 from hub.core.errors import LimitExceeded, TooManyAtOnce
 from knowledge.models import Collection
-from knowledge.parsers.process.host_pool import HostPool, hosts
+from knowledge.parsers.process.isolation import HostPool, hosts
 from review.lint import texts
 from review.lint.linting import judge_text
 from review.lint.text_rules import choose_rules

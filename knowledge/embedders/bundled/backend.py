@@ -1,6 +1,14 @@
-"""The bundled embedder: multilingual-e5-small on ONNX Runtime, one thread per process."""
+"""The bundled embedder: multilingual-e5-small on ONNX Runtime, one thread per process; its graph is kept on disk."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -8,12 +16,101 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from hub.core.per_process import PerProcess
-from knowledge.embedders.base import EmbeddingInputTooLong, Vectors
-from knowledge.embedders.bundled.cache import GraphCache
+from knowledge.embedders.base import (
+    EmbedderUnavailable,
+    EmbeddingInputTooLong,
+    Vectors,
+    digest_of,
+    hash_file,
+    prepare_text,
+)
 from knowledge.embedders.bundled.tokenizer import Tokenizer
 from knowledge.embedders.bundled.weights import Weights, find_weights
-from knowledge.embedders.fingerprint import digest_of, hash_file
-from knowledge.embedders.text import prepare_text
+
+logger = logging.getLogger(__name__)
+
+OWNER_ONLY_FOLDER = 0o700
+OWNER_ONLY_FILE = 0o600
+
+
+class GraphCache:
+    """The files of one graph in a folder: `<stem>.onnx`, `<stem>.onnx.data` and `<stem>.json`.
+
+    The JSON file holds the SHA-256 of the other two and is put in place last; without it, or with other sums in
+    it, the graph counts as absent and is built again. A lock file keeps two processes from building at once.
+    """
+
+    def __init__(self, folder: Path, *, stem: str, build: Callable[[Path], None]) -> None:
+        """Take `build`, which writes the graph to the path it is given and its constants beside it."""
+        self._folder = folder
+        self._stem = stem
+        self._build = build
+        self._graph = folder / f"{stem}.onnx"
+        self._sums = folder / f"{stem}.json"
+
+    def path(self) -> Path:
+        """Return the path of a complete, verified graph, building it if need be.
+
+        :raises EmbedderUnavailable: if the folder cannot be written.
+        """
+        try:
+            self._folder.mkdir(mode=OWNER_ONLY_FOLDER, parents=True, exist_ok=True)
+            with self._locked():
+                if not self._is_intact():
+                    self._publish()
+        except OSError as error:
+            raise EmbedderUnavailable(
+                f"Cannot keep the embedding model in {self._folder}: {error}. "
+                "It needs 150 MB of space and write permission.",
+                f"埋め込みモデルを {self._folder} に保存できません: {error}。"
+                "150 MB の空き容量と書き込み権限が必要です。",
+                folder=str(self._folder),
+            ) from error
+        return self._graph
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = self._folder / f"{self._stem}.lock"
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY_FILE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            # Closing alone would not do: a child forked meanwhile holds a copy of the descriptor.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+    def _is_intact(self) -> bool:
+        try:
+            expected = json.loads(self._sums.read_text())
+            found = {name: hash_file(self._folder / name) for name in self._file_names()}
+        except FileNotFoundError:
+            return False
+        except ValueError:
+            expected, found = None, {}
+        if expected != found:
+            logger.warning("embedding graph %s is damaged; building it again", self._graph)
+            return False
+        return True
+
+    def _file_names(self) -> tuple[str, str]:
+        return self._graph.name, f"{self._graph.name}.data"
+
+    def _publish(self) -> None:
+        partial = self._folder / f"{self._stem}.partial"
+        shutil.rmtree(partial, ignore_errors=True)  # left by a process that was killed; we hold the lock
+        partial.mkdir(mode=OWNER_ONLY_FOLDER)
+        try:
+            logger.info("building embedding graph %s", self._graph)
+            self._build(partial / self._graph.name)
+            sums = {name: hash_file(partial / name) for name in self._file_names()}
+            (partial / self._sums.name).write_text(json.dumps(sums))
+            for name in (*reversed(self._file_names()), self._sums.name):
+                (partial / name).chmod(OWNER_ONLY_FILE)
+                (partial / name).replace(self._folder / name)
+        finally:
+            shutil.rmtree(partial)
+
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -109,7 +206,7 @@ class BundledEmbedder:
         vector: Vectors = embedding[0]
         return vector
 
-    def _open_session(self) -> "InferenceSession":
+    def _open_session(self) -> InferenceSession:
         import onnxruntime  # 0.2 s and 60 MB that processes which never embed need not pay
 
         options = onnxruntime.SessionOptions()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 from docx.opc.constants import CONTENT_TYPE
@@ -13,23 +14,74 @@ from docx.package import Package
 from docx.parts.document import DocumentPart
 from lxml import etree
 
-from knowledge.parsers.docx.inserted import insert_file
-from knowledge.parsers.docx.names import qn
-from knowledge.parsers.docx.notes import Notes, beside_notices
+from knowledge.parsers.docx.beside import Notes, beside_notices, insert_file
 from knowledge.parsers.docx.numbering import ListMark, Numbering
-from knowledge.parsers.docx.styles import ParagraphStyle, Styles
+from knowledge.parsers.docx.styles import Look, ParagraphStyle, Styles
 from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragraphs, table_grid
-from knowledge.parsers.docx.text import Figure, Paragraph, read_paragraph
-from knowledge.parsers.docx.unstyled import UnstyledHeadings
+from knowledge.parsers.docx.text import Figure, Paragraph, qn, read_paragraph
 from knowledge.parsers.errors import corrupted
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.ooxml.beside import embedded_notices
 from knowledge.parsers.ooxml.drawings import drawing_text
-from knowledge.parsers.ooxml.package import Element
+from knowledge.parsers.ooxml.package import Element, embedded_notices
+from knowledge.parsers.pdf.headings import DATE_LINE
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
-from knowledge.text.numbering import heading_number, is_caption
+from knowledge.parsers.text import has_strong_number, is_title_like
+from knowledge.text.numbering import heading_number, is_caption, numbered_level
 from knowledge.types.documents import BlockKind, ParsedDocument
+
+_LARGER = 1.15
+_MAX_BOLD_SHARE = 0.4
+_MAX_SIZES = 4
+_MAX_LEVEL = 6
+
+
+class UnstyledHeadings:
+    """Judges the paragraphs of one document, in order; says nothing where any heading has a heading's style."""
+
+    def __init__(self, body: Element, styles: Styles) -> None:
+        self._styles = styles
+        self._above: int | None = None
+        self._applies = not any(_has_heading_style(paragraph, styles) for paragraph in body.iter(qn("w:p")))
+        if self._applies:
+            self._measure(body)
+
+    def _measure(self, body: Element) -> None:
+        sizes: Counter[float] = Counter()
+        bold = 0
+        for element in body_elements(body):
+            if element.tag == qn("w:p") and (length := len(read_paragraph(element).text)):
+                look = self._styles.look(element)
+                sizes[look.size] += length
+                bold += length * look.bold
+        self._body = sizes.most_common(1)[0][0] if sizes else 0.0
+        self._bold_tells = bold <= _MAX_BOLD_SHARE * sizes.total()
+        larger = sorted((size for size in sizes if size > self._body * _LARGER), reverse=True)
+        self._ranks = {size: min(rank, _MAX_SIZES) for rank, size in enumerate(larger, 1)}
+
+    def level(self, element: Element, written: str) -> int | None:
+        """Return the level of a paragraph that reads and looks like a heading; ``written`` has its list number."""
+        text = written.strip()
+        if not self._applies or not is_title_like(text) or is_caption(text) or DATE_LINE.fullmatch(text):
+            return None
+        look = self._styles.look(element)
+        numbered = numbered_level(text)
+        if numbered is not None and (self._stands_out(look) or has_strong_number(text)):
+            self._above = numbered
+            return numbered
+        if look.size in self._ranks:
+            return self._ranks[look.size]
+        if self._above is not None and look.bold and self._bold_tells:
+            return min(self._above + 1, _MAX_LEVEL)
+        return None
+
+    def _stands_out(self, look: Look) -> bool:
+        return look.size in self._ranks or (look.bold and self._bold_tells)
+
+
+def _has_heading_style(paragraph: Element, styles: Styles) -> bool:
+    return styles.of_paragraph(paragraph).heading_level is not None and bool(read_paragraph(paragraph).text.strip())
+
 
 _MAX_HEADING = 200
 _MACRO_ENABLED = "application/vnd.ms-word.document.macroEnabled.main+xml"

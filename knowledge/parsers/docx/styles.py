@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from docx.parts.document import DocumentPart
 
-from knowledge.parsers.docx.names import qn
+from knowledge.parsers.docx.text import qn
 from knowledge.parsers.ooxml.package import Element
 
 _HEADING_NAME = re.compile(r"(?:heading|見出し)\s*([1-9])", re.I)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from knowledge.parsers.docx.names import qn
 from knowledge.parsers.docx.numbering import Numbering
 from knowledge.parsers.docx.styles import Styles
-from knowledge.parsers.docx.text import Paragraph, read_paragraph
+from knowledge.parsers.docx.text import Paragraph, qn, read_paragraph
 from knowledge.parsers.ooxml.package import Element
-from knowledge.parsers.render import render_table
-from knowledge.parsers.table_head import column_names
+from knowledge.parsers.render import column_names, render_table
 
 _MAX_SPAN = 200
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,14 +11,48 @@ from bs4 import BeautifulSoup, Comment, Doctype, Tag
 from bs4.element import NavigableString, PageElement
 
 from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.figures import Picture
 from knowledge.parsers.html.frame import Frame, take_frame
-from knowledge.parsers.html.table import table_rows
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
-from knowledge.parsers.render import MarkdownBuilder, fence, render_table, single_line
+from knowledge.parsers.render import MarkdownBuilder, Picture, column_names, fence, render_table, single_line
 from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, ParsedDocument
+
+_MAX_SPAN = 1000
+
+
+def table_rows(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
+    """Return the rows' texts; a cell that spans several places shows once, in the first of them.
+
+    A head of several rows is one row of full column names.
+    """
+    taken: set[tuple[int, int]] = set()
+    rows: list[dict[int, tuple[str, int]]] = []
+    for row_index, row in enumerate(table.find_all("tr")):
+        cells: dict[int, tuple[str, int]] = {}
+        column = 0
+        for cell in row.find_all(["td", "th"], recursive=False):
+            while (row_index, column) in taken:
+                column += 1
+            width, height = _cell_span(cell, "colspan"), _cell_span(cell, "rowspan")
+            taken.update((row_index + down, column + right) for down in range(1, height) for right in range(width))
+            cells[column] = text_of(cell), column + width - 1
+            column += width
+        rows.append(cells)
+    head_rows, names = column_names(rows)
+    head = [_table_row({column: (name, column) for column, name in names.items()})] if head_rows else []
+    return head + [_table_row(cells) for cells in rows[head_rows:]]
+
+
+def _table_row(cells: dict[int, tuple[str, int]]) -> list[str]:
+    width = max((last + 1 for _, last in cells.values()), default=0)
+    return [cells[column][0] if column in cells else "" for column in range(width)]
+
+
+def _cell_span(cell: Tag, name: str) -> int:
+    value = str(cell.get(name) or "1").strip()
+    return min(max(int(value), 1), _MAX_SPAN) if value.isdecimal() else 1
+
 
 _DECLARED = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_\-]+)""", re.I)
 _DECLARED_WITHIN_BYTES = 4096

@@ -1,13 +1,125 @@
-"""Show a spreadsheet number the way its number format does."""
+"""Show a spreadsheet number the way its number format does, dates with Japanese eras (和暦) and days of the week."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
-from knowledge.parsers.ooxml.number_digits import format_digits, general_number
-from knowledge.parsers.ooxml.number_format_codes import Section, parse_code
-from knowledge.parsers.ooxml.serial_dates import EPOCH_1900, EPOCH_1904, format_date, moment
+from knowledge.parsers.ooxml.number_codes import Section, Token, format_digits, general_number, parse_code
+from knowledge.text.date_forms import era_on
+
+# Day 0 from day 60 on; before, Excel counts a 29 February 1900 that never was. No zones: sheets have none.
+EPOCH_1900 = datetime(1899, 12, 30)  # noqa: DTZ001
+EPOCH_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
+_FIRST_RIGHT_DAY = 60
+_MS_PER_DAY = 86_400_000
+_HOURS_PER_DAY, _MINUTES_PER_DAY, _SECONDS_PER_DAY = 24, 1440, 86_400
+_NOON = 12
+_WEEK = "月火水木金土日"
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_FIRST_MONTHS = ("January", "February", "March", "April", "May", "June")
+_MONTHS = (*_FIRST_MONTHS, "July", "August", "September", "October", "November", "December")
+
+
+def moment(number: float, epoch: datetime) -> datetime:
+    """Read a serial number, to the millisecond; below 1 it is a time of the day before the calendar starts.
+
+    :raises ValueError: OverflowError: outside the calendar.
+    """
+    if number < 0:
+        raise ValueError(number)
+    days, fraction = divmod(number, 1)
+    clock = timedelta(milliseconds=round(fraction * _MS_PER_DAY))
+    if 0 < number < _FIRST_RIGHT_DAY and epoch == EPOCH_1900 and days:
+        days += 1
+    return epoch + timedelta(days=days) + clock
+
+
+def format_date(moment: datetime, number: float, section: Section) -> str:
+    """Write a moment; ``number`` is its serial number, which elapsed times (``[h]``) count from."""
+    tokens = section.tokens
+    if not any(token.kind == "digit" for token in tokens):
+        moment = (moment + timedelta(milliseconds=500)).replace(microsecond=0)
+    shortened = any(token.kind == "noon" for token in tokens)
+    in_japanese = any(token.value == "午前/午後" for token in tokens)
+    parts: list[str] = []
+    for index, token in enumerate(tokens):
+        if token.kind == "noon":
+            names = ("午前", "午後") if in_japanese else ("AM", "PM")
+            parts.append(names[moment.hour >= _NOON])
+        elif token.kind == "elapsed":
+            parts.append(_elapsed(number, token.value.lower()))
+        elif token.kind == "date":
+            parts.append(_part(moment, tokens, index, shortened=shortened))
+        elif token.kind == "digit" and parts and parts[-1] == ".":
+            parts.append(f"{moment.microsecond // 100_000}")
+        elif token.kind not in ("digit", "text"):
+            parts.append(token.value)
+    return "".join(parts).strip()
+
+
+def _elapsed(number: float, unit: str) -> str:
+    per_day = {"h": _HOURS_PER_DAY, "m": _MINUTES_PER_DAY, "s": _SECONDS_PER_DAY}[unit[0]]
+    # Half a second more, so that 2.9999 hours that should be three are three.
+    return str(int((number + 0.5 / _SECONDS_PER_DAY) * per_day)).zfill(len(unit))
+
+
+def _part(moment: datetime, tokens: Sequence[Token], index: int, *, shortened: bool) -> str:
+    written = tokens[index].value.lower()
+    letter, width = written[0], len(written)
+    if letter == "m":
+        return _minute(moment, width) if _is_minute(tokens, index) else _month(moment, width)
+    if letter == "y":
+        return f"{moment.year:04d}" if width > 2 else f"{moment.year % 100:02d}"
+    if letter in "ger":
+        return _era(moment, written, followed_by=tokens[index + 1].value if index + 1 < len(tokens) else "")
+    if letter == "d":
+        return _day(moment, width)
+    if letter == "a":
+        return _WEEK[moment.weekday()] + ("曜日" if width > 3 else "")
+    if letter == "h":
+        hour = (moment.hour % _NOON or _NOON) if shortened else moment.hour
+        return str(hour).zfill(min(width, 2))
+    return str(moment.second).zfill(min(width, 2))
+
+
+def _is_minute(tokens: Sequence[Token], index: int) -> bool:
+    """Tell minutes from months: they follow hours or stand before seconds."""
+    parts = [at for at, token in enumerate(tokens) if token.kind in ("date", "elapsed")]
+    place = parts.index(index)
+    before = tokens[parts[place - 1]].value[:1].lower() if place else ""
+    after = tokens[parts[place + 1]].value[:1].lower() if place + 1 < len(parts) else ""
+    return before == "h" or after == "s"
+
+
+def _minute(moment: datetime, width: int) -> str:
+    return str(moment.minute).zfill(min(width, 2))
+
+
+def _month(moment: datetime, width: int) -> str:
+    name = _MONTHS[moment.month - 1]
+    return {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 4: name}.get(width, name[:1])
+
+
+def _day(moment: datetime, width: int) -> str:
+    name = _DAYS[moment.weekday()]
+    return {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}.get(width, name)
+
+
+def _era(moment: datetime, written: str, *, followed_by: str) -> str:
+    """Write the name (g to ggg) or the year (e, ee) of an era; r is the year, rr both.
+
+    The first year is 元年 before 年 and 1 elsewhere, as Excel has it.
+    """
+    era = era_on(moment.date())
+    if written[0] == "g":
+        return (era.letter.upper(), era.name[0], era.name)[min(len(written), 3) - 1] if era else ""
+    years = moment.year - era.first_day.year + 1 if era else moment.year
+    first = era is not None and years == 1 and followed_by.startswith("年")
+    year = "元" if first else str(years).zfill(min(len(written), 2) if written[0] == "e" else 1)
+    return f"{era.name}{year}" if era and written == "rr" else year
+
 
 _ERA, _ERA_LONG = "[$-411]ge.m.d", '[$-411]ggge"年"m"月"d"日"'
 _YEAR_MONTH, _MONTH_DAY, _FULL = 'yyyy"年"m"月"', 'm"月"d"日"', 'yyyy"年"m"月"d"日"'

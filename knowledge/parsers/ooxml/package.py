@@ -1,12 +1,15 @@
-"""Parts of an Office Open XML container and the relations between them."""
+"""Parts of an Office Open XML container, the relations between them, and what it holds beside the text that is read."""
 
 from __future__ import annotations
 
 import posixpath
 import zipfile
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from lxml import etree
+
+from knowledge.types.notices import Notice
 
 Element: TypeAlias = Any
 """An element of lxml, which has no type stubs."""
@@ -36,3 +39,38 @@ def package_relations(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
         targets[relation.get("Id", "")] = inside
         targets.setdefault(relation.get("Type", "").rpartition("/")[2], inside)
     return targets
+
+
+def embedded_notices(path: Path) -> tuple[Notice, ...]:
+    """Count the files that are embedded as objects; the tables that charts are drawn from are none. Empty without."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        charts = [name for name in names if "/charts/" in name and "/_rels/" not in name and name.endswith(".xml")]
+        drawn_from = {target for chart in charts for target in package_relations(archive, chart).values()}
+    count = sum(1 for name in names if "/embeddings/" in name and name not in drawn_from)
+    if not count:
+        return ()
+    return (
+        Notice(
+            code="embedded_files_left_out",
+            ja=f"埋め込まれた別ファイル（Excel の表など）{count} 件の中身は取り込んでいません。"
+            "必要なら別に登録してください。",
+            en=f"{count} embedded file(s), such as Excel tables, were left out. Upload them by themselves if needed.",
+        ),
+    )
+
+
+def slide_comment_notices(path: Path) -> tuple[Notice, ...]:
+    """Count the comments on slides; empty when there are none."""
+    with zipfile.ZipFile(path) as archive:
+        parts = [name for name in archive.namelist() if name.startswith("ppt/comments/") and name.endswith(".xml")]
+        count = sum(1 for part in parts for _comment in parse_part(archive, part).iter("{*}cm"))
+    if not count:
+        return ()
+    return (
+        Notice(
+            code="comments_left_out",
+            ja=f"コメント {count} 件は本文に含めていません。",
+            en=f"{count} comment(s) are not part of the text.",
+        ),
+    )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from knowledge.parsers.pdf.page import Line, Page
-from knowledge.text.eras import ERA_NAMES
+from knowledge.text.date_forms import ERA_NAMES
 from knowledge.text.folding import fold_compact, normalise
 from knowledge.text.numbering import is_caption, numbered_level
 

@@ -1,10 +1,179 @@
-"""What is read of one PDF page: lines of text with size and place, pictures, and whether it is ruled."""
+"""What is read of one PDF page: lines of text with size and place, pictures, and what was written into it afterwards.
+
+Form fields that were filled in, and text typed over pages, are kept beside the pages' own, where neither PDFium nor
+pdfplumber read them. Writers take some kanji for the radical that looks the same.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
 
-from knowledge.parsers.pdf.pictures import PagePicture
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+
+from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.pictures import MIN_PIXELS
+from knowledge.text.folding import normalise
+
+# Source: Unicode's CJK Radicals Supplement (U+2E80 to U+2EFF), those that are drawn like a whole character.
+_SUPPLEMENT = {
+    "⺟": "母",
+    "⺠": "民",
+    "⻁": "虎",
+    "⻄": "西",
+    "⻆": "角",
+    "⻉": "貝",
+    "⻋": "車",
+    "⻑": "長",
+    "⻔": "門",
+    "⻘": "青",
+    "⻚": "頁",
+    "⻛": "風",
+    "⻝": "食",
+    "⻢": "馬",
+    "⻣": "骨",
+    "⻤": "鬼",
+    "⻥": "魚",
+    "⻦": "鳥",
+    "⻨": "麦",
+    "⻩": "黄",
+    "⻫": "斉",
+    "⻭": "歯",
+    "⻯": "竜",
+    "⻲": "亀",
+}
+_KANGXI = {code: normalise(chr(code)) for code in range(0x2F00, 0x2FD6)}
+_WHOLE = _KANGXI | {ord(radical): kanji for radical, kanji in _SUPPLEMENT.items()}
+
+
+def with_whole_kanji(text: str) -> str:
+    """Write kanji for radicals, which no search for a word finds.
+
+    >>> with_whole_kanji("⼊⼒と住⺠の画⾯")
+    '入力と住民の画面'
+    """
+    return text.translate(_WHOLE)
+
+
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What part of the page is shown and how far it is turned clockwise, in degrees; the rest in points."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+    rotation: int
+
+    @classmethod
+    def of_page(cls, page: pypdfium2.PdfPage) -> Frame:
+        """Read the crop box and the rotation of a page."""
+        left, bottom, right, top = page.get_cropbox()
+        return cls(
+            left=left, bottom=bottom, width=right - left, height=top - bottom, rotation=page.get_rotation() % 360
+        )
+
+    def shown(self, left: float, bottom: float, right: float, top: float) -> Box:
+        """Return a box as (left, top, right, bottom) from the shown page's top left corner."""
+        left, right, bottom, top = left - self.left, right - self.left, bottom - self.bottom, top - self.bottom
+        if self.rotation == 90:
+            return bottom, left, top, right
+        if self.rotation == 180:
+            return self.width - right, bottom, self.width - left, top
+        if self.rotation == 270:
+            return self.height - top, self.width - right, self.height - bottom, self.width - left
+        return left, self.height - top, right, self.height - bottom
+
+
+_MAX_PIXELS = 40_000_000
+# In points, as shown: smaller ones are icons and bullets.
+_MIN_SHOWN = 24.0
+# Larger ones are scans behind a text layer, or backgrounds.
+_MAX_PAGE_SHARE = 0.85
+_DECORATION_SHARE = 0.5
+_MIN_PAGES_OF_DECORATION = 3
+_PNG_EFFORT = 3
+_UNREADABLE = (pypdfium2.PdfiumError, OSError, ValueError, NotImplementedError, KeyError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagePicture:
+    """A picture's bytes and its box in points from the page's top left corner."""
+
+    data: bytes
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+class PictureExtractor:
+    """Extracts pictures page by page; the same bytes are kept once, and altogether no more than the limits allow."""
+
+    def __init__(self, limits: ParseLimits) -> None:
+        self._room = limits.max_figures_bytes
+        self._kept: dict[bytes, bytes] = {}
+
+    def pictures(self, objects: Iterable[pypdfium2.PdfObject], frame: Frame) -> tuple[PagePicture, ...]:
+        """Return the pictures of one page from top to bottom; what can't be decoded is left out."""
+        found = []
+        for item in objects:
+            if item.type != pdfium_c.FPDF_PAGEOBJ_IMAGE:
+                continue
+            left, top, right, bottom = frame.shown(*item.get_bounds())
+            if not _is_shown_well(right - left, bottom - top, page_area=frame.width * frame.height):
+                continue
+            data = self._data(item)
+            if data is not None:
+                found.append(PagePicture(data=data, left=left, right=right, top=top, bottom=bottom))
+        return tuple(sorted(found, key=lambda picture: (picture.top, picture.left)))
+
+    def _data(self, image: pypdfium2.PdfImage) -> bytes | None:
+        try:
+            data = _encoded(image)
+        except _UNREADABLE:
+            return None
+        key = hashlib.sha256(data).digest()
+        if key not in self._kept:
+            if len(data) > self._room:
+                return data  # The intake refuses and counts it; nothing holds on to it then.
+            self._room -= len(data)
+            self._kept[key] = data
+        return self._kept[key] or None
+
+
+def _is_shown_well(width: float, height: float, *, page_area: float) -> bool:
+    return min(width, height) >= _MIN_SHOWN and width * height <= _MAX_PAGE_SHARE * page_area
+
+
+def _encoded(image: pypdfium2.PdfImage) -> bytes:
+    """Return JPEG data as they are, and other pictures as PNG with their mask applied; empty for tiny and huge ones."""
+    width, height = image.get_px_size()
+    if min(width, height) < MIN_PIXELS or width * height > _MAX_PIXELS:
+        return b""
+    stream = io.BytesIO()
+    if image.get_filters()[-1:] == ["DCTDecode"]:
+        image.extract(stream)
+    else:
+        # PDFium frees the bitmap with its last reference; the picture shares its memory until then.
+        image.get_bitmap(render=True).to_pil().save(stream, format="PNG", compress_level=_PNG_EFFORT)
+    return stream.getvalue()
+
+
+def without_decoration(pages: Sequence[Sequence[PagePicture]]) -> list[list[PagePicture]]:
+    """Drop pictures that recur on most pages, such as logos in a header."""
+    counts = Counter(key for pictures in pages for key in {picture.data for picture in pictures})
+    needed = max(_MIN_PAGES_OF_DECORATION, _DECORATION_SHARE * len(pages))
+    return [[picture for picture in pictures if counts[picture.data] < needed] for pictures in pages]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +226,43 @@ class Page:
     def text(self) -> str:
         """The text of all lines."""
         return "\n".join(line.text for line in self.lines)
+
+
+_WRITTEN = frozenset({pdfium_c.FPDF_ANNOT_WIDGET, pdfium_c.FPDF_ANNOT_FREETEXT})
+
+
+def has_written_text(page: pypdfium2.PdfPage) -> bool:
+    """Tell whether a page has form fields or typed text of its own kind."""
+    return not _WRITTEN.isdisjoint(_kinds(page))
+
+
+def count_remarks(page: pypdfium2.PdfPage) -> int:
+    """Count a page's notes, which readers open beside the text."""
+    return sum(1 for kind in _kinds(page) if kind == pdfium_c.FPDF_ANNOT_TEXT)
+
+
+def _kinds(page: pypdfium2.PdfPage) -> Iterator[int]:
+    for index in range(pdfium_c.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium_c.FPDFPage_GetAnnot(page, index)
+        yield pdfium_c.FPDFAnnot_GetSubtype(annotation)
+        pdfium_c.FPDFPage_CloseAnnot(annotation)
+
+
+def with_written_text(path: Path) -> BytesIO:
+    """Return a copy of a PDF in which all of that is part of its pages, as in print.
+
+    :raises pypdfium2.PdfiumError: when PDFium can't put it there.
+    """
+    copy = BytesIO()
+    document = pypdfium2.PdfDocument(path)
+    try:
+        document.init_forms()
+        for index in range(len(document)):
+            page = document[index]
+            page.flatten()
+            page.close()
+        document.save(copy, flags=pdfium_c.FPDF_REMOVE_SECURITY)
+    finally:
+        document.close()
+    copy.seek(0)
+    return copy

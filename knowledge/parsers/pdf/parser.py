@@ -14,14 +14,11 @@ import pypdfium2
 from knowledge.parsers.errors import ParseError, corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pages import is_garbled, ocr_notices
-from knowledge.parsers.pdf.continued import with_carried_heads
 from knowledge.parsers.pdf.headings import HeadingJudge, without_running_lines
 from knowledge.parsers.pdf.layout import Layout, TextBlock
 from knowledge.parsers.pdf.lines import read_page
-from knowledge.parsers.pdf.page import Line, Page
-from knowledge.parsers.pdf.pictures import PagePicture, PictureExtractor, without_decoration
-from knowledge.parsers.pdf.tables import PdfTable, find_tables
-from knowledge.parsers.pdf.written import with_written_text
+from knowledge.parsers.pdf.page import Line, Page, PagePicture, PictureExtractor, with_written_text, without_decoration
+from knowledge.parsers.pdf.tables import PdfTable, find_tables, with_carried_heads
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
 from knowledge.text.folding import fold_compact

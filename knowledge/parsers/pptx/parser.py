@@ -17,14 +17,19 @@ from pptx.slide import Slide
 
 from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.ooxml.beside import embedded_notices, slide_comment_notices
 from knowledge.parsers.ooxml.drawings import drawing_text
+from knowledge.parsers.ooxml.package import embedded_notices, slide_comment_notices
 from knowledge.parsers.pages import ocr_notices
 from knowledge.parsers.pictures import PictureIntake
-from knowledge.parsers.pptx.order import PptxObject, apparent_title, choose_alternatives, in_reading_order
-from knowledge.parsers.pptx.text import numbered_paragraphs, paragraph_text
-from knowledge.parsers.render import MarkdownBuilder, render_table, single_line
-from knowledge.parsers.table_head import column_names
+from knowledge.parsers.pptx.text import (
+    PptxObject,
+    apparent_title,
+    choose_alternatives,
+    in_reading_order,
+    numbered_paragraphs,
+    paragraph_text,
+)
+from knowledge.parsers.render import MarkdownBuilder, column_names, render_table, single_line
 from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
 from knowledge.types.notices import Notice

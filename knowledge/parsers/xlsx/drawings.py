@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from knowledge.parsers.figures import Picture
 from knowledge.parsers.ooxml.drawings import drawing_text
 from knowledge.parsers.ooxml.package import Element, package_relations, parse_part
 from knowledge.parsers.pictures import PictureIntake
-from knowledge.parsers.render import single_line
+from knowledge.parsers.render import Picture, single_line
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"

@@ -11,13 +11,12 @@ from pathlib import Path
 from knowledge.parsers.csv_table import column_name, row_ranges
 from knowledge.parsers.errors import parse_error
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.ooxml.beside import embedded_notices
+from knowledge.parsers.ooxml.package import embedded_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, render_table, single_line
 from knowledge.parsers.xlsx.drawings import Shape
-from knowledge.parsers.xlsx.layout import regions
+from knowledge.parsers.xlsx.layout import Region, Row, regions
 from knowledge.parsers.xlsx.reader import Sheet, WorkbookReader
-from knowledge.parsers.xlsx.region import Region, Row
 from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number, is_caption
 from knowledge.text.structure import is_contents_title

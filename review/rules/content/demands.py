@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hub.core.texts import Text
 from knowledge.text.folding import narrow
-from knowledge.text.identifier_families import Role
+from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
 from knowledge.text.structure import section_at

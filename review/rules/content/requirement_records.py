@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hub.core.texts import Text
-from knowledge.text.identifier_families import Family, Mention, Role
+from knowledge.text.identifier_shapes import Family, Mention, Role
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import bare_title
 from knowledge.text.structure import section_at

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from knowledge.text.date_forms import ERA_NAMES
 from knowledge.text.dates import first_day, without_days
-from knowledge.text.eras import ERA_NAMES
 from knowledge.text.folding import normalise
 from knowledge.text.outline import bare_title, contents_ids, inside, is_history
 from knowledge.text.tables import Table, read_tables

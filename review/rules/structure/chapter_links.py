@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hub.core.texts import Text
 from knowledge.text.folding import narrow
-from knowledge.text.identifier_families import Mention, rows_with
+from knowledge.text.identifier_shapes import Mention, rows_with
 from knowledge.text.identifiers import read_families
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import Section

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hub.core.texts import Text
-from knowledge.text.identifier_families import Family, Mention, Role
-from knowledge.text.identifier_shapes import conventions, prefix_of
+from knowledge.text.identifier_shapes import Family, Mention, Role, conventions, prefix_of
 from knowledge.text.identifiers import read_families
 from review.types import RelatedDocument, RuleInput, Span
 

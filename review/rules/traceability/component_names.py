@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
-from knowledge.text.identifier_families import Mention
+from knowledge.text.identifier_shapes import Mention
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.tables import read_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from knowledge.text.folding import fold_compact
-from knowledge.text.identifier_families import Mention
+from knowledge.text.identifier_shapes import Mention
 from knowledge.text.tables import Row, Table
 from review.types import RuleInput, Span
 

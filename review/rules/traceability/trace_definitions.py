@@ -6,8 +6,7 @@ import math
 from itertools import pairwise
 
 from hub.core.texts import Text
-from knowledge.text.identifier_families import Family, Mention
-from knowledge.text.identifier_shapes import number_of, renumbered
+from knowledge.text.identifier_shapes import Family, Mention, number_of, renumbered
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.tables import Table, read_tables

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from hub.core.texts import Text
-from knowledge.text.identifier_families import Family, Mention, Role, rows_with
-from knowledge.text.identifier_shapes import prefix_of
+from knowledge.text.identifier_shapes import Family, Mention, Role, prefix_of, rows_with
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Row, Table, read_tables

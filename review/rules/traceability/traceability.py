@@ -6,8 +6,7 @@ import re
 from collections import Counter
 
 from hub.core.texts import Text
-from knowledge.text.identifier_families import Family, Mention, Role
-from knowledge.text.identifier_shapes import prefix_of
+from knowledge.text.identifier_shapes import Family, Mention, Role, prefix_of
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at

@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 
-from knowledge.answering import instructions, partial_json, support
-from knowledge.answering.instructions import speaks_to_a_model
+from knowledge.answering import grounded, sentences, support
+from knowledge.answering.sentences import speaks_to_a_model
 from knowledge.answering.support import is_supported
 from tests.knowledge.answering.test_extractive import hit
 
@@ -123,6 +123,6 @@ def test_ordinary_requirements_are_not(text):
     assert not speaks_to_a_model(text)
 
 
-@pytest.mark.parametrize("module", [support, instructions, partial_json])
+@pytest.mark.parametrize("module", [support, sentences, grounded])
 def test_the_examples_in_the_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0

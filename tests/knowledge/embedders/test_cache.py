@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from knowledge.embedders.base import EmbedderUnavailable
-from knowledge.embedders.bundled.backend import BundledEmbedder
-from knowledge.embedders.bundled.cache import GraphCache
+from knowledge.embedders.bundled.backend import BundledEmbedder, GraphCache
 from tests.conftest import REPOSITORY
 
 EMBED = """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.embedders.text import default_prefixes, prepare_text
+from knowledge.embedders.base import default_prefixes, prepare_text
 from knowledge.text.folding import normalise
 
 

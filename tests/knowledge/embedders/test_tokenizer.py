@@ -1,9 +1,9 @@
 import pytest
 from tokenizers import Tokenizer as ReferenceTokenizer
 
+from knowledge.embedders.base import prepare_text
 from knowledge.embedders.bundled.tokenizer import LONGEST_STRETCH, Tokenizer
 from knowledge.embedders.bundled.weights import Weights, find_weights
-from knowledge.embedders.text import prepare_text
 
 from .reference_tokenizer import build_reference
 

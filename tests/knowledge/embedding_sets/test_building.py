@@ -13,7 +13,7 @@ from hub.core.lease import claim
 from knowledge.documents.deletion import delete_document
 from knowledge.documents.reading import count_documents, list_chunks
 from knowledge.embedding_sets import builds, sets, switching
-from knowledge.index import embedding
+from knowledge.index import vectors
 from knowledge.index.active_embedder import active_embedding_set, find_active_set
 from knowledge.ingest import pipeline, stages
 from knowledge.models import Chunk, Document, DocumentVersion, EmbeddingSet, LexicalStatistics
@@ -86,7 +86,7 @@ def test_a_build_that_was_killed_goes_on_and_leaves_the_same_rows_as_a_clean_one
 
 def _die_after(batches: int, monkeypatch, made: EmbeddingSet) -> None:
     """What SIGKILL does: the process is gone, its lease stays."""
-    write, calls = embedding.write_vectors, []
+    write, calls = vectors.write_vectors, []
 
     def write_then_die(*args, **kwargs):
         calls.append(args)
@@ -95,7 +95,7 @@ def _die_after(batches: int, monkeypatch, made: EmbeddingSet) -> None:
         write(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(embedding, "write_vectors", write_then_die)
+        patch.setattr(vectors, "write_vectors", write_then_die)
         with pytest.raises(SystemExit):
             builds.build_slice(made.pk)
 

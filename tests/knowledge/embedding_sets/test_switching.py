@@ -11,7 +11,7 @@ from django.db import connection
 
 from hub.access.models import AuditEvent
 from hub.core.errors import Conflict
-from knowledge.embedding_sets import builds, removal, sets, switching
+from knowledge.embedding_sets import builds, sets, switching
 from knowledge.index.active_embedder import active_embedding_set, get_embedder
 from knowledge.models import Chunk, ChunkPolicy, EmbeddingSet
 from knowledge.types.search import SearchMode
@@ -95,8 +95,8 @@ def test_dropping_clears_vectors_index_and_chunks_that_nobody_else_uses() -> Non
     policy = ChunkPolicy.objects.get(pk=small.policy_id)
     sets.drop_set(principal=ME, name="small")
     assert builds.take_waiting() == [small.pk]
-    assert removal.clear_slice(small.pk, seconds=0) is True
-    while removal.clear_slice(small.pk):
+    assert builds.clear_slice(small.pk, seconds=0) is True
+    while builds.clear_slice(small.pk):
         pass
     assert builds.take_waiting() == []
     assert vectors_of(small) == set()

@@ -7,8 +7,7 @@ import docx
 import openpyxl
 import pytest
 
-from knowledge.parsers.archive import check_archive
-from knowledge.parsers.detect import detect_format
+from knowledge.parsers.detect import check_archive, detect_format
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 

@@ -10,7 +10,7 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 
-from knowledge.parsers.docx.number_formats import format_number
+from knowledge.parsers.docx.numbering import format_number
 from knowledge.parsers.errors import ParseError
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind

@@ -14,13 +14,13 @@ MODULES = (
     "knowledge.chunkers.registry",
     "knowledge.text.sentences",
     "knowledge.parsers.csv_table",
-    "knowledge.parsers.docx.number_formats",
+    "knowledge.parsers.docx.numbering",
     "knowledge.parsers.errors",
     "knowledge.parsers.pages",
-    "knowledge.parsers.pdf.text",
-    "knowledge.parsers.table_head",
-    "knowledge.parsers.ooxml.number_format_codes",
-    "knowledge.parsers.ooxml.number_digits",
+    "knowledge.parsers.pdf.page",
+    "knowledge.parsers.render",
+    "knowledge.parsers.ooxml.number_codes",
+    "knowledge.parsers.ooxml.number_codes",
 )
 
 

@@ -17,8 +17,7 @@ import knowledge
 from hub.core.per_process import PerProcess
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.errors import parse_error
-from knowledge.parsers.process.host_pool import Host, HostPool, host_environment
-from knowledge.parsers.process.isolation import HostLost
+from knowledge.parsers.process.isolation import Host, HostLost, HostPool, host_environment
 from knowledge.parsers.registry import DOCUMENT_TASK, parse_file
 from knowledge.parsers.serialize import dump_document, dump_error, load_document, load_result
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
@@ -196,7 +195,7 @@ def test_a_file_is_not_blamed_for_hosts_that_were_killed(tmp_path: Path, monkeyp
             super().__init__()
             made.append(self)
 
-    monkeypatch.setattr("knowledge.parsers.process.host_pool.Host", Recorded)
+    monkeypatch.setattr("knowledge.parsers.process.isolation.Host", Recorded)
     monkeypatch.setattr("knowledge.parsers.process.isolation.hosts", PerProcess(HostPool))
     (tmp_path / "endless.md").write_bytes(("> - 項目\n\n" * 400_000).encode())
 

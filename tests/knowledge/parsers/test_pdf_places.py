@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from knowledge.parsers.pdf.cells import table_texts
+from knowledge.parsers.pdf.tables import table_texts
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf

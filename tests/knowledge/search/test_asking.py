@@ -12,10 +12,10 @@ from hub.access.principals import Classification, local_operator
 from hub.core.errors import InvalidInput
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.index.analysis import analyse_passage, analyse_query, fingerprint
-from knowledge.index.stemming import stem
+from knowledge.index.morphemes import stem
 from knowledge.models import Chunk, Document
 from knowledge.search import phrases, scope
-from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
 from knowledge.search.phrase_postings import known_of_phrases, numbers_with_most

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from hub.access.principals import local_operator
 from knowledge.embedders import create_embedder
-from knowledge.search.calibration import DATA_FILE, LEAST_PASSAGES, calibration_for, easing
+from knowledge.search.fusion import DATA_FILE, LEAST_PASSAGES, calibration_for, easing
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hub.access.principals import local_operator
-from knowledge.index.lexical_upkeep import keep_lexical_index
-from knowledge.index.postings import outdated_entries
+from knowledge.index.postings import keep_lexical_index, outdated_entries
 from knowledge.models import LexicalEntry
 from knowledge.search.hybrid import search
 from knowledge.text.structure import is_contents_passage

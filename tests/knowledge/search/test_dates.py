@@ -6,7 +6,7 @@ import pytest
 
 from hub.access.principals import local_operator
 from knowledge.index.analysis import analyse_passage, analyse_query
-from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
 from knowledge.text.dates import find_dates

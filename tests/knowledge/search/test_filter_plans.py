@@ -13,10 +13,10 @@ from knowledge.index.active_embedder import active_embedding_set
 from knowledge.index.analysis import analyse_query
 from knowledge.index.vectors import vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
-from knowledge.search import scope, vector
+from knowledge.search import candidates, scope
+from knowledge.search.candidates import nearest_chunks
 from knowledge.search.lexical import lexical_hits, sum_postings
 from knowledge.search.scope import permitted_chunks, searchable_chunks
-from knowledge.search.vector import nearest_chunks
 from knowledge.search.visible import visible_versions
 from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchFilter
@@ -118,6 +118,6 @@ def _exact(query: np.ndarray, allowed: set[int]) -> set[int]:
 def test_a_walk_through_many_vectors_keeps_more_of_them(vectors, kept):
     with connection.cursor() as cursor:
         cursor.execute("UPDATE pg_class SET reltuples = %s WHERE oid = 'knowledge_chunkvector'::regclass", [vectors])
-        cursor.execute(vector._SETTINGS.format(ef_search=vector._EF_BY_SIZE))
+        cursor.execute(candidates._SETTINGS.format(ef_search=candidates._EF_BY_SIZE))
         cursor.execute("SHOW hnsw.ef_search")
         assert cursor.fetchone() == (str(kept),)

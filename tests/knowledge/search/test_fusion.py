@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.search.calibration import calibration_for
 from knowledge.search.fusion import (
     ENGLISH_WEIGHTS,
     WEIGHTS,
@@ -17,6 +16,7 @@ from knowledge.search.fusion import (
     Evidence,
     Fused,
     Weights,
+    calibration_for,
     fuse,
     weights_for,
 )

@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, Scope, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.models import CollectionGrant, Document
-from knowledge.search.context import get_chunk, neighbours
 from knowledge.search.hybrid import search
+from knowledge.search.passages import get_chunk, neighbours
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, person
 

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.index.analysis import analyse_passage, terms_inside
-from knowledge.search import phrase_split
-from knowledge.search.phrase_postings import breaks_in
-from knowledge.search.phrase_split import Halves, find_halves
+from knowledge.search import phrase_postings
+from knowledge.search.phrase_postings import Halves, breaks_in, find_halves
 from knowledge.search.postings import Piece, PieceKey
 from knowledge.search.weighing import KnownTerm
 
@@ -63,7 +62,7 @@ def test_both_halves_are_found_wherever_a_border_and_ends_of_lines_divide_a_phra
     numbers = data.draw(st.permutations(range(1, len(others) + 3)))
     texts = dict(zip(numbers, [f"前文。{first}", f"{second}。後文", *others], strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(phrase_split, "DENSE_SPAN", span)
+        patch.setattr(phrase_postings, "DENSE_SPAN", span)
         assert are_found(Index(texts=texts).find(phrase), numbers[0], numbers[1])
 
 
@@ -71,7 +70,7 @@ def test_of_very_many_those_that_have_most_of_it_with_the_next_number_go_first()
     texts = {number: "障害の復旧" if number % 2 else "手順を定める" for number in range(10, 2_000, 3)}
     texts |= {901: "障害発生時の復", 902: "旧手順を定める。"}
     found = Index(texts=texts).find(PHRASE)
-    assert len(found) <= phrase_split.MOST_DIVIDED
+    assert len(found) <= phrase_postings.MOST_DIVIDED
     assert are_found(found, 901, 902)
 
 

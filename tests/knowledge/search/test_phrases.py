@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from knowledge.index.postings import write_postings
-from knowledge.search import phrase_split, phrases, scope
-from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search import phrase_postings, phrases, scope
+from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.search.hybrid import search
 from knowledge.search.phrases import MAX_PHRASES, find_phrases
 from knowledge.types.search import SearchMode, SearchQuery, SearchResult
@@ -143,7 +143,7 @@ def test_a_phrase_over_a_border_is_never_put_together_from_what_one_may_not_see(
 def test_of_many_that_have_parts_of_a_phrase_the_neighbours_that_share_it_are_found(
     is_numbered_in_a_row: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(phrase_split, "MOST_DIVIDED", 3)
+    monkeypatch.setattr(phrase_postings, "MOST_DIVIDED", 3)
     library = Library()
     library.add("用語.md", [f"利用者登録の申請{n}" if n % 2 else f"窓口で受け付ける日{n}" for n in range(20)])
     pair = library.add("手続.md", ["利用者登録の申請書は、総務課の窓", "口で受け付けるものとする。"])

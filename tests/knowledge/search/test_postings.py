@@ -10,8 +10,15 @@ import pytest
 from django.db import connection
 
 from knowledge.index import postings, segments
-from knowledge.index.lexical_upkeep import clear_deleted_postings, keep_lexical_index
-from knowledge.index.postings import delete_postings, lost_entries, prune_terms, recount_statistics, write_postings
+from knowledge.index.postings import (
+    clear_deleted_postings,
+    delete_postings,
+    keep_lexical_index,
+    lost_entries,
+    prune_terms,
+    recount_statistics,
+    write_postings,
+)
 from knowledge.models import (
     Chunk,
     LexicalEntry,

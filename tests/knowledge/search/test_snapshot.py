@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from knowledge.search.snapshot import one_snapshot
+from knowledge.search.database import one_snapshot
 
 
 def isolation() -> str:

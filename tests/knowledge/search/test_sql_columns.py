@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.search.sql_columns import BOOLEAN, FLOAT, INTEGER, read_columns
+from knowledge.search.database import BOOLEAN, FLOAT, INTEGER, read_columns
 
 pytestmark = pytest.mark.django_db
 KINDS = {"number": INTEGER, "share": FLOAT, "is_half": BOOLEAN}

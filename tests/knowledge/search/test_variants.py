@@ -6,11 +6,10 @@ import pytest
 
 from hub.access.principals import local_operator
 from knowledge.index.analysis import analyse_passage, analyse_query
-from knowledge.search.calibration import GOOD_EVIDENCE
+from knowledge.search.fusion import GOOD_EVIDENCE
 from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.search.hybrid import search
-from knowledge.text.folding import fold_terms
-from knowledge.text.variants import VARIANTS
+from knowledge.text.folding import VARIANTS, fold_terms
 from knowledge.types.search import SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library
 

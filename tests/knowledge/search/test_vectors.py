@@ -13,10 +13,10 @@ from hub.access.principals import local_operator
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.index.vectors import create_index, delete_vectors, drop_index, index_name, vector_literal, write_vectors
 from knowledge.models import Chunk, ChunkVector
+from knowledge.search import candidates as vector_leg
 from knowledge.search import scope
-from knowledge.search import vector as vector_leg
+from knowledge.search.candidates import cosines_of, nearest_chunks
 from knowledge.search.scope import permitted_chunks
-from knowledge.search.vector import cosines_of, nearest_chunks
 from knowledge.types.search import SearchFilter
 from tests.knowledge.search.shelf import Library
 

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.answering.asked import read_question
+from knowledge.answering.extractive import read_question
 from knowledge.answering.sentences import sentences_of
 from knowledge.index.analysis import analyse_passage, analyse_query
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.search.phrase_sql import SQUEEZED
 from knowledge.text.codes import identifiers_in, kind_of, names_in
-from knowledge.text.folding import fold_terms
+from knowledge.text.folding import INVISIBLE, NO_WIDTH, fold_terms
 from knowledge.text.identifiers import read_families
 from knowledge.text.structure import build_sections
 from knowledge.text.tables import cells_of, read_tables
-from knowledge.text.variants import INVISIBLE, NO_WIDTH
 from review.rules.prompt_injection import reads_as_instruction
 from tests.knowledge.answering.test_extractive import hit
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.index.analysis import analyse_passage, analyse_query
-from knowledge.parsers.ooxml.number_format_codes import parse_code
-from knowledge.parsers.ooxml.serial_dates import format_date
+from knowledge.parsers.ooxml.number_codes import parse_code
+from knowledge.parsers.ooxml.number_formats import format_date
 from knowledge.search.highlights import highlight_spans, query_marks
+from knowledge.text.date_forms import ERAS, era_on
 from knowledge.text.dates import find_days, first_day, read_day, without_days
-from knowledge.text.eras import ERAS, era_on
 from review.report.answer_file import read_answer_day
 from review.rules.history.edition import read_edition
 from review.rules.registry import run_rules

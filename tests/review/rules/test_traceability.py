@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.text.identifier_families import Role
+from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
 from review.rules import run_rules
 from tests.review.markdown import rule_input
