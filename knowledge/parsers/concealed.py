@@ -38,19 +38,8 @@ _WHITE = frozenset({"FFFFFF", "FEFEFE", "FFFFFE"})
 _TINY = {"sz": 4}
 # What reading damaged or hostile files raises beside the libraries' own errors.
 _DAMAGE = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    NotImplementedError,
-    OSError,
-    RecursionError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, NotImplementedError, OSError),
+    *(RecursionError, RuntimeError, TypeError, ValueError, struct.error, zlib.error),
 )
 _BY_PART = (
     ("docprops/", "metadata"),

@@ -112,33 +112,19 @@ def read_entry(path: Path, name: str, *, max_bytes: int = 1 << 20) -> bytes:
 SUPPORTED_FORMATS = ("md", "txt", "html", "csv", "pdf", "docx", "xlsx", "pptx", "epub", "ipynb")
 
 _TEXT_EXTENSIONS = {
-    ".txt": "txt",
-    ".text": "txt",
-    ".log": "txt",
-    ".md": "md",
-    ".markdown": "md",
-    ".mdown": "md",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
+    **dict.fromkeys((".txt", ".text", ".log"), "txt"),
+    **dict.fromkeys((".md", ".markdown", ".mdown"), "md"),
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     ".ipynb": "ipynb",
 }
 _BINARY_EXTENSIONS = frozenset(
     {".pdf", ".docx", ".xlsx", ".pptx", ".xlsm", ".docm", ".pptm", ".ppsx", ".dotx", ".xltx", ".potx", ".epub"}
 )
 _CONVERT = {
-    ".doc": "docx",
-    ".dot": "docx",
-    ".rtf": "docx",
-    ".odt": "docx",
-    ".xls": "xlsx",
-    ".xlsb": "xlsx",
-    ".ods": "xlsx",
-    ".ppt": "pptx",
-    ".odp": "pptx",
-    ".jtd": "docx",
+    **dict.fromkeys((".doc", ".dot", ".rtf", ".odt", ".jtd"), "docx"),
+    **dict.fromkeys((".xls", ".xlsb", ".ods"), "xlsx"),
+    **dict.fromkeys((".ppt", ".odp"), "pptx"),
     ".msg": "html",
 }
 _OLE2_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -11,6 +11,7 @@ import warnings
 from urllib.parse import unquote_to_bytes
 
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.notices import counted
 from knowledge.parsers.render import Picture, single_line
 from knowledge.types.notices import Notice
 
@@ -76,15 +77,12 @@ class PictureIntake:
         return self._taken < self._max_count and size_bytes <= min(self._max_bytes, self._bytes_left)
 
     def notices(self) -> tuple[Notice, ...]:
-        """Tell how many pictures were too many or too large; empty when there were none."""
-        if not self.left_out:
-            return ()
-        return (
-            Notice(
-                code="figures_left_out",
-                ja=f"図 {self.left_out} 点は大きさまたは数の上限を超えるため、画像を保存していません。",
-                en=f"{self.left_out} picture(s) beyond the limits of size or number were not stored.",
-            ),
+        """Say how many pictures were too many or too large; empty when there were none."""
+        return counted(
+            self.left_out,
+            "figures_left_out",
+            ja="図 {} 点は大きさまたは数の上限を超えるため、画像を保存していません。",
+            en="{} picture(s) beyond the limits of size or number were not stored.",
         )
 
 

@@ -7,9 +7,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 
 from knowledge.text.numbering import is_figure_caption
-from knowledge.types.documents import Block, BlockKind, ParsedFigure
+from knowledge.types.documents import Block, BlockKind, PageQuality, ParsedDocument, ParsedFigure
+from knowledge.types.notices import Notice
 
 _MAX_HEAD_ROWS = 4
 _SEPARATOR = " / "
@@ -60,6 +62,17 @@ def _name(head: Sequence[HeadRow], column: int) -> str:
     starts = [(row, _over(row, column)) for row in head]
     texts = [row[start][0].strip() for row, start in starts if start is not None]
     return _SEPARATOR.join(dict.fromkeys(text for text in texts if text))
+
+
+def rows_under_one_head(rows: Sequence[HeadRow]) -> list[list[str]]:
+    """Return the rows' texts; a cell that spans several places shows once, in the first of them.
+
+    A head of several rows is one row of full column names.
+    """
+    head_rows, names = column_names(rows)
+    head = [{column: (name, column) for column, name in names.items()}] if head_rows else []
+    widths = [(row, max((last + 1 for _, last in row.values()), default=0)) for row in [*head, *rows[head_rows:]]]
+    return [[row[column][0] if column in row else "" for column in range(width)] for row, width in widths]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +217,29 @@ class MarkdownBuilder:
         """Return the whole text, ending in one newline unless it is empty."""
         return "".join([*self._parts, "\n"]) if self._parts else ""
 
-    def figures(self) -> tuple[ParsedFigure, ...]:
-        """Return the pictures of the blocks added so far, each with its caption."""
-        return placed_figures(self.markdown(), self._blocks, self._pictures)
+    def document(
+        self,
+        format_name: str,
+        *,
+        title: str | None = None,
+        pages: Sequence[PageQuality] = (),
+        pages_count: int | None = None,
+        notices: tuple[Notice, ...] = (),
+        metadata: Mapping[str, str] = MappingProxyType({}),
+    ) -> ParsedDocument:
+        """Return the document of the blocks added so far; its pictures have their captions."""
+        markdown = self.markdown()
+        return ParsedDocument(
+            format=format_name,
+            markdown=markdown,
+            blocks=self.blocks,
+            figures=placed_figures(markdown, self._blocks, self._pictures),
+            title=title,
+            pages_count=pages_count,
+            pages=tuple(pages),
+            notices=notices,
+            metadata=dict(metadata),
+        )
 
 
 def table_cell(text: str) -> str:

@@ -65,22 +65,14 @@ def load_document(outcome: dict[str, Any], folder: Path, limits: ParseLimits) ->
 
     :raises ValueError: it is no document, or its pictures pass the limits.
     """
-    return _document(outcome["document"], folder, limits)
-
-
-def _document(fields: dict[str, Any], folder: Path, limits: ParseLimits) -> ParsedDocument:
-    blocks = tuple(Block(**{**block, "kind": BlockKind(block["kind"])}) for block in fields["blocks"])
-    return ParsedDocument(
-        format=fields["format"],
-        markdown=fields["markdown"],
-        blocks=blocks,
-        figures=_figures(fields["figures"], folder, limits),
-        title=fields["title"],
-        pages_count=fields["pages_count"],
-        pages=tuple(PageQuality(**page) for page in fields["pages"]),
-        notices=tuple(Notice(**notice) for notice in fields["notices"]),
-        metadata=fields["metadata"],
-    )
+    fields: dict[str, Any] = outcome["document"]
+    known = {
+        "blocks": tuple(Block(**{**block, "kind": BlockKind(block["kind"])}) for block in fields["blocks"]),
+        "figures": _figures(fields["figures"], folder, limits),
+        "pages": tuple(PageQuality(**page) for page in fields["pages"]),
+        "notices": tuple(Notice(**notice) for notice in fields["notices"]),
+    }
+    return ParsedDocument(**fields | known)
 
 
 def _figures(rows: list[dict[str, Any]], folder: Path, limits: ParseLimits) -> tuple[ParsedFigure, ...]:

@@ -62,12 +62,13 @@ def read_workbook(
         more than ``max_rows`` rows, or reading was interrupted (``reader_lost``).
     """
     arguments = {"max_rows": max_rows, "max_columns": max_columns, "with_merged": with_merged}
-    return _read("read_workbook_file", content, "table.xlsx", limits, arguments)
+    return _run("read_workbook_file", content, _sheets, "table.xlsx", limits, arguments)
 
 
 def read_csv(content: bytes, *, max_rows: int, max_columns: int, limits: ParseLimits = LIMITS) -> Sheet:
     """Read a CSV file of any encoding in a child process; every cell is a text. Errors as in `read_workbook`."""
-    (sheet,) = _read("read_csv_file", content, "table.csv", limits, {"max_rows": max_rows, "max_columns": max_columns})
+    arguments = {"max_rows": max_rows, "max_columns": max_columns}
+    (sheet,) = _run("read_csv_file", content, _sheets, "table.csv", limits, arguments)
     return sheet
 
 
@@ -78,12 +79,6 @@ def read_plain_text(content: bytes, *, limits: ParseLimits = LIMITS) -> str:
 
 def _text(result: dict[str, Any], _folder: Path) -> str:
     return str(result["text"])
-
-
-def _read(
-    task: str, content: bytes, filename: str, limits: ParseLimits, arguments: dict[str, Any]
-) -> tuple[Sheet, ...]:
-    return _run(task, content, _sheets, filename, limits, arguments)
 
 
 def _run(

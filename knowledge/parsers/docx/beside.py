@@ -14,6 +14,7 @@ from knowledge.parsers.docx.text import is_hidden, qn
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError, corrupted
 from knowledge.parsers.html.parser import read_html
+from knowledge.parsers.notices import counted
 from knowledge.parsers.ooxml.package import Element
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
@@ -63,44 +64,34 @@ def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> 
 
     ``inserted_read`` of the inserted files are part of the text.
     """
-    notices: list[Notice] = []
     comments = _related(part, "comments")
-    if comments is not None and (count := sum(1 for _ in comments.iterchildren(qn("w:comment")))):
-        notices.append(
-            Notice(
-                code="comments_left_out",
-                ja=f"コメント {count} 件は本文に含めていません。",
-                en=f"{count} comment(s) are not part of the text.",
-            )
-        )
-    if inserted := sum(1 for _ in body.iter(qn("w:altChunk"))) - inserted_read:
-        notices.append(
-            Notice(
-                code="inserted_files_left_out",
-                ja=f"挿入された別ファイル {inserted} 件は取り込んでいません。Word で開いて保存し直すと本文になります。",
-                en=f"{inserted} inserted file(s) were left out. "
-                "Opening and saving the document in Word makes them part of the text.",
-            )
-        )
-    if hidden := sum(
-        1 for run in body.iter(qn("w:r")) if is_hidden(run) and next(run.iter(qn("w:t")), None) is not None
-    ):
-        notices.append(
-            Notice(
-                code="hidden_text",
-                ja=f"隠し文字が {hidden} 箇所あり、取り込んでいません。",
-                en=f"Hidden text in {hidden} place(s) was left out.",
-            )
-        )
-    if changes := sum(1 for _ in body.iter(*_CHANGES)):
-        notices.append(
-            Notice(
-                code="tracked_changes",
-                ja=f"変更履歴が {changes} 箇所あります。すべて承諾した状態の本文を取り込みました。",
-                en=f"{changes} tracked change(s): the text was read as if all were accepted.",
-            )
-        )
-    return tuple(notices)
+    return (
+        *counted(
+            sum(1 for _ in comments.iterchildren(qn("w:comment"))) if comments is not None else 0,
+            "comments_left_out",
+            ja="コメント {} 件は本文に含めていません。",
+            en="{} comment(s) are not part of the text.",
+        ),
+        *counted(
+            sum(1 for _ in body.iter(qn("w:altChunk"))) - inserted_read,
+            "inserted_files_left_out",
+            ja="挿入された別ファイル {} 件は取り込んでいません。Word で開いて保存し直すと本文になります。",
+            en="{} inserted file(s) were left out. "
+            "Opening and saving the document in Word makes them part of the text.",
+        ),
+        *counted(
+            sum(is_hidden(run) and next(run.iter(qn("w:t")), None) is not None for run in body.iter(qn("w:r"))),
+            "hidden_text",
+            ja="隠し文字が {} 箇所あり、取り込んでいません。",
+            en="Hidden text in {} place(s) was left out.",
+        ),
+        *counted(
+            sum(1 for _ in body.iter(*_CHANGES)),
+            "tracked_changes",
+            ja="変更履歴が {} 箇所あります。すべて承諾した状態の本文を取り込みました。",
+            en="{} tracked change(s): the text was read as if all were accepted.",
+        ),
+    )
 
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})

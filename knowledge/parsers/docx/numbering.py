@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from docx.parts.document import DocumentPart
 
 from knowledge.parsers.docx.styles import NumberingRef
-from knowledge.parsers.docx.text import qn
+from knowledge.parsers.docx.text import is_on, qn, value_of
 from knowledge.parsers.ooxml.package import Element
 from knowledge.text.numerals import DIGITS, MOST_WRITTEN, write_numeral
 
@@ -18,20 +18,12 @@ _IROHA = "イロハニホヘトチリヌルヲワカヨタレソツネナラム�
 _AIUEO = "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
 _LEGAL = "零壱弐参四伍六七八九"
 _LEGAL_TENS = "拾百阡"
-_ROMAN = (
-    (1000, "m"),
-    (900, "cm"),
-    (500, "d"),
-    (400, "cd"),
-    (100, "c"),
-    (90, "xc"),
-    (50, "l"),
-    (40, "xl"),
-    (10, "x"),
-    (9, "ix"),
-    (5, "v"),
-    (4, "iv"),
-    (1, "i"),
+_ROMAN = dict(
+    zip(
+        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
+        ("m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"),
+        strict=True,
+    )
 )
 _FULL_WIDTH = {ord("0") + digit: ord("０") + digit for digit in range(10)}
 _CIRCLES = (
@@ -95,7 +87,7 @@ def _japanese_number(value: int, number_format: str) -> str | None:
 
 def _roman(value: int) -> str:
     text = ""
-    for unit, letters in _ROMAN:
+    for unit, letters in _ROMAN.items():
         count, value = divmod(value, unit)
         text += letters * count
     return text
@@ -144,7 +136,7 @@ class Numbering:
             key = abstract.get(qn("w:abstractNumId"), "")
             self._levels[key] = dict(_level(element) for element in abstract.iterchildren(qn("w:lvl")))
             for name, target in (("w:numStyleLink", links), ("w:styleLink", named)):
-                if (style := _value(abstract, name)) is not None:
+                if (style := value_of(abstract, name)) is not None:
                     target[key if target is links else style] = style if target is links else key
         # A list may leave its levels to the one that defines its list style.
         targets = {key: named[style] for key, style in links.items() if style in named}
@@ -153,11 +145,11 @@ class Numbering:
 
     def _load_number(self, number: Element, targets: dict[str, str]) -> None:
         number_id = number.get(qn("w:numId"), "")
-        abstract = _value(number, "w:abstractNumId") or ""
+        abstract = value_of(number, "w:abstractNumId") or ""
         self._list_of[number_id] = targets.get(abstract, abstract)
         for override in number.iterchildren(qn("w:lvlOverride")):
             level = _int(override.get(qn("w:ilvl")))
-            if (start := _value(override, "w:startOverride")) is not None:
+            if (start := value_of(override, "w:startOverride")) is not None:
                 self._starts[number_id, level] = _int(start, 1)
             for element in override.iterchildren(qn("w:lvl")):
                 self._overrides.setdefault(number_id, {})[level] = _level(element)[1]
@@ -216,22 +208,15 @@ def _numbering_root(part: DocumentPart) -> Element | None:
 
 
 def _level(element: Element) -> tuple[int, _Level]:
-    restart = _value(element, "w:lvlRestart")
-    plain = element.find(qn("w:isLgl"))
+    restart = value_of(element, "w:lvlRestart")
     definition = _Level(
-        number_format=_value(element, "w:numFmt") or "decimal",
-        pattern=_value(element, "w:lvlText") or "",
-        start=_int(_value(element, "w:start"), 1),
+        number_format=value_of(element, "w:numFmt") or "decimal",
+        pattern=value_of(element, "w:lvlText") or "",
+        start=_int(value_of(element, "w:start"), 1),
         restart=_int(restart) if restart is not None else None,
-        plain=plain is not None and plain.get(qn("w:val"), "1") not in ("0", "false", "off"),
+        plain=is_on(element.find(qn("w:isLgl"))),
     )
     return _int(element.get(qn("w:ilvl"))), definition
-
-
-def _value(parent: Element, name: str) -> str | None:
-    child = parent.find(qn(name))
-    value = child.get(qn("w:val")) if child is not None else None
-    return value if isinstance(value, str) else None
 
 
 def _int(value: str | None, default: int = 0) -> int:

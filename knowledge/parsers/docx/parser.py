@@ -16,7 +16,7 @@ from lxml import etree
 
 from knowledge.parsers.docx.beside import Notes, beside_notices, insert_file
 from knowledge.parsers.docx.numbering import ListMark, Numbering
-from knowledge.parsers.docx.styles import Look, ParagraphStyle, Styles
+from knowledge.parsers.docx.styles import ParagraphStyle, Styles
 from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragraphs, table_grid
 from knowledge.parsers.docx.text import Figure, Paragraph, qn, read_paragraph
 from knowledge.parsers.errors import corrupted
@@ -42,7 +42,10 @@ class UnstyledHeadings:
     def __init__(self, body: Element, styles: Styles) -> None:
         self._styles = styles
         self._above: int | None = None
-        self._applies = not any(_has_heading_style(paragraph, styles) for paragraph in body.iter(qn("w:p")))
+        self._applies = not any(
+            styles.of_paragraph(paragraph).heading_level is not None and read_paragraph(paragraph).text.strip()
+            for paragraph in body.iter(qn("w:p"))
+        )
         if self._applies:
             self._measure(body)
 
@@ -66,21 +69,13 @@ class UnstyledHeadings:
             return None
         look = self._styles.look(element)
         numbered = numbered_level(text)
-        if numbered is not None and (self._stands_out(look) or has_strong_number(text)):
+        is_bold = look.bold and self._bold_tells
+        if numbered is not None and (look.size in self._ranks or is_bold or has_strong_number(text)):
             self._above = numbered
             return numbered
         if look.size in self._ranks:
             return self._ranks[look.size]
-        if self._above is not None and look.bold and self._bold_tells:
-            return min(self._above + 1, _MAX_LEVEL)
-        return None
-
-    def _stands_out(self, look: Look) -> bool:
-        return look.size in self._ranks or (look.bold and self._bold_tells)
-
-
-def _has_heading_style(paragraph: Element, styles: Styles) -> bool:
-    return styles.of_paragraph(paragraph).heading_level is not None and bool(read_paragraph(paragraph).text.strip())
+        return min(self._above + 1, _MAX_LEVEL) if self._above is not None and is_bold else None
 
 
 _MAX_HEADING = 200
@@ -109,12 +104,8 @@ class DocxParser:
         pictures = PictureIntake(self._limits)
         reader = _BodyReader(part, body, pictures)
         reader.read_all(body)
-        builder = reader.builder
-        return ParsedDocument(
-            format="docx",
-            markdown=builder.markdown(),
-            blocks=builder.blocks,
-            figures=builder.figures(),
+        return reader.builder.document(
+            "docx",
             title=reader.title or single_line(part.core_properties.title or "") or None,
             notices=(
                 *beside_notices(part, body, inserted_read=reader.inserted),
@@ -160,7 +151,7 @@ class _BodyReader:
     def read_all(self, body: Element) -> None:
         """Append the blocks of the whole body and the notes that are left at its end."""
         self.read(body)
-        self._flush_footnotes()
+        self._add_notes(self._footnotes)
         self._add_notes(self._endnotes)
 
     def read(self, container: Element) -> None:
@@ -183,7 +174,7 @@ class _BodyReader:
         mark = None if paragraph.is_gone else self._numbering.mark(style.numbering)
         if _CONTENTS_ENTRY.fullmatch(style.name):
             self._contents_entry(paragraph.text, style.name)
-        elif level := self._level(element, style, paragraph.text, mark):
+        elif level := self._level(element, style, paragraph.text, mark.text if mark is not None else ""):
             self._heading(paragraph.text, level, mark)
         elif mark is not None and paragraph.text.strip():
             indent = "  " * mark.level
@@ -192,8 +183,7 @@ class _BodyReader:
             self._plain(paragraph, style.name)
         self._extras(paragraph)
 
-    def _level(self, element: Element, style: ParagraphStyle, text: str, mark: ListMark | None) -> int | None:
-        number = mark.text if mark is not None else ""
+    def _level(self, element: Element, style: ParagraphStyle, text: str, number: str) -> int | None:
         return _heading_level(style, text) or (
             self._unstyled.level(element, f"{number} {text}") if text.strip() else None
         )
@@ -206,7 +196,7 @@ class _BodyReader:
 
     def _heading(self, text: str, level: int, mark: ListMark | None) -> None:
         self._flush_list()
-        self._flush_footnotes()
+        self._add_notes(self._footnotes)
         title = single_line(text)
         if mark is not None and mark.text and heading_number(title) is None:
             title = f"{mark.text} {title}"
@@ -262,13 +252,10 @@ class _BodyReader:
         self._footnotes.extend(footnotes)
         self._endnotes.extend(endnotes)
 
-    def _flush_footnotes(self) -> None:
-        lines, self._footnotes = self._footnotes, []
-        self._add_notes(lines)
-
     def _add_notes(self, lines: list[str]) -> None:
         for line in lines:
             self.builder.add(BlockKind.PARAGRAPH, line)
+        lines.clear()
 
     def _table(self, element: Element) -> None:
         rows = table_grid(element)

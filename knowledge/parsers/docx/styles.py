@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from docx.parts.document import DocumentPart
 
-from knowledge.parsers.docx.text import qn
+from knowledge.parsers.docx.text import is_on, qn, value_of
 from knowledge.parsers.ooxml.package import Element
 
 _HEADING_NAME = re.compile(r"(?:heading|見出し)\s*([1-9])", re.I)
@@ -53,8 +53,7 @@ class Styles:
             for style in root.iterchildren(qn("w:style"))
             if style.get(qn("w:type")) == "paragraph"
         }
-        defaults = root.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}/{qn('w:rPr')}")
-        self._default_run = defaults
+        self._default_run = root.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}/{qn('w:rPr')}")
         self._known: dict[str | None, tuple[list[str], list[Element | None]]] = {}
         self._default = next(
             (key for key, style in self._styles.items() if style.get(qn("w:default")) in ("1", "true")), None
@@ -63,7 +62,7 @@ class Styles:
     def of_paragraph(self, paragraph: Element) -> ParagraphStyle:
         """Resolve a ``w:p`` element's own properties, then those of its style and the styles that one is based on."""
         properties = paragraph.find(qn("w:pPr"))
-        names, above = self._inherited(_value(properties, "w:pStyle") or self._default)
+        names, above = self._inherited(value_of(properties, "w:pStyle") or self._default)
         layers = [properties, *above]
         return ParagraphStyle(
             name=names[0].lower() if names else "",
@@ -73,7 +72,7 @@ class Styles:
 
     def look(self, paragraph: Element) -> Look:
         """Tell how the runs of a ``w:p`` element look, by their own properties and their paragraph style's."""
-        chain = self._chain(_value(paragraph.find(qn("w:pPr")), "w:pStyle") or self._default)
+        chain = self._chain(value_of(paragraph.find(qn("w:pPr")), "w:pStyle") or self._default)
         inherited = [*(style.find(qn("w:rPr")) for style in chain), self._default_run]
         sizes: Counter[float] = Counter()
         bold = True
@@ -89,7 +88,7 @@ class Styles:
         """Give a style's name and properties, then those of the styles that it is based on."""
         if style_id not in self._known:
             chain = self._chain(style_id)
-            names = [(_value(style, "w:name") or "").strip() for style in chain]
+            names = [(value_of(style, "w:name") or "").strip() for style in chain]
             self._known[style_id] = names, [style.find(qn("w:pPr")) for style in chain]
         return self._known[style_id]
 
@@ -98,12 +97,12 @@ class Styles:
         while style_id in self._styles and len(chain) < _MAX_CHAIN:
             style = self._styles[style_id]
             chain.append(style)
-            style_id = _value(style, "w:basedOn")
+            style_id = value_of(style, "w:basedOn")
         return chain
 
 
 def _heading_level(names: list[str], layers: list[Element]) -> int | None:
-    outline = next((value for layer in layers if (value := _value(layer, "w:outlineLvl")) is not None), None)
+    outline = next((value for layer in layers if (value := value_of(layer, "w:outlineLvl")) is not None), None)
     if outline is not None and outline.isdigit():
         return None if int(outline) >= _BODY_LEVEL else min(int(outline) + 1, 6)
     for name in names:
@@ -113,13 +112,13 @@ def _heading_level(names: list[str], layers: list[Element]) -> int | None:
 
 
 def _size(layers: list[Element | None]) -> float:
-    written = next((value for layer in layers if (value := _value(layer, "w:sz")) is not None), "")
+    written = next((value for layer in layers if (value := value_of(layer, "w:sz")) is not None), "")
     return int(written) / 2 if written.isdecimal() else _DEFAULT_SIZE
 
 
 def _is_bold(layers: list[Element | None]) -> bool:
     found = next((mark for layer in layers if layer is not None and (mark := layer.find(qn("w:b"))) is not None), None)
-    return found is not None and found.get(qn("w:val"), "1") not in ("0", "false", "off")
+    return is_on(found)
 
 
 def _numbering(layers: list[Element]) -> NumberingRef | None:
@@ -129,14 +128,8 @@ def _numbering(layers: list[Element]) -> NumberingRef | None:
         numbering = layer.find(qn("w:numPr")) if layer is not None else None
         if numbering is None:
             continue
-        number_id = number_id or _value(numbering, "w:numId")
-        level = level or _value(numbering, "w:ilvl")
+        number_id = number_id or value_of(numbering, "w:numId")
+        level = level or value_of(numbering, "w:ilvl")
     if number_id is None or number_id == "0":
         return None
     return NumberingRef(number_id=number_id, level=int(level) if level and level.isdigit() else 0)
-
-
-def _value(parent: Element | None, name: str) -> str | None:
-    child = parent.find(qn(name)) if parent is not None else None
-    value = child.get(qn("w:val")) if child is not None else None
-    return value if isinstance(value, str) else None

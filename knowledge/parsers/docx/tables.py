@@ -9,7 +9,7 @@ from knowledge.parsers.docx.numbering import Numbering
 from knowledge.parsers.docx.styles import Styles
 from knowledge.parsers.docx.text import Paragraph, qn, read_paragraph
 from knowledge.parsers.ooxml.package import Element
-from knowledge.parsers.render import column_names, render_table
+from knowledge.parsers.render import render_table, rows_under_one_head
 
 _MAX_SPAN = 200
 
@@ -36,13 +36,11 @@ def table_grid(table: Element) -> list[GridRow]:
     for row in table.iterchildren(qn("w:tr")):
         if row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None:
             continue
-        before = row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}")
-        column = _span(before)
+        column = _span(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))
         cells: GridRow = {}
         for cell in _row_cells(row):
             merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")
-            span = cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")
-            width = max(_span(span), 1)
+            width = max(_span(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}")), 1)
             if merge is None or merge.get(qn("w:val"), "continue") != "continue":
                 cells[column] = cell, column + width - 1
             column += width
@@ -80,11 +78,7 @@ class CellReader:
     def markdown(self, rows: list[GridRow]) -> str:
         """Write a table of several cells."""
         texts = [{column: (self.text(cell), last) for column, (cell, last) in row.items()} for row in rows]
-        head_rows, names = column_names(texts)
-        width = max((last + 1 for row in texts for _, last in row.values()), default=0)
-        head = [[names.get(column, "") for column in range(width)]] if head_rows else []
-        body = [[row[column][0] if column in row else "" for column in range(width)] for row in texts[head_rows:]]
-        return render_table(head + body)
+        return render_table(rows_under_one_head(texts))
 
     def text(self, cell: Element) -> str:
         """Return a cell's lines, each with its number; the rows of a table inside are lines as well."""

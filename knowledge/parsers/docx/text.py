@@ -21,37 +21,26 @@ def qn(name: str) -> str:
     return str(ns.qn(name))
 
 
+def value_of(parent: Element | None, name: str) -> str | None:
+    """Return ``w:val`` of a child; None without it."""
+    child = parent.find(qn(name)) if parent is not None else None
+    value = child.get(qn("w:val")) if child is not None else None
+    return value if isinstance(value, str) else None
+
+
+def is_on(switch: Element | None) -> bool:
+    """Tell whether a switch such as ``w:b`` is there and not turned off."""
+    return switch is not None and switch.get(qn("w:val"), "1") not in ("0", "false", "off")
+
+
 # The signs that forms and lists use, by the font's own code. Unicode has no names for most of the others.
-_WINGDINGS = {
-    0x6C: "●",
-    0x6E: "■",
-    0x6F: "□",
-    0x71: "□",
-    0x72: "□",
-    0x75: "◆",
-    0x76: "❖",
-    0x77: "◆",
-    0x9F: "•",
-    0xA1: "○",
-    0xA4: "◉",
-    0xA7: "▪",
-    0xA8: "□",
-    0xAB: "★",
-    0xD8: "➢",
-    0xDF: "←",
-    0xE0: "→",
-    0xE1: "↑",
-    0xE2: "↓",
-    0xE8: "→",
-    0xEF: "⇦",
-    0xF0: "⇨",
-    0xF1: "⇧",
-    0xF2: "⇩",
-    0xFB: "✗",
-    0xFC: "✓",
-    0xFD: "☒",
-    0xFE: "☑",
-}
+_WINGDINGS = dict(
+    zip(
+        bytes.fromhex("6C 6E 6F 71 72 75 76 77 9F A1 A4 A7 A8 AB D8 DF E0 E1 E2 E8 EF F0 F1 F2 FB FC FD FE"),
+        "●■□□□◆❖◆•○◉▪□★➢←→↑↓→⇦⇨⇧⇩✗✓☒☑",
+        strict=True,
+    )
+)
 _WINGDINGS |= {0x81 + index: chr(ord("①") + index) for index in range(10)}
 _WINGDINGS |= {0x8C + index: chr(ord("❶") + index) for index in range(10)}
 _WINGDINGS_2 = {0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "□"}
@@ -111,25 +100,9 @@ _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _VML_IMAGE = "{urn:schemas-microsoft-com:vml}imagedata"
 _BLIP = f"{{{nsmap['a']}}}blip"
 _WP_PROPERTIES = f"{{{nsmap['wp']}}}docPr"
-_SKIPPED = frozenset(
-    {
-        qn("w:del"),
-        qn("w:moveFrom"),
-        qn("w:rPr"),
-        qn("w:pPr"),
-        qn("w:instrText"),
-        qn("w:delText"),
-        qn("w:rt"),
-        qn("w:sdtPr"),
-        f"{_MC}Fallback",
-    }
-)
-_LITERAL = {
-    qn("w:tab"): "\t",
-    qn("w:cr"): "\n",
-    qn("w:noBreakHyphen"): "-",
-    qn("w:ptab"): "\t",
-}
+_SKIPPED_TAGS = ("del", "moveFrom", "rPr", "pPr", "instrText", "delText", "rt", "sdtPr")
+_SKIPPED = frozenset([*(qn(f"w:{name}") for name in _SKIPPED_TAGS), f"{_MC}Fallback"])
+_LITERAL = {qn("w:tab"): "\t", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-", qn("w:ptab"): "\t"}
 _NOTE_MARKS = {qn("w:footnoteReference"): "", qn("w:endnoteReference"): "e"}
 _TEXTS = frozenset({qn("w:t"), _MATH_TEXT})
 _DRAWINGS = frozenset({qn("w:drawing"), qn("w:pict"), qn("w:object")})
@@ -211,8 +184,7 @@ def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
 
 def is_hidden(run: Element) -> bool:
     """Tell whether a run is hidden text, which Word shows to nobody who does not ask for it."""
-    vanish = run.find(_VANISH)
-    return vanish is not None and vanish.get(qn("w:val"), "true") not in ("0", "false", "off")
+    return is_on(run.find(_VANISH))
 
 
 def _collect_drawing(drawing: Element, paragraph: Paragraph) -> None:

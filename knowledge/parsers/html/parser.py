@@ -14,7 +14,7 @@ from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.html.frame import Frame, take_frame
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.pictures import PictureIntake, data_uri_bytes
-from knowledge.parsers.render import MarkdownBuilder, Picture, column_names, fence, render_table, single_line
+from knowledge.parsers.render import MarkdownBuilder, Picture, fence, render_table, rows_under_one_head, single_line
 from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, ParsedDocument
 
@@ -22,10 +22,7 @@ _MAX_SPAN = 1000
 
 
 def table_rows(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
-    """Return the rows' texts; a cell that spans several places shows once, in the first of them.
-
-    A head of several rows is one row of full column names.
-    """
+    """Lay the cells out on a grid, and return the rows' texts under one head."""
     taken: set[tuple[int, int]] = set()
     rows: list[dict[int, tuple[str, int]]] = []
     for row_index, row in enumerate(table.find_all("tr")):
@@ -39,14 +36,7 @@ def table_rows(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
             cells[column] = text_of(cell), column + width - 1
             column += width
         rows.append(cells)
-    head_rows, names = column_names(rows)
-    head = [_table_row({column: (name, column) for column, name in names.items()})] if head_rows else []
-    return head + [_table_row(cells) for cells in rows[head_rows:]]
-
-
-def _table_row(cells: dict[int, tuple[str, int]]) -> list[str]:
-    width = max((last + 1 for _, last in cells.values()), default=0)
-    return [cells[column][0] if column in cells else "" for column in range(width)]
+    return rows_under_one_head(rows)
 
 
 def _cell_span(cell: Tag, name: str) -> int:
@@ -59,49 +49,11 @@ _DECLARED_WITHIN_BYTES = 4096
 _UNSEEN = ("script", "style", "noscript", "template", "head", "rt", "rp", "svg", "object", "iframe")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "del",
-        "code",
-        "data",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "q",
-        "ruby",
-        "rb",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-        "button",
-        "input",
-        "select",
-        "textarea",
-    ]
-)
+_INLINE_NAMES = """
+a abbr acronym b bdi bdo big cite del code data dfn em font i ins kbd label mark q ruby rb s samp
+small span strike strong sub sup time tt u var wbr button input select textarea
+"""
+_INLINE = frozenset(_INLINE_NAMES.split())
 # A line break in the source between two Japanese characters is no blank to a reader.
 _SOFT_BREAK = re.compile(
     r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])[ \t]*\n\s*(?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
@@ -122,11 +74,8 @@ class HtmlParser:
         pictures = PictureIntake(self._limits)
         builder = MarkdownBuilder()
         page = read_html(path.read_bytes(), builder, pictures, is_framed=True)
-        return ParsedDocument(
-            format="html",
-            markdown=builder.markdown(),
-            blocks=builder.blocks,
-            figures=builder.figures(),
+        return builder.document(
+            "html",
             title=page.title,
             notices=(*page.frame.notices(), *pictures.notices()),
             metadata={"encoding": page.encoding},

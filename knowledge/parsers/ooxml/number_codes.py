@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import partial
 
 _TOKEN = re.compile(
     r"""
@@ -108,11 +107,14 @@ def _section(part: str) -> Section:
 
 def _condition(bracket: str) -> Callable[[float], bool] | None:
     match = _CONDITION.fullmatch(bracket)
-    return partial(_holds, _COMPARE[match[1]], float(match[2])) if match else None
+    if match is None:
+        return None
+    compare, bound = _COMPARE[match[1]], float(match[2])
 
+    def holds(number: float) -> bool:
+        return compare(number, bound)
 
-def _holds(compare: Callable[[float, float], bool], bound: float, number: float) -> bool:
-    return compare(number, bound)
+    return holds
 
 
 def _currency(bracket: str) -> str:

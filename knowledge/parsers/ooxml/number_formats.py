@@ -69,13 +69,17 @@ def _part(moment: datetime, tokens: Sequence[Token], index: int, *, shortened: b
     written = tokens[index].value.lower()
     letter, width = written[0], len(written)
     if letter == "m":
-        return _minute(moment, width) if _is_minute(tokens, index) else _month(moment, width)
+        if _is_minute(tokens, index):
+            return str(moment.minute).zfill(min(width, 2))
+        name = _MONTHS[moment.month - 1]
+        return {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 4: name}.get(width, name[:1])
     if letter == "y":
         return f"{moment.year:04d}" if width > 2 else f"{moment.year % 100:02d}"
     if letter in "ger":
         return _era(moment, written, followed_by=tokens[index + 1].value if index + 1 < len(tokens) else "")
     if letter == "d":
-        return _day(moment, width)
+        name = _DAYS[moment.weekday()]
+        return {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}.get(width, name)
     if letter == "a":
         return _WEEK[moment.weekday()] + ("曜日" if width > 3 else "")
     if letter == "h":
@@ -91,20 +95,6 @@ def _is_minute(tokens: Sequence[Token], index: int) -> bool:
     before = tokens[parts[place - 1]].value[:1].lower() if place else ""
     after = tokens[parts[place + 1]].value[:1].lower() if place + 1 < len(parts) else ""
     return before == "h" or after == "s"
-
-
-def _minute(moment: datetime, width: int) -> str:
-    return str(moment.minute).zfill(min(width, 2))
-
-
-def _month(moment: datetime, width: int) -> str:
-    name = _MONTHS[moment.month - 1]
-    return {1: str(moment.month), 2: f"{moment.month:02d}", 3: name[:3], 4: name}.get(width, name[:1])
-
-
-def _day(moment: datetime, width: int) -> str:
-    name = _DAYS[moment.weekday()]
-    return {1: str(moment.day), 2: f"{moment.day:02d}", 3: name[:3]}.get(width, name)
 
 
 def _era(moment: datetime, written: str, *, followed_by: str) -> str:
@@ -129,10 +119,8 @@ _BUILTIN = {
     2: "0.00",
     3: "#,##0",
     4: "#,##0.00",
-    5: '"¥"#,##0;"¥"-#,##0',
-    6: '"¥"#,##0;"¥"-#,##0',
-    7: '"¥"#,##0.00;"¥"-#,##0.00',
-    8: '"¥"#,##0.00;"¥"-#,##0.00',
+    **dict.fromkeys((5, 6), '"¥"#,##0;"¥"-#,##0'),
+    **dict.fromkeys((7, 8), '"¥"#,##0.00;"¥"-#,##0.00'),
     9: "0%",
     10: "0.00%",
     11: "0.00E+00",
@@ -145,20 +133,16 @@ _BUILTIN = {
     20: "h:mm",
     21: "h:mm:ss",
     22: "yyyy/m/d h:mm",
-    27: _ERA,
-    28: _ERA_LONG,
-    29: _ERA_LONG,
+    **dict.fromkeys((27, 36, 50, 57), _ERA),
+    **dict.fromkeys((28, 29, 51, 54, 58), _ERA_LONG),
     30: "m/d/yy",
     31: _FULL,
     32: 'h"時"mm"分"',
     33: 'h"時"mm"分"ss"秒"',
-    34: _YEAR_MONTH,
-    35: _MONTH_DAY,
-    36: _ERA,
-    37: "#,##0;-#,##0",
-    38: "#,##0;-#,##0",
-    39: "#,##0.00;-#,##0.00",
-    40: "#,##0.00;-#,##0.00",
+    **dict.fromkeys((34, 52, 55), _YEAR_MONTH),
+    **dict.fromkeys((35, 53, 56), _MONTH_DAY),
+    **dict.fromkeys((37, 38), "#,##0;-#,##0"),
+    **dict.fromkeys((39, 40), "#,##0.00;-#,##0.00"),
     41: '#,##0;-#,##0;"-"',
     42: '"¥"#,##0;"¥"-#,##0;"¥-"',
     43: '#,##0.00;-#,##0.00;"-"',
@@ -168,15 +152,6 @@ _BUILTIN = {
     47: "mm:ss.0",
     48: "##0.0E+0",
     49: "@",
-    50: _ERA,
-    51: _ERA_LONG,
-    52: _YEAR_MONTH,
-    53: _MONTH_DAY,
-    54: _ERA_LONG,
-    55: _YEAR_MONTH,
-    56: _MONTH_DAY,
-    57: _ERA,
-    58: _ERA_LONG,
 }
 _GENERAL = "General"
 _NUMBER_SECTIONS = 3

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from knowledge.parsers.pdf.headings import HeadingJudge
-from knowledge.parsers.pdf.page import Line
+from knowledge.parsers.pdf.page import WIDE, Line, Part, between
 from knowledge.parsers.render import Picture, render_table
 from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number, is_caption
@@ -63,24 +63,13 @@ def _in_column(run: Sequence[Line], index: int, line: Line) -> bool:
 
     The first line may be the head, which is often set otherwise.
     """
-    part, limit = line.parts[index], _ALIGNED * line.size
-    others = [other.parts[index] for other in run[1:]]
-    return any(
-        all(abs(place(part.left, part.right) - place(other.left, other.right)) <= limit for other in others)
-        for place in (_left, _right, _middle)
-    )
+    limit, own = _ALIGNED * line.size, _places(line.parts[index])
+    others = [_places(other.parts[index]) for other in run[1:]]
+    return any(all(abs(own[at] - other[at]) <= limit for other in others) for at in range(len(own)))
 
 
-def _left(left: float, right: float) -> float:
-    return left
-
-
-def _right(left: float, right: float) -> float:
-    return right
-
-
-def _middle(left: float, right: float) -> float:
-    return (left + right) / 2
+def _places(part: Part) -> tuple[float, float, float]:
+    return part.left, part.right, (part.left + part.right) / 2
 
 
 def _apart(rows: Sequence[Line]) -> bool:
@@ -89,7 +78,6 @@ def _apart(rows: Sequence[Line]) -> bool:
     return all(max(cell.right for cell in one) < min(cell.left for cell in other) for one, other in pairwise(columns))
 
 
-_WIDE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 # Bullets set in a symbol font arrive as private-use characters.
 _SYMBOL_BULLET = re.compile(r"[\uf000-\uf0ff]\s*")
 _ITEM = re.compile(
@@ -182,7 +170,7 @@ class Layout:
 
     def _ends_early(self, above: Line, line: Line) -> bool:
         """Tell whether the start of ``line`` would have fitted behind ``above``: that line end was written."""
-        first_word = 1 if _WIDE.match(line.text) else len(line.text.split(maxsplit=1)[0])
+        first_word = 1 if WIDE.match(line.text) else len(line.text.split(maxsplit=1)[0])
         character = (line.right - line.left) / max(len(line.text), 1)
         return self._edges[above] - above.right > (first_word + 1) * character + 0.5 * above.size
 
@@ -206,7 +194,7 @@ class Layout:
         for block in blocks:
             if before is not None and self._goes_on(before, block):
                 above, line = before.lines[-1], block.lines[0]
-                block = dataclasses.replace(block, glue="" if above.ends_in_hyphen else _between(above.text, line.text))
+                block = dataclasses.replace(block, glue="" if above.ends_in_hyphen else between(above.text, line.text))
             yield block
             before = block
 
@@ -242,14 +230,9 @@ class Layout:
             elif self._ends_early(above, line) or _LEADER.search(above.text) or len(above.parts) > _MAX_PARTS:
                 separator = "\n"
             else:
-                separator = _between(text, line.text)
+                separator = between(text, line.text)
             text += separator + line.text
         return text
-
-
-def _between(above: str, below: str) -> str:
-    """Return what joins two lines: nothing beside a Japanese character, else a blank."""
-    return "" if _WIDE.match(above[-1]) or _WIDE.match(below[0]) else " "
 
 
 def _right_edges(lines: Sequence[Line]) -> dict[Line, float]:

@@ -57,17 +57,19 @@ def in_columns(lines: Sequence[Line]) -> list[Line]:
 
 def _gutter(lines: Sequence[Line]) -> float | None:
     """Find the x that most gaps of the page contain, if what it parts is running text on both sides."""
-    gaps = [(before.right, after.left) for line in lines for before, after in _neighbours(line.parts)]
-    middles = [(left + right) / 2 for left, right in gaps]
-    best = max(middles, key=lambda x: sum(1 for left, right in gaps if left < x < right), default=None)
+    gaps = [(before.right, after.left) for line in lines for before, after in pairwise(line.parts)]
+    best = max(
+        ((left + right) / 2 for left, right in gaps),
+        key=lambda x: sum(1 for left, right in gaps if left < x < right),
+        default=None,
+    )
     if best is None:
         return None
-    pairs = [(line, parts) for line in lines if (parts := list(_parted(line, best))) and len(parts) > 1]
+    pairs = [parts for line in lines if len(parts := list(_parted(line, best))) > 1]
     if len(pairs) < _MIN_LINES:
         return None
-    left_side = [parts[0] for _, parts in pairs]
-    right_side = [parts[1] for _, parts in pairs[:-1]]
-    return best if _is_running_text(left_side) and _is_running_text(right_side) else None
+    columns = [parts[0] for parts in pairs], [parts[1] for parts in pairs[:-1]]
+    return best if all(map(_is_running_text, columns)) else None
 
 
 def _is_running_text(column: Sequence[Line]) -> bool:
@@ -77,17 +79,13 @@ def _is_running_text(column: Sequence[Line]) -> bool:
     return filled >= _MIN_FILLED_SHARE * len(column) and characters >= _MIN_CHARACTERS
 
 
-def _neighbours(parts: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
-    return pairwise(parts)
-
-
 def _crosses(line: Line, gutter: float) -> bool:
     return line.left < gutter < line.right and len(list(_parted(line, gutter))) == 1
 
 
 def _parted(line: Line, gutter: float) -> Iterator[Line]:
     """Yield the line in two where one of its gaps holds the gutter, else whole."""
-    for index, (before, after) in enumerate(_neighbours(line.parts), 1):
+    for index, (before, after) in enumerate(pairwise(line.parts), 1):
         if before.right < gutter < after.left:
             left, right = line.parts[:index], line.parts[index:]
             yield _joined(line, left)

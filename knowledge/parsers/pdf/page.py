@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,34 +23,15 @@ from knowledge.parsers.pictures import MIN_PIXELS
 from knowledge.text.folding import normalise
 
 # Source: Unicode's CJK Radicals Supplement (U+2E80 to U+2EFF), those that are drawn like a whole character.
-_SUPPLEMENT = {
-    "⺟": "母",
-    "⺠": "民",
-    "⻁": "虎",
-    "⻄": "西",
-    "⻆": "角",
-    "⻉": "貝",
-    "⻋": "車",
-    "⻑": "長",
-    "⻔": "門",
-    "⻘": "青",
-    "⻚": "頁",
-    "⻛": "風",
-    "⻝": "食",
-    "⻢": "馬",
-    "⻣": "骨",
-    "⻤": "鬼",
-    "⻥": "魚",
-    "⻦": "鳥",
-    "⻨": "麦",
-    "⻩": "黄",
-    "⻫": "斉",
-    "⻭": "歯",
-    "⻯": "竜",
-    "⻲": "亀",
-}
+_SUPPLEMENT = str.maketrans(
+    "⺟⺠⻁⻄⻆⻉⻋⻑⻔⻘⻚⻛⻝⻢⻣⻤⻥⻦⻨⻩⻫⻭⻯⻲",
+    "母民虎西角貝車長門青頁風食馬骨鬼魚鳥麦黄斉歯竜亀",
+)
 _KANGXI = {code: normalise(chr(code)) for code in range(0x2F00, 0x2FD6)}
-_WHOLE = _KANGXI | {ord(radical): kanji for radical, kanji in _SUPPLEMENT.items()}
+_WHOLE: dict[int, int | str] = {**_KANGXI, **_SUPPLEMENT}
+
+
+WIDE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 
 def with_whole_kanji(text: str) -> str:
@@ -130,10 +112,10 @@ class PictureExtractor:
             if item.type != pdfium_c.FPDF_PAGEOBJ_IMAGE:
                 continue
             left, top, right, bottom = frame.shown(*item.get_bounds())
-            if not _is_shown_well(right - left, bottom - top, page_area=frame.width * frame.height):
+            width, height = right - left, bottom - top
+            if min(width, height) < _MIN_SHOWN or width * height > _MAX_PAGE_SHARE * frame.width * frame.height:
                 continue
-            data = self._data(item)
-            if data is not None:
+            if (data := self._data(item)) is not None:
                 found.append(PagePicture(data=data, left=left, right=right, top=top, bottom=bottom))
         return tuple(sorted(found, key=lambda picture: (picture.top, picture.left)))
 
@@ -149,10 +131,6 @@ class PictureExtractor:
             self._room -= len(data)
             self._kept[key] = data
         return self._kept[key] or None
-
-
-def _is_shown_well(width: float, height: float, *, page_area: float) -> bool:
-    return min(width, height) >= _MIN_SHOWN and width * height <= _MAX_PAGE_SHARE * page_area
 
 
 def _encoded(image: pypdfium2.PdfImage) -> bytes:
@@ -234,6 +212,11 @@ _WRITTEN = frozenset({pdfium_c.FPDF_ANNOT_WIDGET, pdfium_c.FPDF_ANNOT_FREETEXT})
 def has_written_text(page: pypdfium2.PdfPage) -> bool:
     """Tell whether a page has form fields or typed text of its own kind."""
     return not _WRITTEN.isdisjoint(_kinds(page))
+
+
+def between(above: str, below: str) -> str:
+    """Return what joins two lines: nothing beside a Japanese character, else a blank."""
+    return "" if WIDE.match(above[-1]) or WIDE.match(below[0]) else " "
 
 
 def count_remarks(page: pypdfium2.PdfPage) -> int:

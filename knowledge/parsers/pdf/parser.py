@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pypdfium2
 
-from knowledge.parsers.errors import ParseError, corrupted, parse_error
+from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.pages import is_garbled, ocr_notices
+from knowledge.parsers.notices import counted, is_garbled, ocr_notices
 from knowledge.parsers.pdf.headings import HeadingJudge, without_running_lines
 from knowledge.parsers.pdf.layout import Layout, TextBlock
 from knowledge.parsers.pdf.lines import read_page
@@ -61,14 +61,11 @@ class PdfParser:
         for block in blocks:
             pictures = [block.picture] if block.picture else []
             builder.add(block.kind, block.text, level=block.level, page=block.page, pictures=pictures, glue=block.glue)
-        return ParsedDocument(
-            format="pdf",
-            markdown=builder.markdown(),
-            blocks=builder.blocks,
-            figures=builder.figures(),
+        return builder.document(
+            "pdf",
             title=_title(read.title, blocks),
             pages_count=len(pages),
-            pages=tuple(qualities),
+            pages=qualities,
             notices=(*ocr_notices(qualities), *_beside_notices(read, lost=lost), *intake.notices()),
         )
 
@@ -101,13 +98,8 @@ def _open(source: Path | BytesIO) -> pypdfium2.PdfDocument:
     try:
         return pypdfium2.PdfDocument(source)
     except pypdfium2.PdfiumError as error:
-        raise _open_error(error) from error
-
-
-def _open_error(error: pypdfium2.PdfiumError) -> ParseError:
-    if "password" in str(error).lower():
-        return parse_error("encrypted")
-    return corrupted("pdf", "PDFium")
+        is_encrypted = "password" in str(error).lower()
+        raise (parse_error("encrypted") if is_encrypted else corrupted("pdf", "PDFium")) from error
 
 
 def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) -> Iterator[Page]:
@@ -122,26 +114,28 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
             page.close()
 
 
-def _beside_notices(read: _Read, *, lost: bool) -> Iterator[Notice]:
-    """Tell what stands beside the pages' text and is not part of it."""
-    if read.attachments:
-        yield Notice(
-            code="embedded_files_left_out",
-            ja=f"添付ファイル {read.attachments} 件は取り込んでいません。必要なら別に登録してください。",
-            en=f"{read.attachments} attached file(s) were left out. Upload them by themselves if needed.",
-        )
-    if remarks := sum(page.remarks for page in read.pages):
-        yield Notice(
-            code="comments_left_out",
-            ja=f"注釈（コメント）{remarks} 件は本文に含めていません。",
-            en=f"{remarks} note(s) are not part of the text.",
-        )
-    if lost:
-        yield Notice(
-            code="form_fields_left_out",
+def _beside_notices(read: _Read, *, lost: bool) -> tuple[Notice, ...]:
+    """Say what stands beside the pages' text and is not part of it."""
+    return (
+        *counted(
+            read.attachments,
+            "embedded_files_left_out",
+            ja="添付ファイル {} 件は取り込んでいません。必要なら別に登録してください。",
+            en="{} attached file(s) were left out. Upload them by themselves if needed.",
+        ),
+        *counted(
+            sum(page.remarks for page in read.pages),
+            "comments_left_out",
+            ja="注釈（コメント）{} 件は本文に含めていません。",
+            en="{} note(s) are not part of the text.",
+        ),
+        *counted(
+            lost,
+            "form_fields_left_out",
             ja="フォームに記入された内容を取り込めませんでした。印刷用の PDF として保存し直してください。",
             en="What was filled into the form could not be read. Save it as a PDF for printing.",
-        )
+        ),
+    )
 
 
 def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:

@@ -20,7 +20,7 @@ import pdfplumber
 from pdfminer.pdfexceptions import PDFException
 from pdfplumber.utils.exceptions import PdfminerException
 
-from knowledge.parsers.pdf.page import Line, Page, with_whole_kanji
+from knowledge.parsers.pdf.page import Line, Page, between, with_whole_kanji
 from knowledge.parsers.render import column_names, render_table
 from knowledge.text.folding import fold_compact
 
@@ -29,7 +29,6 @@ _SLACK = 2
 _WIDE_CLASSES = "WFA"
 _SENTENCE_END = ("。", "！", "？", ":", "：")
 _ITEM = re.compile(r"[-*•・●○◆■□▪※]|[(（]?[0-9０-９]{1,2}[.)）．](?![0-9])|[①-⑳]|[(（][ア-ン][)）]")
-_JAPANESE = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 Box = tuple[float, float, float, float]
 
@@ -73,12 +72,8 @@ def _joined(cell: str | None, column_width: int) -> str | None:
     for above, line in pairwise(lines):
         full = _width(above) >= column_width - _SLACK
         ends = above.endswith(_SENTENCE_END) or _ITEM.match(line) is not None
-        text += ("\n" if ends or not full else _between(above, line)) + line
+        text += ("\n" if ends or not full else between(above, line)) + line
     return text
-
-
-def _between(above: str, line: str) -> str:
-    return "" if _JAPANESE.match(above[-1]) or _JAPANESE.match(line[0]) else " "
 
 
 # It tells of every font that it has to guess at, on a stream that is kept for the reason of a crash.

@@ -17,9 +17,9 @@ from pptx.slide import Slide
 
 from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.notices import counted, ocr_notices
 from knowledge.parsers.ooxml.drawings import drawing_text
 from knowledge.parsers.ooxml.package import embedded_notices, slide_comment_notices
-from knowledge.parsers.pages import ocr_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.pptx.text import (
     PptxObject,
@@ -29,10 +29,9 @@ from knowledge.parsers.pptx.text import (
     numbered_paragraphs,
     paragraph_text,
 )
-from knowledge.parsers.render import MarkdownBuilder, column_names, render_table, single_line
+from knowledge.parsers.render import MarkdownBuilder, render_table, rows_under_one_head, single_line
 from knowledge.text.numbering import is_caption
 from knowledge.types.documents import BlockKind, PageQuality, ParsedDocument
-from knowledge.types.notices import Notice
 
 _SLIDE_LEVEL = 2
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -76,18 +75,19 @@ class PptxParser:
             page.characters for page in pages
         ):
             raise parse_error("no_content")
-        hidden = len(slides) - len(pages)
-        return ParsedDocument(
-            format="pptx",
-            markdown=builder.markdown(),
-            blocks=builder.blocks,
-            figures=builder.figures(),
+        return builder.document(
+            "pptx",
             title=_title(presentation, shown),
             pages_count=len(slides),
             pages=tuple(pages),
             notices=(
                 *ocr_notices(pages),
-                *_hidden_notices(hidden),
+                *counted(
+                    len(slides) - len(pages),
+                    "hidden_slides",
+                    ja="非表示のスライド {} 枚は取り込んでいません。",
+                    en="{} hidden slide(s) were left out.",
+                ),
                 *slide_comment_notices(path),
                 *embedded_notices(path),
                 *pictures.notices(),
@@ -118,18 +118,6 @@ def _title(presentation: PptxObject, shown: list[tuple[int, Slide]]) -> str | No
     return written or single_line(presentation.core_properties.title or "") or None
 
 
-def _hidden_notices(hidden: int) -> tuple[Notice, ...]:
-    if not hidden:
-        return ()
-    return (
-        Notice(
-            code="hidden_slides",
-            ja=f"非表示のスライド {hidden} 枚は取り込んでいません。",
-            en=f"{hidden} hidden slide(s) were left out.",
-        ),
-    )
-
-
 class _SlideReader:
     def __init__(self, builder: MarkdownBuilder, pictures: PictureIntake, slide: Slide, number: int) -> None:
         self._builder = builder
@@ -148,16 +136,14 @@ class _SlideReader:
             titles = [apparent]
         heading = " ".join(_shape_text(shape) for shape in titles)
         self._characters += len("".join(heading.split()))
-        self._add(BlockKind.HEADING, heading or f"スライド {self._number}", level=_SLIDE_LEVEL)
+        title = heading or f"スライド {self._number}"
+        self._builder.add(BlockKind.HEADING, title, level=_SLIDE_LEVEL, page=self._number)
         for shape in shapes:
             if shape not in titles and _placeholder_type(shape) not in _DECORATION:
                 self._shape(shape)
         needs_ocr = self._pictures > 0 and self._characters == 0
         self._notes()
         return PageQuality(number=self._number, characters=self._characters, needs_ocr=needs_ocr)
-
-    def _add(self, kind: BlockKind, text: str, *, level: int | None = None) -> None:
-        self._builder.add(kind, text, level=level, page=self._number)
 
     def _shape(self, shape: PptxObject) -> None:
         if getattr(shape, "has_table", False) and shape.has_table:
@@ -169,7 +155,9 @@ class _SlideReader:
         elif next(shape.element.iter(f"{_DIAGRAM}relIds"), None) is not None:  # in a placeholder it has no shape type
             words = " / ".join(map(drawing_text, self._parts_of(shape, f"{_DIAGRAM}relIds", "dm")))
             self._content(BlockKind.FIGURE, f"![{words}](diagram)")
-        elif shape.shape_type == MSO_SHAPE_TYPE.PICTURE or _is_picture_placeholder(shape):
+        elif shape.shape_type == MSO_SHAPE_TYPE.PICTURE or (
+            shape.is_placeholder and next(shape.element.iter(f"{_DRAWING}blip"), None) is not None
+        ):
             self._picture(shape)
         elif getattr(shape, "has_text_frame", False) and shape.has_text_frame:
             self._text(shape)
@@ -190,7 +178,7 @@ class _SlideReader:
 
     def _content(self, kind: BlockKind, text: str) -> None:
         self._characters += len("".join(text.split()))
-        self._add(kind, text)
+        self._builder.add(kind, text, page=self._number)
 
     def _text(self, shape: PptxObject) -> None:
         paragraphs = list(numbered_paragraphs(shape.text_frame.paragraphs))
@@ -210,15 +198,11 @@ class _SlideReader:
         frame = self._slide.notes_slide.notes_text_frame
         text = "\n".join(paragraph_text(found) for found in frame.paragraphs).strip() if frame is not None else ""
         if text:
-            self._add(BlockKind.PARAGRAPH, f"ノート: {text}")
+            self._builder.add(BlockKind.PARAGRAPH, f"ノート: {text}", page=self._number)
 
 
 def _placeholder_type(shape: PptxObject) -> PptxObject:
     return shape.placeholder_format.type if shape.is_placeholder else None
-
-
-def _is_picture_placeholder(shape: PptxObject) -> bool:
-    return shape.is_placeholder and next(shape.element.iter(f"{_DRAWING}blip"), None) is not None
 
 
 def _shape_text(shape: PptxObject) -> str:
@@ -235,10 +219,7 @@ def _table_rows(table: PptxObject) -> list[list[str]]:
         }
         for row in table.rows
     ]
-    head_rows, names = column_names(rows)
-    columns = range(len(table.columns))
-    head = [[names.get(column, "") for column in columns]] if head_rows else []
-    return head + [[row.get(column, ("", 0))[0] for column in columns] for row in rows[head_rows:]]
+    return rows_under_one_head(rows)
 
 
 def _alt_text(shape: PptxObject) -> str:

@@ -152,10 +152,12 @@ def _regions_of_run(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[
         return
     if body:
         yield Region(rows=tuple(rows[:body]), table=False)
-    yield _table(rows[body:], merged)
+    yield _region(rows[body:], merged)
 
 
-def _table(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
+def _region(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
+    if not _is_table(rows):
+        return Region(rows=tuple(rows), table=False)
     head_rows, names = column_names(_possible_head(rows, merged))
     return Region(rows=tuple(rows), table=True, head_rows=head_rows, names=names)
 
@@ -197,7 +199,7 @@ def _rows(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator
         yield Row(number=number, last=max(ends), cells=by_row[number])
 
 
-def _is_table(rows: list[Row]) -> bool:
+def _is_table(rows: Sequence[Row]) -> bool:
     """Judge whether two rows or more share columns; steps of single cells are indented text, not a table."""
     columns = {column for row in rows for column in row.cells}
     if len(rows) < 2 or not 2 <= len(columns) <= _MAX_TABLE_COLUMNS:
@@ -213,15 +215,11 @@ def _stretches(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[Regio
     stretch: list[Row] = []
     for row in rows:
         if stretch and not _continues(stretch[0], row):
-            yield _stretch(stretch, merged)
+            yield _region(stretch, merged)
             stretch = []
         stretch.append(row)
     if stretch:
-        yield _stretch(stretch, merged)
-
-
-def _stretch(rows: list[Row], merged: Mapping[Place, Place]) -> Region:
-    return _table(rows, merged) if _is_table(rows) else Region(rows=tuple(rows), table=False)
+        yield _region(stretch, merged)
 
 
 def _continues(head: Row, row: Row) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from knowledge.parsers.csv_table import column_name, row_ranges
 from knowledge.parsers.errors import parse_error
 from knowledge.parsers.limits import ParseLimits
+from knowledge.parsers.notices import counted
 from knowledge.parsers.ooxml.package import embedded_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, render_table, single_line
@@ -50,13 +51,8 @@ class XlsxParser:
             shows_something |= bool(sheet.cells or sheet.shapes)
         if not shows_something:
             raise parse_error("no_content")
-        return ParsedDocument(
-            format="xlsx",
-            markdown=builder.markdown(),
-            blocks=builder.blocks,
-            figures=builder.figures(),
-            notices=(*_notices(reader), *embedded_notices(path), *pictures.notices()),
-        )
+        notices = (*_notices(reader), *embedded_notices(path), *pictures.notices())
+        return builder.document("xlsx", notices=notices)
 
 
 def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:
@@ -136,23 +132,17 @@ class _Headings:
         return len(text) <= _MAX_HEADING and not text.endswith(("。", "、")) and text != self._sheet
 
     def _is_top(self, row: Row) -> bool:
-        text = _row_text(row)
-        if (
-            self._is_numbered_sheet
-            or not _may_be_heading(row)
-            or not _TOP_HEADING.match(text)
-            or _EXPLAINS.search(text)
-        ):
+        if self._is_numbered_sheet or not _may_be_heading(row) or not self._is_numbered(row):
             return False
-        return self._is_title(text)
+        text = _row_text(row)
+        return not _EXPLAINS.search(text) and self._is_title(text)
 
     def _is_numbered(self, row: Row) -> bool:
         return _TOP_HEADING.match(_row_text(row)) is not None
 
 
 def _row_text(row: Row) -> str:
-    text = single_line(" ".join(row.cells[column] for column in sorted(row.cells)))
-    return normalise(text)
+    return normalise(single_line(" ".join(row.cells[column] for column in sorted(row.cells))))
 
 
 def _may_be_heading(row: Row) -> bool:
@@ -162,39 +152,31 @@ def _may_be_heading(row: Row) -> bool:
 
 
 def _notices(reader: WorkbookReader) -> tuple[Notice, ...]:
-    notices: list[Notice] = []
-    if reader.hidden_sheets:
-        notices.append(
-            Notice(
-                code="hidden_sheets",
-                ja=f"非表示のシート {reader.hidden_sheets} 枚は取り込んでいません。",
-                en=f"{reader.hidden_sheets} hidden sheet(s) were left out.",
-            )
-        )
-    if reader.hidden_cells:
-        notices.append(
-            Notice(
-                code="hidden_cells",
-                ja=f"非表示の行や列にあるセル {reader.hidden_cells} 個は取り込んでいません。",
-                en=f"{reader.hidden_cells} cell(s) in hidden rows or columns were left out.",
-            )
-        )
-    if reader.unresolved:
-        notices.append(
-            Notice(
-                code="formulas_without_results",
-                ja=f"計算結果が保存されていない数式が {reader.unresolved} 個あり、値の代わりに数式を取り込みました。"
-                "Excel で開いて保存し直すと値になります。",
-                en=f"{reader.unresolved} formula(s) have no stored result and stand as formulas. "
-                "Opening and saving the workbook in Excel stores the values.",
-            )
-        )
-    if reader.comments:
-        notices.append(
-            Notice(
-                code="comments_left_out",
-                ja=f"セルのコメント（メモ）{reader.comments} 件は本文に含めていません。",
-                en=f"{reader.comments} cell comment(s) are not part of the text.",
-            )
-        )
-    return tuple(notices)
+    return (
+        *counted(
+            reader.hidden_sheets,
+            "hidden_sheets",
+            ja="非表示のシート {} 枚は取り込んでいません。",
+            en="{} hidden sheet(s) were left out.",
+        ),
+        *counted(
+            reader.hidden_cells,
+            "hidden_cells",
+            ja="非表示の行や列にあるセル {} 個は取り込んでいません。",
+            en="{} cell(s) in hidden rows or columns were left out.",
+        ),
+        *counted(
+            reader.unresolved,
+            "formulas_without_results",
+            ja="計算結果が保存されていない数式が {} 個あり、値の代わりに数式を取り込みました。"
+            "Excel で開いて保存し直すと値になります。",
+            en="{} formula(s) have no stored result and stand as formulas. "
+            "Opening and saving the workbook in Excel stores the values.",
+        ),
+        *counted(
+            reader.comments,
+            "comments_left_out",
+            ja="セルのコメント（メモ）{} 件は本文に含めていません。",
+            en="{} cell comment(s) are not part of the text.",
+        ),
+    )

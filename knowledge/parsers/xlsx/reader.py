@@ -102,7 +102,9 @@ class WorkbookReader:
                 self._row(element, sheet, position, strings, formats)
                 _release(element)
             elif tag == "mergeCell":
-                _add_merge(sheet, element.get("ref", ""))
+                first, _, last = element.get("ref", "").partition(":")
+                if last:
+                    sheet.merged[split_reference(first)] = split_reference(last)
             elif tag == "control":
                 sheet.controls[element.get("shapeId", "")] = element.get(_RELATION_ID, "")
             elif element.get("hidden") in ("1", "true"):
@@ -235,12 +237,6 @@ def split_reference(reference: str) -> tuple[int, int]:
             return row, column
         column = column * 26 + ord(char) - ord("A") + 1
     raise ValueError(reference)
-
-
-def _add_merge(sheet: Sheet, reference: str) -> None:
-    first, _, last = reference.partition(":")
-    if last:
-        sheet.merged[split_reference(first)] = split_reference(last)
 
 
 def _drop_hidden_columns(sheet: Sheet) -> int:

@@ -222,8 +222,8 @@ def test_the_child_loads_neither_django_nor_the_parsers_it_does_not_need(samples
     request = request_for(samples / "minutes.txt")
     (tmp_path / "request.json").write_text(json.dumps(request))
     program = (
-        "import sys; from pathlib import Path; from knowledge.parsers.process import child;"
-        "child.main(Path(sys.argv[1]), Path(sys.argv[2]));"
+        "import sys; from pathlib import Path; from knowledge.parsers.process import host;"
+        "host.main(Path(sys.argv[1]), Path(sys.argv[2]));"
         "print([m for m in ('django', 'celery', 'docx', 'pypdfium2', 'pdfplumber', 'markitdown', 'bs4')"
         " if m in sys.modules])"
     )

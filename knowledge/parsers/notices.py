@@ -1,4 +1,4 @@
-"""Judge what could be read of a page."""
+"""What people are told that a parser could not read, or left out."""
 
 from __future__ import annotations
 
@@ -29,6 +29,11 @@ def is_garbled(text: str) -> bool:
     bad = sum(1 for char in visible if char == "\ufffd" or unicodedata.category(char) in ("Cc", "Co", "Cn", "Cs"))
     misread = len(_MISREAD.findall(text))
     return bad + codes > _MAX_GARBLED_SHARE * len(visible) or misread > _MAX_MISREAD_SHARE * len(visible)
+
+
+def counted(count: int, code: str, *, ja: str, en: str) -> tuple[Notice, ...]:
+    """Say that something is left out ``count`` times, which stands for ``{}`` in both texts; nothing for 0."""
+    return (Notice(code=code, ja=ja.format(count), en=en.format(count)),) if count else ()
 
 
 def ocr_notices(pages: Sequence[PageQuality]) -> tuple[Notice, ...]:
