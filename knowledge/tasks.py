@@ -12,7 +12,7 @@ from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
 from knowledge.documents import deletion, retention, scans
 from knowledge.embedding_sets import builds
-from knowledge.evaluation import runs
+from knowledge.evaluation import measuring
 from knowledge.graph.cypher.projection import prune_removals
 from knowledge.graph.masters import sync_masters
 from knowledge.index import postings
@@ -74,7 +74,7 @@ def describe_figure(*, figure_pk: int) -> None:
 @shared_task(name="knowledge.measure_set", acks_late=True)
 def measure_set(*, run_id: int) -> None:
     """Work on a retrieval run until it is finished. ``review.sweep_evaluations`` finds those that nobody works on."""
-    runs.execute(run_id)
+    measuring.execute(run_id)
 
 
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)

@@ -18,7 +18,7 @@ class ReviewConfig(AppConfig):
         from review.erasure import erase_reviews_of
         from review.evaluation.gate import check_switch
         from review.graph_master import CheckItems
-        from review.mappings.mappings import mapped_items, mark_suspects
+        from review.mappings import mapped_items, mark_suspects
         from review.models import Finding, Review
 
         ask_for_ids("rev", Review.objects.any_hidden)

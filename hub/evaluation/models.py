@@ -70,7 +70,7 @@ class EvaluationCase(models.Model):
     """One question with the answer that is right. ``digest`` names the input, so that importing twice adds nothing.
 
     A ``retrieval`` case has input {query, collection?, filter?, mode?, threshold?, per_document?} and expected
-    {relevant: [{document, text?}]}; a ``review`` case the input that :mod:`hub.evaluation.review_cases` reads and
+    {relevant: [{document, text?}]}; a ``review`` case the input that :mod:`hub.evaluation.cases` reads and
     expected {verdict}.
     """
 

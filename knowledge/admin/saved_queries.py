@@ -19,8 +19,8 @@ from hub.core.strict_json import read_json
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.search_form import COMPARE, asked_again
 from knowledge.admin.search_page import CHOSEN_DATASET
-from knowledge.evaluation import saved_queries
-from knowledge.evaluation.saved_queries import AskedQuestion
+from knowledge.evaluation import questions
+from knowledge.evaluation.questions import AskedQuestion
 
 PER_PAGE = 50
 
@@ -35,7 +35,7 @@ def keep(request: HttpRequest) -> HttpResponseRedirect:
         if "withdraw" in request.POST:
             _withdraw(request, question)
         else:
-            row = saved_queries.keep_answer(
+            row = questions.keep_answer(
                 principal=principal_of(request),
                 question=question,
                 chunk_id=request.POST.get("keep", ""),
@@ -62,9 +62,7 @@ def _asked_question(request: HttpRequest) -> AskedQuestion:
 def _withdraw(request: HttpRequest, question: AskedQuestion) -> None:
     """The button's value is the dataset's code and the passage's id with a colon between."""
     dataset, _colon, chunk_id = request.POST["withdraw"].partition(":")
-    saved_queries.withdraw_answer(
-        principal=principal_of(request), question=question, chunk_id=chunk_id, dataset=dataset
-    )
+    questions.withdraw_answer(principal=principal_of(request), question=question, chunk_id=chunk_id, dataset=dataset)
     messages.success(request, _('Taken out of "{dataset}".').format(dataset=dataset))
 
 
@@ -75,7 +73,7 @@ def saved(request: HttpRequest) -> HttpResponseBase:
     principal = principal_of(request)
     codes = list(EvaluationDataset.objects.visible_to(principal).order_by("code").values_list("code", flat=True))
     chosen = request.GET.get("dataset", "")
-    rows = saved_queries.saved_queries(principal, dataset=chosen if chosen in codes else "")
+    rows = questions.saved_queries(principal, dataset=chosen if chosen in codes else "")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     return render_page(
         request,
@@ -101,7 +99,7 @@ def delete(request: HttpRequest) -> HttpResponseRedirect:
     case = request.POST.get("case", "")
     with errors_as_messages(request):
         number = int(case) if case.isascii() and case.isdigit() and len(case) < 19 else 0
-        saved_queries.delete_saved_query(principal=principal_of(request), case_id=number)
+        questions.delete_saved_query(principal=principal_of(request), case_id=number)
         messages.success(request, _("The saved query was deleted."))
     back = urlencode({"dataset": request.POST.get("dataset", "")})
     return HttpResponseRedirect(f"{reverse('admin:hub_saved_queries')}?{back}")

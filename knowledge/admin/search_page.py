@@ -23,7 +23,7 @@ from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, shown_text
 from knowledge.admin.search_form import MODES, SearchForm
 from knowledge.admin.search_words import leg_name, told_explanation
-from knowledge.evaluation.saved_queries import cases_of, is_kept, question_of
+from knowledge.evaluation.questions import cases_of, is_kept, question_of
 from knowledge.search import search, search_sources
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
 

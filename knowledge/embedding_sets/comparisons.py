@@ -14,8 +14,8 @@ from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.documents.workers import wait_for_run
 from knowledge.embedding_sets.sets import find_set
-from knowledge.evaluation import runs
-from knowledge.evaluation.retrieval import get_dataset
+from knowledge.evaluation import measuring
+from knowledge.evaluation.questions import get_dataset
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.types.search import SearchMode
 
@@ -104,5 +104,5 @@ def get_comparison(principal: Principal, run_id: str) -> EvaluationRun:
 
 def wait_for_comparison(principal: Principal, run: EvaluationRun, *, timeout_s: float | None = None) -> EvaluationRun:
     """Wait until a comparison is finished or the time is up, working on it here while no worker is alive."""
-    wait_for_run(run.pk, execute=runs.execute, timeout_s=timeout_s)
+    wait_for_run(run.pk, execute=measuring.execute, timeout_s=timeout_s)
     return get_comparison(principal, run.public_id)

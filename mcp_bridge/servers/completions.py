@@ -22,7 +22,7 @@ from mcp_bridge.servers.prompts import SEVERITIES
 from mcp_bridge.threads import in_thread
 from review.masters.listing import list_check_items
 from review.runs.reviews import list_reviews
-from review.scenarios.scenarios import published_scenarios
+from review.scenarios import published_scenarios
 
 MAX_VALUES = 100  # the protocol's limit
 Values = Callable[[Principal, str], Iterable[str]]

@@ -14,8 +14,8 @@ from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubServer, HubTool, hub_tool
 from mcp_bridge.servers.resources import add_resource
-from review.mappings import mappings
-from review.mappings.schemas import MappingOut, mapping_out
+from review import mappings
+from review.mappings import MappingOut, mapping_out
 
 
 class MappingResult(BaseModel):

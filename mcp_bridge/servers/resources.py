@@ -26,9 +26,9 @@ from mcp_bridge.servers import reviews, stored
 from mcp_bridge.servers.check_items import find_items
 from mcp_bridge.servers.embeddings import read_embeddings
 from mcp_bridge.threads import in_thread
+from review import scenarios
 from review.masters.listing import list_checklists
 from review.runs.reviews import get_review
-from review.scenarios import scenarios
 
 JSON = "application/json"
 

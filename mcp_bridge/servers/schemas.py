@@ -12,7 +12,7 @@ from knowledge.search import ExplanationOut, HitOut
 from knowledge.search import FilterIn as SearchFilterIn
 from knowledge.types.search import SearchMode
 from review.masters.schemas import CheckItemOut
-from review.runs.related_documents import MAX_RELATED
+from review.runs.related import MAX_RELATED
 from review.runs.schemas import ReviewOut, SummaryOut
 
 MAX_WAIT_S = 300

@@ -24,7 +24,7 @@ from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut
 from review.runs.reviews import list_reviews
 from review.triage.comparing import compare_reviews, difference
-from review.triage.diff_schemas import DiffOut
+from review.triage.schemas import DiffOut
 
 MAX_FILE_BYTES = 2_500_000
 """The file goes through the preview page once more, as text, and must fit into DATA_UPLOAD_MAX_MEMORY_SIZE."""

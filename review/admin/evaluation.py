@@ -3,28 +3,141 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
-from hub.core.errors import NotFound
-from hub.evaluation.models import EvaluationDataset, RunStatus
+from hub.core.errors import HubError, NotFound
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, RunStatus
 from hub.rest.uploads import received_file
-from review.admin import gate_page
 from review.admin.evaluation_trend import LABELS, trend_page
-from review.evaluation import datasets, imports
-from review.evaluation import runs as evaluation_runs
+from review.curation.publishing import publish_candidate
+from review.evaluation import datasets, gate, imports, runs
 from review.evaluation.candidates import open_candidates
+from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
 from review.evaluation.schemas import CaseImportOut, EvaluationOut, evaluation_out, import_out
+
+WORDS = {
+    Standing.NOT_MEASURED: _("not measured yet"),
+    Standing.PENDING: _("being measured"),
+    Standing.BETTER: _("better"),
+    Standing.SAME: _("no worse"),
+    Standing.WORSE: _("worse"),
+    Standing.UNKNOWN: _("unknown"),
+}
+COLOURS = {
+    Standing.NOT_MEASURED: "skipped",
+    Standing.PENDING: "running",
+    Standing.BETTER: "pass",
+    Standing.SAME: "pass",
+    Standing.WORSE: "fail",
+    Standing.UNKNOWN: "warning",
+}
+# A page does not wait for a comparison; it looks again.
+NO_WAIT_S = 0.0
+
+
+@require_GET
+def show(request: HttpRequest) -> HttpResponseBase:
+    """Show a candidate on each dataset that guards it: measures, intervals, flipped cases."""
+    try:
+        report = gate.look_at(principal_of(request), request.GET.get("candidate", ""))
+    except HubError as error:
+        messages.error(request, str(error))
+        return HttpResponseRedirect(reverse("admin:index"))
+    return render_page(
+        request,
+        "admin/evaluation/gate.html",
+        title=_("Before publishing {candidate}").format(candidate=report.candidate),
+        report=report,
+        guards=[_shown(report, one) for one in report.comparisons],
+        is_doubtful=bool(report.of(Standing.WORSE) or report.of(Standing.UNKNOWN)),
+        is_open=any(one.standing in (Standing.NOT_MEASURED, Standing.UNKNOWN) for one in report.comparisons),
+    )
+
+
+def _shown(report: GateReport, one: Comparison) -> dict[str, Any]:
+    """A dataset's part of the page."""
+    return {
+        "dataset": one.dataset,
+        "word": WORDS[one.standing],
+        "colour": COLOURS[one.standing],
+        "is_pending": one.standing is Standing.PENDING,
+        "reason": one.reason,
+        "run": one.run,
+        "rows": _rows(one) if one.run and "delta" in one.run.metrics else [],
+        "flips": report.flips_of(one),
+        "is_readable": report.is_readable(one),
+    }
+
+
+def _rows(one: Comparison) -> list[dict[str, Any]]:
+    """Each measure: before, now with its interval, and the difference."""
+    metrics = one.run.metrics if one.run else {}
+    rows = []
+    for name in MEASURED:
+        if name in metrics:
+            change = metrics["delta"].get(name)
+            delta = change["value"] if isinstance(change, dict) else change
+            rows.append(
+                {"label": LABELS[name], "before": metrics["baseline"].get(name), "now": metrics[name], "delta": delta}
+            )
+    return rows
+
+
+@require_POST
+def compare(request: HttpRequest) -> HttpResponseRedirect:
+    """Start what has to be measured, and come back to the page."""
+    candidate = request.POST.get("candidate", "")
+    with errors_as_messages(request):
+        gate.compare(principal=principal_of(request), name=candidate, wait_s=NO_WAIT_S)
+    return _to_gate(candidate)
+
+
+@require_POST
+def publish(request: HttpRequest) -> HttpResponseRedirect:
+    """Publish a candidate, if the gate lets it through."""
+    candidate = request.POST.get("candidate", "")
+    with errors_as_messages(request):
+        publish_candidate(principal=principal_of(request), name=candidate)
+        messages.success(request, _("{candidate} is in force.").format(candidate=candidate))
+    return _to_gate(candidate)
+
+
+@require_GET
+@never_cache
+def progress(request: HttpRequest) -> JsonResponse:
+    """Answer {run id: {status, label, progress, done}} for the runs in ``of`` that the person may read."""
+    asked = request.GET.get("of", "").split(",")
+    found = runs.list_runs(principal_of(request)).filter(public_id__in=asked)
+    return JsonResponse(
+        {
+            run.public_id: {
+                "status": run.status,
+                "label": run.get_status_display(),
+                "progress": run.progress,
+                "reason": run.error,
+                "done": run.status not in UNFINISHED_RUNS,
+            }
+            for run in found
+        }
+    )
+
+
+def _to_gate(candidate: str) -> HttpResponseRedirect:
+    return HttpResponseRedirect(f"{reverse('admin:evaluation_gate')}?{urlencode({'candidate': candidate})}")
+
 
 RUNS_SHOWN = 30
 CASES_SHOWN = 100
@@ -43,10 +156,10 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
         view = self.admin_site.admin_view
         actions = {"trend": trend_page, "import": _import, "run": _run, "change-dataset": _change}
         own = [
-            path("gate/", view(gate_page.show), name="evaluation_gate"),
-            path("gate/compare/", view(gate_page.compare), name="evaluation_gate_compare"),
-            path("gate/publish/", view(gate_page.publish), name="evaluation_gate_publish"),
-            path("gate/progress/", view(gate_page.progress), name="evaluation_gate_progress"),
+            path("gate/", view(show), name="evaluation_gate"),
+            path("gate/compare/", view(compare), name="evaluation_gate_compare"),
+            path("gate/publish/", view(publish), name="evaluation_gate_publish"),
+            path("gate/progress/", view(progress), name="evaluation_gate_progress"),
             path("create/", view(_create), name="evaluation_evaluationdataset_create"),
             path("run/<str:run_id>/", view(run_page), name="evaluation_evaluationrun_page"),
             path("run/<str:run_id>/baseline/", view(_baseline), name="evaluation_evaluationrun_baseline"),
@@ -84,7 +197,7 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
 def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None = None) -> HttpResponseBase:
     principal = principal_of(request)
     dataset = datasets.read_dataset(principal, code)
-    runs = list(evaluation_runs.list_runs(principal, dataset=code)[:RUNS_SHOWN])
+    found = list(runs.list_runs(principal, dataset=code)[:RUNS_SHOWN])
     return render_page(
         request,
         "admin/evaluation/dataset.html",
@@ -92,8 +205,8 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
         dataset=dataset,
         readers=", ".join(user.get_username() for user in dataset.readers.all()),
         cases=datasets.list_cases(principal, code)[:CASES_SHOWN],
-        runs=runs,
-        measured=any(run.status == RunStatus.COMPLETED for run in runs),
+        runs=found,
+        measured=any(run.status == RunStatus.COMPLETED for run in found),
         candidates=open_candidates(principal) if principal.curates_hub() else (),
         preview=preview,
         may_change=principal.curates_hub(),
@@ -103,14 +216,14 @@ def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None
 def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
     """Show a run's figures, groups and flips."""
     try:
-        run = evaluation_runs.get_run(principal_of(request), run_id)
+        run = runs.get_run(principal_of(request), run_id)
     except NotFound as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
-    facts = evaluation_out(run, evaluation_runs.KNOWN_METRICS)
+    facts = evaluation_out(run, runs.KNOWN_METRICS)
     if base := request.GET.get("base", ""):
         with errors_as_messages(request):
-            found = evaluation_runs.compare_runs(principal_of(request), run_id, base_id=base)
+            found = runs.compare_runs(principal_of(request), run_id, base_id=base)
             facts = facts.model_copy(update={"comparison": found})
     return render_page(
         request,
@@ -120,7 +233,7 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         facts=facts,
         measures=[(name, label, run.metrics[name]) for name, label in LABELS.items() if name in run.metrics],
         deltas=[(label, change) for name, label in LABELS.items() if (change := _delta(facts, name)) is not None],
-        others=evaluation_runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
+        others=runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
         may_change=principal_of(request).curates_hub(),
     )
 
@@ -163,7 +276,7 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
 @require_POST
 def _run(request: HttpRequest, code: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        run = evaluation_runs.start_measuring(
+        run = runs.start_measuring(
             principal=principal_of(request),
             dataset=code,
             candidate=request.POST.get("candidate", ""),
@@ -196,7 +309,7 @@ def _change(request: HttpRequest, code: str) -> HttpResponseBase:
 @require_POST
 def _baseline(request: HttpRequest, run_id: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        evaluation_runs.mark_baseline(principal=principal_of(request), run_id=run_id)
+        runs.mark_baseline(principal=principal_of(request), run_id=run_id)
     return HttpResponseRedirect(reverse("admin:evaluation_evaluationrun_page", args=[run_id]))
 
 

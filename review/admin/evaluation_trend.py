@@ -20,11 +20,9 @@ from django.views.decorators.http import require_GET
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
-from hub.evaluation.cases import RETRIEVAL
+from hub.evaluation.cases import RETRIEVAL, REVIEW
 from hub.evaluation.models import EvaluationRun, RunStatus
-from hub.evaluation.review_cases import REVIEW
-from review.evaluation import datasets
-from review.evaluation import runs as evaluation_runs
+from review.evaluation import datasets, runs
 from review.evaluation.gate_report import is_worse
 
 RUNS_SHOWN = 60
@@ -73,9 +71,9 @@ def trend_page(request: HttpRequest, code: str) -> HttpResponseBase:
         return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
     kinds = [kind for kind, number in ((REVIEW, dataset.review_cases), (RETRIEVAL, dataset.retrieval_cases)) if number]  # type: ignore[attr-defined]  # annotated
     kind = request.GET.get("kind", "") if request.GET.get("kind") in SHOWN else (kinds or [REVIEW])[0]
-    completed = evaluation_runs.list_runs(principal, dataset=code).filter(kind=kind, status=RunStatus.COMPLETED)
-    runs = list(reversed(completed[:RUNS_SHOWN]))
-    rows = list(rows_of(runs, SHOWN[kind]))
+    completed = runs.list_runs(principal, dataset=code).filter(kind=kind, status=RunStatus.COMPLETED)
+    shown = list(reversed(completed[:RUNS_SHOWN]))
+    rows = list(rows_of(shown, SHOWN[kind]))
     return render_page(
         request,
         "admin/evaluation/trend.html",
@@ -85,7 +83,7 @@ def trend_page(request: HttpRequest, code: str) -> HttpResponseBase:
         kinds=kinds,
         labels=[LABELS[name] for name in SHOWN[kind]],
         rows=list(reversed(rows)),
-        measures_chart=json.dumps(_measures_chart(runs, SHOWN[kind])),
+        measures_chart=json.dumps(_measures_chart(shown, SHOWN[kind])),
         flips_chart=json.dumps(_flips_chart(rows)),
         measures_options=json.dumps(_options(highest=1)),
         flips_options=json.dumps(_options(highest=None)),

@@ -14,7 +14,7 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
 from hub.admin_site.callers import principal_of
 from knowledge.admin.curated import CuratedAdmin
-from review.mappings import mappings
+from review import mappings
 from review.models import GuidelineMapping, SuspectMark
 
 

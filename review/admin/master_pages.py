@@ -25,11 +25,10 @@ from hub.core.languages import shown
 from hub.rest.uploads import received_file
 from review.curation import item_lint, master_files, master_versions
 from review.masters.cells import to_cell
-from review.masters.columns import CHOICES, label_of, title_of
 from review.masters.content import ItemChange
-from review.masters.imports import MasterImport
 from review.masters.lint import MODEL
 from review.masters.listing import get_checklist_version
+from review.masters.table import CHOICES, MasterImport, label_of, title_of
 from review.models import CheckItemVersion, CheckList, CheckListVersion
 
 SALT = "review.master_import"

@@ -13,8 +13,7 @@ from django.views.decorators.http import require_POST
 from hub.access.principals import Principal
 from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.core.errors import HubError, InvalidInput
-from review.admin.case_datasets import CHOSEN_DATASET
-from review.admin.triage_pages import body_of, find_review, ids_of
+from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review, ids_of
 from review.evaluation import cases
 from review.models import Review
 from review.triage.carry_over import carry_triage

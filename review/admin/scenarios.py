@@ -1,14 +1,17 @@
-"""Scenarios in the admin: choosing one, walking through it, curating its versions."""
+"""Scenarios in the admin: choosing one, walking through its steps and where they are done, curating versions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -22,10 +25,62 @@ from hub.core.publication import PublicationStatus
 from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.documents.reading import list_documents
 from knowledge.models import Document
-from review.admin.scenario_links import link_of
-from review.models import Review, Scenario, ScenarioRole, ScenarioStep
+from review import scenarios
+from review.models import Review, Scenario, ScenarioRole, ScenarioStep, StepPage
 from review.runs.reviews import list_reviews
-from review.scenarios import scenarios
+
+PAGES = {
+    StepPage.OVERVIEW: "index",
+    StepPage.SEARCH: "hub_search",
+    StepPage.UPLOAD: "knowledge_document_upload",
+    StepPage.CHECKLISTS: "review_checklist_changelist",
+    StepPage.CHECK_ITEMS: "review_checkitem_changelist",
+    StepPage.GUIDELINES: "knowledge_guideline_changelist",
+    StepPage.ONTOLOGIES: "knowledge_ontology_changelist",
+    StepPage.PROMPTS: "review_judgeprompt_changelist",
+    StepPage.EVALUATION: "evaluation_evaluationdataset_changelist",
+    StepPage.AUDIT: "access_auditevent_changelist",
+}
+OF_REVIEW = {
+    StepPage.REVIEW: "review_review_change",
+    StepPage.TRIAGE: "review_review_triage",
+    StepPage.CHANGES: "review_review_diff",
+    StepPage.ANSWERS: "review_review_answers",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepLink:
+    """Where to go; ``is_exact`` is False where the list stands in for the document's or review's own page."""
+
+    url: str
+    label: str | Promise
+    is_exact: bool
+
+
+def link_of(step: ScenarioStep, document: Document | None, review: Review | None) -> StepLink | None:
+    """Find the page of a step; None when it has none. Without a document or review their lists stand in."""
+    if not step.page:
+        return None
+    page = StepPage(step.page)
+    url, is_exact = _address(page, document, review)
+    return StepLink(url=url, label=page.label, is_exact=is_exact)
+
+
+def _address(page: StepPage, document: Document | None, review: Review | None) -> tuple[str, bool]:
+    if page in PAGES:
+        return reverse(f"admin:{PAGES[page]}"), True
+    if page in OF_REVIEW:
+        if review is not None:
+            return reverse(f"admin:{OF_REVIEW[page]}", args=[review.pk]), True
+        return reverse("admin:review_review_changelist"), False
+    if page == StepPage.START_REVIEW:
+        chosen = f"?{urlencode({'document': document.public_id})}" if document else ""
+        return reverse("admin:review_review_start") + chosen, True
+    if document is not None:
+        return reverse("admin:knowledge_document_by_id", args=[document.public_id]), True
+    return reverse("admin:knowledge_document_changelist"), False
+
 
 DOCUMENTS_OFFERED = 100
 

@@ -19,14 +19,15 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.access.principals import Scope
+from hub.access.principals import Principal, Scope
 from hub.admin_site.badges import KINDS
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
+from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
-from review.admin.case_datasets import datasets_for, may_keep_cases
+from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
 from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut
@@ -265,3 +266,29 @@ def _end_of(text: str) -> datetime:
     if day is None:
         raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field="expires_at")
     return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
+
+
+CHOSEN_DATASET = "hub_case_dataset"
+
+
+def may_keep_cases(principal: Principal) -> bool:
+    """Tell whether the person has a dataset to keep cases in, or may make one."""
+    if not any(principal.allows(scope) for scope in READING_SCOPES):
+        return False
+    return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
+
+
+def datasets_for(request: HttpRequest) -> list[tuple[str, str, bool]]:
+    """Code and name of the datasets that the person may keep cases in, and which was used last.
+
+    Who curates and has none is offered one of their own, which is made with the first case.
+    """
+    principal = principal_of(request)
+    if not may_keep_cases(principal):
+        return []
+    found = list(EvaluationDataset.objects.visible_to(principal).order_by("code").values_list("code", "name"))
+    if not found:
+        code = f"{OWN_DATASET}-{principal.user_id}"
+        found = [(code, str(_("new dataset “{code}”").format(code=code)))]
+    chosen = request.session.get(CHOSEN_DATASET) or (found[0][0] if found else "")
+    return [(code, name, code == chosen) for code, name in found]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ninja import Router
 
 from review.api.evaluation import router as evaluation_router
-from review.api.gate import router as gate_router
 from review.api.lint import router as lint_router
 from review.api.masters import router as masters_router
 from review.api.reviews import router as reviews_router
@@ -19,7 +18,6 @@ for part in (
     lint_router,
     triage_router,
     evaluation_router,
-    gate_router,
     scenarios_router,
 ):
     router.add_router("", part)

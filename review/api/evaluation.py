@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Query, Router, Schema, Status
 
-from hub.core.bounds import GIVEN_JSON
+from hub.core.bounds import GIVEN_JSON, PROMPT_TEXT
 from hub.core.errors import InvalidInput
-from hub.evaluation.rows import MOST_ROWS, Row
+from hub.evaluation.cases import MOST_ROWS, Row
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
@@ -18,10 +18,10 @@ from hub.rest.parsing import parse_json
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import LongText, Page, PageQuery, ShortText, ShortTexts
 from hub.rest.uploads import received_file
-from review.evaluation import cases as evaluation_cases
-from review.evaluation import datasets, imports
-from review.evaluation import runs as evaluation_runs
+from review.curation.prompts import PromptOut, draft_prompt, get_prompt, list_prompts, prompt_out, publish_prompt
+from review.evaluation import cases, datasets, gate, imports, runs
 from review.evaluation import schemas as shapes
+from review.evaluation.gate_report import GateOut, gate_out
 
 router = Router(tags=["evaluation"])
 
@@ -190,14 +190,14 @@ def _rows(request: HttpRequest) -> list[Row]:
 @router.post("/evaluation/datasets/{code}/cases/from-finding", response={201: shapes.CaseOut})
 def case_from_finding(request: HubRequest, code: str, fields: FromFindingIn) -> Status[shapes.CaseOut]:
     """Keep a person's verdict on a finding as a case; the same finding again replaces it."""
-    case, _is_new = evaluation_cases.case_from_finding(principal=request.principal, dataset=code, **fields.model_dump())
+    case, _is_new = cases.case_from_finding(principal=request.principal, dataset=code, **fields.model_dump())
     return Status(201, shapes.case_out(case))
 
 
 @router.post("/evaluation/datasets/{code}/cases/from-result", response={201: shapes.CaseOut})
 def case_from_result(request: HubRequest, code: str, fields: FromResultIn) -> Status[shapes.CaseOut]:
     """Keep a person's verdict on a check as a case of its item; the same check again replaces it."""
-    case, _is_new = evaluation_cases.case_from_result(principal=request.principal, dataset=code, **fields.model_dump())
+    case, _is_new = cases.case_from_result(principal=request.principal, dataset=code, **fields.model_dump())
     return Status(201, shapes.case_out(case))
 
 
@@ -211,13 +211,11 @@ def delete_case(request: HubRequest, code: str, case_id: int) -> Status[None]:
 @router.post("/evaluation/runs", response={202: shapes.EvaluationOut})
 def start_run(request: HubRequest, fields: RunIn) -> HttpResponse:
     """Measure what is in force, or a candidate, on a dataset; poll Location while status is queued or running."""
-    metrics = evaluation_runs.chosen_metrics(fields.metrics)
-    run = evaluation_runs.start_measuring(
-        principal=request.principal, **fields.model_dump(exclude={"metrics", "wait_seconds"})
-    )
+    metrics = runs.chosen_metrics(fields.metrics)
+    run = runs.start_measuring(principal=request.principal, **fields.model_dump(exclude={"metrics", "wait_seconds"}))
     if fields.wait_seconds:
-        evaluation_runs.wait_for_run(run, timeout_s=fields.wait_seconds)
-    body = shapes.evaluation_out(evaluation_runs.get_run(request.principal, run.public_id), metrics)
+        runs.wait_for_run(run, timeout_s=fields.wait_seconds)
+    body = shapes.evaluation_out(runs.get_run(request.principal, run.public_id), metrics)
     return accepted(request, location=f"/api/v1/evaluation/runs/{run.public_id}", body=body)
 
 
@@ -226,26 +224,74 @@ def list_runs(
     request: HubRequest, filters: Annotated[RunQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[shapes.EvaluationRowOut]:
     """Runs, newest first."""
-    runs = evaluation_runs.list_runs(request.principal, dataset=filters.dataset)
-    found = paginate_keyset(runs, limit=page.limit, cursor=page.cursor, scope=cursor_scope("evaluation.runs", filters))
-    return found.map(lambda run: shapes.evaluation_row_out(run, evaluation_runs.KNOWN_METRICS))
+    scope = cursor_scope("evaluation.runs", filters)
+    listed = runs.list_runs(request.principal, dataset=filters.dataset)
+    found = paginate_keyset(
+        listed, limit=page.limit, cursor=page.cursor, scope=cursor_scope("evaluation.runs", filters)
+    )
+    return found.map(lambda run: shapes.evaluation_row_out(run, runs.KNOWN_METRICS))
 
 
 @router.get("/evaluation/runs/{run_id}", response=shapes.EvaluationOut)
 def get_run(request: HubRequest, run_id: str, filters: Annotated[MetricsQuery, Query()]) -> shapes.EvaluationOut:
     """A run: figures overall, by check type, document and item, and the comparison with its baseline."""
-    run = evaluation_runs.get_run(request.principal, run_id)
-    return shapes.evaluation_out(run, evaluation_runs.chosen_metrics(filters.metrics))
+    run = runs.get_run(request.principal, run_id)
+    return shapes.evaluation_out(run, runs.chosen_metrics(filters.metrics))
 
 
 @router.get("/evaluation/runs/{run_id}/compare", response=shapes.ComparisonOut)
 def compare_runs(request: HubRequest, run_id: str, base: ShortText) -> shapes.ComparisonOut:
     """A run held against any other (`base`) of its dataset: what is better, worse, and which cases flipped."""
-    return evaluation_runs.compare_runs(request.principal, run_id, base_id=base)
+    return runs.compare_runs(request.principal, run_id, base_id=base)
 
 
 @router.post("/evaluation/runs/{run_id}/baseline", response=shapes.EvaluationRowOut)
 def mark_baseline(request: HubRequest, run_id: str) -> shapes.EvaluationRowOut:
     """Hold later runs of the dataset against this one."""
-    run = evaluation_runs.mark_baseline(principal=request.principal, run_id=run_id)
-    return shapes.evaluation_row_out(run, evaluation_runs.KNOWN_METRICS)
+    run = runs.mark_baseline(principal=request.principal, run_id=run_id)
+    return shapes.evaluation_row_out(run, runs.KNOWN_METRICS)
+
+
+class CandidateIn(Schema):
+    candidate: ShortText = Field(description="checklist:CODE@NUMBER, prompt:KIND@NUMBER or embedding_set:NAME")
+    wait_seconds: float = Field(20, ge=0, le=50, description="wait this long for the comparison before answering")
+
+
+class PromptIn(Schema):
+    kind: ShortText = Field(description="judge or screen")
+    text: str = Field(max_length=PROMPT_TEXT)
+    note: str = Field("", max_length=300, description="reason for the change")
+
+
+@router.get("/evaluation/gate", response=GateOut)
+def look_at_gate(request: HubRequest, candidate: ShortText) -> GateOut:
+    """What is known of a candidate on the datasets that guard it; nothing is measured."""
+    return gate_out(gate.look_at(request.principal, candidate))
+
+
+@router.post("/evaluation/gate", response=GateOut)
+def compare_candidate(request: HubRequest, fields: CandidateIn) -> GateOut:
+    """Compare a candidate with what is in force on the datasets that guard it; ask again while one is pending."""
+    report = gate.compare(principal=request.principal, name=fields.candidate, wait_s=fields.wait_seconds)
+    return gate_out(report)
+
+
+@router.get("/judge-prompts", response=list[PromptOut])
+def list_judge_prompts(request: HubRequest) -> list[PromptOut]:
+    """What language models are told beside the fixed rules: every version, newest first."""
+    return [prompt_out(prompt) for prompt in list_prompts(request.principal)]
+
+
+@router.post("/judge-prompts", response={201: PromptOut})
+def draft_judge_prompt(request: HubRequest, fields: PromptIn) -> HttpResponse:
+    """Store a draft; nobody is judged by it yet."""
+    made = draft_prompt(principal=request.principal, **fields.model_dump())
+    return created(request, location="/api/v1/judge-prompts", body=prompt_out(made))
+
+
+@router.post("/judge-prompts/{kind}/{number}/publish", response=PromptOut)
+def publish_judge_prompt(request: HubRequest, kind: str, number: int) -> PromptOut:
+    """Put a draft in force, if the gate lets it through: 409 with the flipped cases, or why nobody can tell."""
+    prompt = get_prompt(request.principal, kind, number)
+    published = publish_prompt(principal=request.principal, prompt_id=prompt.pk)
+    return prompt_out(published)

@@ -8,8 +8,7 @@ from ninja import Field, Query, Router, Schema, Status
 
 from hub.rest.auth import HubRequest
 from hub.rest.schemas import LongText, ShortText
-from review.mappings import mappings
-from review.mappings import schemas as shapes
+from review import mappings
 
 router = Router(tags=["knowledge"])
 
@@ -38,21 +37,21 @@ class ClearIn(Schema):
     reason: LongText = Field(description="what was found when the check item was looked at")
 
 
-@router.get("/guidelines/mappings", response=list[shapes.MappingOut])
-def list_mappings(request: HubRequest, filters: Annotated[MappingQuery, Query()]) -> list[shapes.MappingOut]:
+@router.get("/guidelines/mappings", response=list[mappings.MappingOut])
+def list_mappings(request: HubRequest, filters: Annotated[MappingQuery, Query()]) -> list[mappings.MappingOut]:
     """The check items that rest on articles, and which of them are suspect."""
     found = mappings.list_mappings(
         request.principal, article=filters.guideline_article, check_item=filters.check_item_id
     )
-    return [shapes.mapping_out(view, with_rationale=filters.include_rationale) for view in found]
+    return [mappings.mapping_out(view, with_rationale=filters.include_rationale) for view in found]
 
 
-@router.put("/guidelines/mappings", response=shapes.MappingOut)
-def save_mapping(request: HubRequest, fields: MappingIn) -> shapes.MappingOut:
+@router.put("/guidelines/mappings", response=mappings.MappingOut)
+def save_mapping(request: HubRequest, fields: MappingIn) -> mappings.MappingOut:
     """Map a check item to an article in force, or change how."""
     mappings.save_mapping(principal=request.principal, **fields.model_dump())
     (view,) = mappings.list_mappings(request.principal, article=fields.article, check_item=fields.check_item)
-    return shapes.mapping_out(view)
+    return mappings.mapping_out(view)
 
 
 @router.delete("/guidelines/mappings/{article}/{check_item}", response={204: None})
@@ -62,22 +61,22 @@ def delete_mapping(request: HubRequest, article: str, check_item: str) -> Status
     return Status(204, None)
 
 
-@router.get("/guidelines/suspects", response=shapes.SuspectsOut)
-def list_suspects(request: HubRequest, filters: Annotated[SuspectQuery, Query()]) -> shapes.SuspectsOut:
+@router.get("/guidelines/suspects", response=mappings.SuspectsOut)
+def list_suspects(request: HubRequest, filters: Annotated[SuspectQuery, Query()]) -> mappings.SuspectsOut:
     """What new editions put in doubt: check items, and the results that were judged before."""
     marks = mappings.list_suspects(request.principal, with_cleared=filters.with_cleared)
     results = mappings.suspect_results(request.principal)
     shown = list(results[:RESULTS_SHOWN])
     reasons = mappings.suspect_reasons(shown)
-    return shapes.SuspectsOut(
-        suspects=[shapes.suspect_out(mark) for mark in marks],
-        results=[shapes.suspect_result_out(result, reasons[result.pk]) for result in shown],
+    return mappings.SuspectsOut(
+        suspects=[mappings.suspect_out(mark) for mark in marks],
+        results=[mappings.suspect_result_out(result, reasons[result.pk]) for result in shown],
         total_results=results.count(),
     )
 
 
-@router.post("/guidelines/suspects/{suspect_id}/clear", response=shapes.SuspectOut)
-def clear_suspect(request: HubRequest, suspect_id: int, fields: ClearIn) -> shapes.SuspectOut:
+@router.post("/guidelines/suspects/{suspect_id}/clear", response=mappings.SuspectOut)
+def clear_suspect(request: HubRequest, suspect_id: int, fields: ClearIn) -> mappings.SuspectOut:
     """Say that an item in doubt was looked at, and what was found."""
     mark = mappings.clear_suspect(principal=request.principal, mark_id=suspect_id, reason=fields.reason)
-    return shapes.suspect_out(mark)
+    return mappings.suspect_out(mark)

@@ -21,8 +21,7 @@ from hub.rest.schemas import Page, PageQuery, ShortText, ShortTexts
 from review.masters.table import MAX_ROWS as MOST_ITEMS
 from review.models import UNFINISHED, Review
 from review.report import ReportOptions, build_report
-from review.runs import estimates, replays
-from review.runs import reviews as runs_reviews
+from review.runs import estimates, reviews
 from review.runs.estimates import ReviewEstimate
 from review.runs.reviews import ReviewOptions, show_review, wait_for_review
 from review.runs.schemas import ReviewOut, ReviewRowOut, review_row_out
@@ -61,7 +60,7 @@ class ReviewQuery(Schema):
 def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     """Start a review; poll Location, or follow /reviews/{id}/events."""
     options = asked.options.model_dump(exclude={"wait_seconds"})
-    review = runs_reviews.start_review(
+    review = reviews.start_review(
         principal=request.principal,
         document_id=asked.document_id,
         checklist=asked.checklist,
@@ -72,7 +71,7 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     )
     if asked.options.wait_seconds:
         wait_for_review(review, timeout_s=asked.options.wait_seconds)
-    body = show_review(runs_reviews.get_review(request.principal, review.public_id))
+    body = show_review(reviews.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
@@ -111,8 +110,8 @@ def estimate_review(request: HubRequest, asked: ReviewIn) -> ReviewEstimate:
 @router.post("/reviews/{review_id}/replay", response={202: ReviewOut})
 def replay_review(request: HubRequest, review_id: str) -> HttpResponse:
     """Do a review again as a new one, the language model's part from the recorded answers: no model is asked."""
-    review = replays.replay_review(principal=request.principal, review_id=review_id)
-    body = show_review(runs_reviews.get_review(request.principal, review.public_id))
+    review = reviews.replay_review(principal=request.principal, review_id=review_id)
+    body = show_review(reviews.get_review(request.principal, review.public_id))
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
@@ -121,21 +120,21 @@ def list_reviews(
     request: HubRequest, filters: Annotated[ReviewQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[ReviewRowOut]:
     """List reviews, newest first."""
-    reviews = runs_reviews.list_reviews(request.principal, document_id=filters.document_id, status=filters.status)
+    found = reviews.list_reviews(request.principal, document_id=filters.document_id, status=filters.status)
     scope = cursor_scope("reviews", filters)
-    return paginate_keyset(reviews, limit=page.limit, cursor=page.cursor, scope=scope).map(review_row_out)
+    return paginate_keyset(found, limit=page.limit, cursor=page.cursor, scope=scope).map(review_row_out)
 
 
 @router.get("/reviews/{review_id}", response=ReviewOut)
 def get_review(request: HubRequest, review_id: str) -> ReviewOut:
     """A review with its results, findings and suggestions so far."""
-    return show_review(runs_reviews.get_review(request.principal, review_id))
+    return show_review(reviews.get_review(request.principal, review_id))
 
 
 @router.post("/reviews/{review_id}/cancel", response=ReviewOut)
 def cancel_review(request: HubRequest, review_id: str) -> ReviewOut:
     """Stop a review; what it has found so far stays."""
-    return show_review(runs_reviews.cancel_review(principal=request.principal, review_id=review_id))
+    return show_review(reviews.cancel_review(principal=request.principal, review_id=review_id))
 
 
 class ReportQuery(Schema):
@@ -170,7 +169,7 @@ def follow_review(request: HubRequest, review_id: str) -> StreamingHttpResponse:
 
     The stream ends, too, when the caller's token does, or when they may not see the review any more.
     """
-    runs_reviews.get_review(request.principal, review_id)
+    reviews.get_review(request.principal, review_id)
     response = StreamingHttpResponse(_events(request, review_id), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"

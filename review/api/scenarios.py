@@ -8,8 +8,8 @@ from ninja import Field, Query, Router, Schema
 
 from hub.rest.auth import HubRequest
 from hub.rest.schemas import ShortText
-from review.scenarios import scenarios
-from review.scenarios.schemas import ScenarioOut, ScenarioRowOut
+from review import scenarios
+from review.scenarios import ScenarioOut, ScenarioRowOut
 
 router = Router(tags=["scenarios"])
 

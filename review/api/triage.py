@@ -20,8 +20,7 @@ from review.runs.schemas import ResultOut
 from review.triage import carry_over, decisions, signing, verdicts
 from review.triage.comparing import compare_reviews, difference
 from review.triage.decisions import MAX_BULK, Answer, TriageChange, finding_history
-from review.triage.diff_schemas import DiffOut
-from review.triage.schemas import CarryOut, HistoryLineOut, SignOffOut, history_line_out
+from review.triage.schemas import CarryOut, DiffOut, HistoryLineOut, SignOffOut, history_line_out
 from review.triage.signing import show_sign_off, sign_off_state
 
 router = Router()

@@ -12,9 +12,8 @@ from hub.rest.errors import InvalidFields
 from review.curation.master_versions import approve_checklist_version, draft_checklist, draft_item
 from review.masters.content import ItemContent, diff_masters, field_changes
 from review.masters.files import read_file, write_csv, write_workbook
-from review.masters.imports import MasterImport
 from review.masters.listing import content_of, get_checklist, get_checklist_version, item_versions_of
-from review.masters.table import RowProblem
+from review.masters.table import MasterImport, RowProblem
 from review.models import CheckItemVersion, CheckList, CheckListVersion, MasterStatus
 
 MAX_FILE_BYTES = 10_000_000

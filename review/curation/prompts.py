@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
 from hub.access.second_person import require_second_person
@@ -140,4 +142,31 @@ def _trial(judge: Judge, opinion: Opinion) -> Trial:
         tokens_in=used.tokens_in,
         tokens_out=used.tokens_out,
         cost=used.cost,
+    )
+
+
+class PromptOut(BaseModel):
+    kind: str = Field(description="judge or screen")
+    version: int
+    status: str = Field(description="draft, published or retired")
+    candidate: str = Field(description="as the gate and evaluation runs name it")
+    text: str
+    note: str
+    author: str | None
+    created_at: datetime
+    published_at: datetime | None
+
+
+def prompt_out(prompt: JudgePrompt) -> PromptOut:
+    """A version of a prompt. Expects the author to be selected."""
+    return PromptOut(
+        kind=prompt.kind,
+        version=prompt.number,
+        status=prompt.status,
+        candidate=f"prompt:{prompt.kind}@{prompt.number}",
+        text=prompt.text,
+        note=prompt.note,
+        author=prompt.author.get_username() if prompt.author else None,
+        created_at=prompt.created_at,
+        published_at=prompt.published_at,
     )

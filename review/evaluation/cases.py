@@ -10,13 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.evaluation.cases import review_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from hub.evaluation.review_cases import review_case
-from knowledge.evaluation.retrieval import get_dataset
+from knowledge.evaluation.questions import get_dataset
 from review.evaluation.datasets import create_dataset, record, require_reader, save_case
 from review.models import CheckResult, Finding, Review, Triage
-from review.runs.related_documents import readable_related
-from review.runs.withholding import require_all_findings
+from review.runs.related import readable_related, require_all_findings
 from review.triage.verdicts import HUMAN
 from review.types import Verdict
 

@@ -22,11 +22,10 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.models import EmbeddingSet
-from review.evaluation import runs as evaluation_runs
-from review.evaluation.candidates import Candidate, checklist_candidate, find_candidate, set_candidate
+from review.evaluation import runs
+from review.evaluation.candidates import Candidate, checklist_candidate, find_candidate, pins_of, set_candidate
+from review.evaluation.datasets import hidden_cases
 from review.evaluation.gate_report import OFF, REFUSE, Comparison, GateReport, Standing
-from review.evaluation.pins import pins_of
-from review.evaluation.withholding import hidden_cases
 from review.models import CheckListVersion
 
 # How long a caller waits for a comparison that is not there yet, while a worker makes it.
@@ -99,8 +98,8 @@ def _known(dataset: EvaluationDataset, candidate: Candidate) -> Comparison:
         current = pins_of(system_principal("evaluation"), dataset, candidate.in_force(), rounds=1).digest
     except Conflict as error:
         return Comparison(dataset=dataset, standing=Standing.UNKNOWN, reason=str(error))
-    runs = dataset.runs.filter(pins_digest=digest, baseline__pins_digest=current)
-    run = runs.select_related("dataset", "baseline").order_by("-pk").first()
+    same = dataset.runs.filter(pins_digest=digest, baseline__pins_digest=current)
+    run = same.select_related("dataset", "baseline").order_by("-pk").first()
     return _compared(dataset, candidate, run) if run else Comparison(dataset=dataset, standing=Standing.NOT_MEASURED)
 
 
@@ -110,9 +109,7 @@ def _measured(candidate: Candidate, wait_s: float | None) -> list[Comparison]:
     found: list[Comparison] = []
     for dataset in _guarding(candidate):
         try:
-            run = evaluation_runs.start_comparison(
-                principal=principal, dataset=dataset.code, candidate=candidate, anew=False
-            )
+            run = runs.start_comparison(principal=principal, dataset=dataset.code, candidate=candidate, anew=False)
         except Conflict as error:
             found.append(Comparison(dataset=dataset, standing=Standing.UNKNOWN, reason=str(error)))
             continue
@@ -125,8 +122,8 @@ def _finished(principal: Principal, candidate: Candidate, one: Comparison, wait_
         return one
     # inside a transaction no worker can see the run
     is_hidden = connection.in_atomic_block
-    evaluation_runs.wait_for_run(one.run, timeout_s=None if is_hidden else wait_s, work_here=is_hidden)
-    return _compared(one.dataset, candidate, evaluation_runs.get_run(principal, one.run.public_id))
+    runs.wait_for_run(one.run, timeout_s=None if is_hidden else wait_s, work_here=is_hidden)
+    return _compared(one.dataset, candidate, runs.get_run(principal, one.run.public_id))
 
 
 def _compared(dataset: EvaluationDataset, candidate: Candidate, run: EvaluationRun) -> Comparison:
@@ -150,9 +147,9 @@ def _why_unknown(candidate: Candidate, run: EvaluationRun) -> str:
     """Why a comparison that only a model can make tells nothing; empty when it tells."""
     if not candidate.asks_model:
         return ""
-    open_cases = evaluation_runs.left_open(run)
+    open_cases = runs.left_open(run)
     if not open_cases and run.baseline is not None:
-        open_cases = evaluation_runs.left_open(run.baseline)
+        open_cases = runs.left_open(run.baseline)
     if open_cases:
         codes = ", ".join(f"{code} ({count})" for code, count in open_cases.items())
         return _(

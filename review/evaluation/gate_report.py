@@ -1,4 +1,4 @@
-"""What the gate found of a candidate, dataset by dataset."""
+"""What the gate found of a candidate, dataset by dataset, and its shape in answers; REST and CLI show the same."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from pydantic import BaseModel, Field
+
+from hub.evaluation.metrics import MEASURES
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from review.evaluation.schemas import ComparisonOut, comparison_out
 
 OFF, WARN, REFUSE = "off", "warn", "refuse"
+
 Flip = dict[str, Any]
 
 
@@ -91,3 +96,59 @@ class GateReport:
 def is_worse(flip: Mapping[str, Any]) -> bool:
     """Tell whether a flipped case is wrong now, or, for a question, found less."""
     return bool(flip["is_worse"]) if "is_worse" in flip else flip["after"] < flip["before"]
+
+
+MEASURED = (*MEASURES, "ndcg@10", "recall@10", "mrr@10")
+
+
+class MeasureOut(BaseModel):
+    value: float | None
+    low: float | None = Field(description="of the 95 % bootstrap interval")
+    high: float | None
+
+
+class GuardOut(BaseModel):
+    dataset: str
+    standing: str = Field(description="better, same, worse, unknown, pending or not_measured")
+    reason: str | None = Field(description="why nothing is known, and what to do")
+    evaluation_id: str | None
+    progress: int
+    measures: dict[str, MeasureOut]
+    comparison: ComparisonOut | None = Field(description="against what is in force; null until it is there")
+
+
+class GateOut(BaseModel):
+    candidate: str
+    mode: str = Field(description="off, warn or refuse (HUB_EVALUATION_GATE)")
+    may_be_published: bool = Field(description="whether the gate would let it through as things are")
+    guards: list[GuardOut] = Field(description="one for each dataset that guards it")
+
+
+def gate_out(report: GateReport) -> GateOut:
+    """A candidate on each dataset that guards it; cases only of datasets that the caller reads."""
+    return GateOut(
+        candidate=report.candidate,
+        mode=report.mode,
+        may_be_published=report.may_be_published,
+        guards=[_guard_out(report, one) for one in report.comparisons],
+    )
+
+
+def _guard_out(report: GateReport, one: Comparison) -> GuardOut:
+    run = one.run
+    metrics: dict[str, Any] = run.metrics if run else {}
+    return GuardOut(
+        dataset=one.dataset.code,
+        standing=one.standing.value,
+        reason=one.reason or None,
+        evaluation_id=run.public_id if run else None,
+        progress=run.progress if run else 0,
+        measures={name: MeasureOut(**metrics[name]) for name in MEASURED if name in metrics},
+        comparison=_gate_comparison(report, one) if "delta" in metrics else None,
+    )
+
+
+def _gate_comparison(report: GateReport, one: Comparison) -> ComparisonOut | None:
+    if one.run is None:
+        return None
+    return comparison_out(one.run).model_copy(update={"flips": report.flips_of(one)})

@@ -15,11 +15,20 @@ from hub.access.services import record_event
 from hub.core.bounds import CURATED_JSON, check_json
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.core.languages import shown
-from hub.evaluation.cases import ParsedCase, retrieval_case
-from hub.evaluation.review_cases import REVIEW, review_case
-from hub.evaluation.rows import MOST_ROWS, Row, UnreadableCases, is_workbook, json_rows, table_rows
-from knowledge.evaluation.retrieval import get_dataset
-from knowledge.evaluation.scoring import search_of
+from hub.evaluation.cases import (
+    MOST_ROWS,
+    REVIEW,
+    ParsedCase,
+    Row,
+    UnreadableCases,
+    is_workbook,
+    json_rows,
+    retrieval_case,
+    review_case,
+    table_rows,
+)
+from knowledge.evaluation.measuring import search_of
+from knowledge.evaluation.questions import get_dataset
 from knowledge.models import Document
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_workbook

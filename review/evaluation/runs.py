@@ -13,21 +13,18 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
-from hub.evaluation.cases import RETRIEVAL
-from hub.evaluation.classification import MEASURES, REPRODUCIBILITY
+from hub.evaluation.cases import RETRIEVAL, REVIEW
+from hub.evaluation.metrics import MEASURES, REPRODUCIBILITY
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
-from hub.evaluation.review_cases import REVIEW
 from knowledge.documents import workers
-from knowledge.evaluation.retrieval import get_dataset
-from knowledge.evaluation.scoring import MEASURES as RETRIEVAL_MEASURES
-from knowledge.evaluation.summary import retrieval_summary
+from knowledge.evaluation.measuring import MEASURES as RETRIEVAL_MEASURES
+from knowledge.evaluation.measuring import retrieval_summary
+from knowledge.evaluation.questions import get_dataset
 from review.evaluation import execution
-from review.evaluation.candidates import Candidate, find_candidate
-from review.evaluation.datasets import require_reader
-from review.evaluation.pins import Pins, pins_of
+from review.evaluation.candidates import Candidate, Pins, find_candidate, pins_of
+from review.evaluation.datasets import require_reader, withhold_from_run
+from review.evaluation.execution import review_summary
 from review.evaluation.schemas import ComparisonOut, comparison_out
-from review.evaluation.summary import review_summary
-from review.evaluation.withholding import withhold_from_run
 
 ALIASES = {"f1": "f1_score", "fpr": "false_positive_rate", "fnr": "false_negative_rate"}
 KNOWN_METRICS = (*MEASURES, REPRODUCIBILITY, *RETRIEVAL_MEASURES)

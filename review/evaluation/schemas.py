@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.evaluation.cases import ParsedCase
-from hub.evaluation.classification import REPRODUCIBILITY
+from hub.evaluation.metrics import REPRODUCIBILITY
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
 
 PROBLEMS_SHOWN = 200

@@ -1,8 +1,7 @@
 """The text rules over any text."""
 
 from review.lint.schemas import LintOut, RulesOut, lint_out, rules_out
-from review.lint.text_rules import describe_rules
-from review.lint.texts import MAX_CHARACTERS, MAX_RULES, TextFormat, lint_text
+from review.lint.texts import MAX_CHARACTERS, MAX_RULES, TextFormat, describe_rules, lint_text
 
 __all__ = [
     "MAX_CHARACTERS",

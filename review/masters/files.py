@@ -20,9 +20,20 @@ from openpyxl.worksheet.worksheet import Worksheet
 from hub.core.languages import shown
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import Sheet, read_csv, read_workbook
-from review.masters.columns import CHOICES, COLUMNS, field_named, label_of
 from review.masters.content import ItemContent
-from review.masters.table import HEADER_WITHIN, MAX_ROWS, ReadTable, RowProblem, SheetRow, cells_of, read_rows
+from review.masters.table import (
+    CHOICES,
+    COLUMNS,
+    HEADER_WITHIN,
+    MAX_ROWS,
+    ReadTable,
+    RowProblem,
+    SheetRow,
+    cells_of,
+    field_named,
+    label_of,
+    read_rows,
+)
 
 MAX_COLUMNS = 60
 SPARE_ROWS = 200

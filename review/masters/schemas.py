@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 from hub.core.languages import in_language, shown
 from knowledge.types.notices import Notice
 from review.masters.content import ItemChange
-from review.masters.imports import MasterImport
 from review.masters.lint import Remark
+from review.masters.table import MasterImport
 from review.models import CheckItemVersion, CheckList, CheckListVersion
 
 

@@ -8,12 +8,12 @@ from review.models.masters import (
     CheckListEntry,
     CheckListVersion,
     CheckType,
+    JudgePrompt,
     MasterStatus,
     Priority,
+    PromptKind,
     Strategy,
 )
-from review.models.prompts import JudgePrompt, PromptKind
-from review.models.related import RelatedVersion
 from review.models.reviews import (
     SEVERITIES,
     STANDING,
@@ -23,6 +23,7 @@ from review.models.reviews import (
     CheckResult,
     Finding,
     ModelSuggestion,
+    RelatedVersion,
     Review,
     ReviewQuerySet,
     ReviewStatus,

@@ -6,13 +6,14 @@ from datetime import date
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
+from hub.core.bounds import CURATED_JSON, LONG_TEXT, PROMPT_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
-from hub.core.publication import Written
+from hub.core.publication import CuratedVersion, Written
 
 
 class Priority(models.TextChoices):
@@ -70,7 +71,7 @@ class MasterVersion(Written):
     """What the versions of check items and of check lists have in common: a draft, approved once, later retired.
 
     ``author`` changed the draft last; ``reason`` says why there is a new version. ``shipped_edition`` names the
-    edition that came with the hub, see review.curation.shipped_editions; it is empty for what people made.
+    edition that came with the hub, see review.shipped; it is empty for what people made.
 
     It is no CuratedVersion: of those one is in force, while approved versions of a check list stand beside each other,
     each for its days. They are approved with the items that they hold.
@@ -216,3 +217,30 @@ class CheckListEntry(models.Model):
 
     def __str__(self) -> str:
         return str(self.item_version)
+
+
+class PromptKind(models.TextChoices):
+    JUDGE = "judge", _("judging a check")
+    SCREEN = "screen", _("choosing passages")
+    SUMMARY = "summary", _("summarising sections")
+
+
+class JudgePrompt(CuratedVersion):
+    """One version of what a model is told beside the fixed rules. Results point at its number."""
+
+    THING = "kind"
+    AUDITED_AS = "prompt"
+
+    kind = models.CharField(_("purpose"), max_length=10, choices=PromptKind.choices)
+    text = GivenText(_("text"), blank=True, max_length=PROMPT_TEXT)
+    note = models.CharField(_("reason for the change"), max_length=300, blank=True)
+
+    class Meta:
+        verbose_name = _("prompt")
+        verbose_name_plural = _("prompts")
+        ordering = ["kind", "-number"]
+        constraints = [
+            longest_text("text", PROMPT_TEXT),
+            models.UniqueConstraint(fields=["kind", "number"], name="one_prompt_per_number"),
+            models.UniqueConstraint(fields=["kind"], condition=Q(status="published"), name="one_published_prompt"),
+        ]

@@ -12,8 +12,7 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import InvalidInput
 from review.report.facts import ReportFacts, ReportOptions, load_facts
-from review.report.html import render_html
-from review.report.texts import render_json, render_markdown
+from review.report.texts import render_html, render_json, render_markdown
 from review.report.word import render_docx
 from review.report.workbook import render_xlsx
 

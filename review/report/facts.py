@@ -13,13 +13,13 @@ from django.utils.translation import gettext as _
 from hub.access.principals import Principal
 from hub.core.languages import in_language
 from knowledge.models import VersionContent
-from review.mappings.mappings import suspect_reasons
+from review.mappings import suspect_reasons
 from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.runs.finding_schemas import FindingOut, SuggestionOut
 from review.runs.reviews import get_review, show_review
 from review.runs.schemas import ResultOut, ReviewOut
 from review.triage.comparing import compare_reviews, difference
-from review.triage.diff_schemas import DiffOut
+from review.triage.schemas import DiffOut
 from review.types import JudgedBy
 
 MAX_QUOTES = 5

@@ -19,7 +19,7 @@ from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
 from review.report.facts import ReportedFinding, ReportFacts
-from review.report.packing import EARLIEST, without_times, xml_text
+from review.report.sheet import EARLIEST, without_times, xml_text
 from review.runs.finding_schemas import suggestion_label
 
 FONT, LATIN_FONT = "Yu Gothic", "Yu Gothic"

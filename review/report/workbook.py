@@ -21,8 +21,17 @@ from openpyxl.writer.excel import ExcelWriter
 
 from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
-from review.report.packing import EARLIEST, without_times
-from review.report.sheet import COLUMNS, FORMAT_NAME, HEADER_ROW, HIDDEN_SHEET, Column, mark_of, safe_text
+from review.report.sheet import (
+    COLUMNS,
+    EARLIEST,
+    FORMAT_NAME,
+    HEADER_ROW,
+    HIDDEN_SHEET,
+    Column,
+    mark_of,
+    safe_text,
+    without_times,
+)
 from review.runs.finding_schemas import SuggestionOut, suggestion_label
 
 FONT = "Yu Gothic"

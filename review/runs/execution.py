@@ -29,8 +29,7 @@ from review.judging.model_session import Sitting
 from review.judging.sampling import SamplingProvider
 from review.models import CheckListEntry, Review, ReviewEdition, ReviewStatus
 from review.runs.related import RelatedGoneError
-from review.runs.sharing import lock_running
-from review.runs.work import Work, tell
+from review.runs.work import Work, lock_running, tell
 from review.types import Verdict
 
 logger = logging.getLogger(__name__)

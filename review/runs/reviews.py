@@ -22,7 +22,7 @@ from knowledge.documents.documents import get_document
 from knowledge.documents.workers import leave_it_to_workers, work_through, worker_is_alive
 from knowledge.models import Document, DocumentStatus, DocumentVersion
 from review.judging.prompts import numbers_in_force
-from review.mappings.mappings import suspect_reasons
+from review.mappings import suspect_reasons
 from review.masters.listing import get_checklist, version_in_force
 from review.models import (
     UNFINISHED,
@@ -30,15 +30,15 @@ from review.models import (
     CheckListVersion,
     CheckResult,
     Finding,
+    RelatedVersion,
     Review,
     ReviewStatus,
     Strategy,
 )
 from review.runs import execution
 from review.runs.finding_schemas import FindingOut
-from review.runs.related_documents import pin_related, related_versions
+from review.runs.related import load_parts, pin_related, related_versions, with_parts
 from review.runs.schemas import ReviewOut, review_out
-from review.runs.withholding import load_parts, with_parts
 
 FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
@@ -288,3 +288,44 @@ def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[Fin
         everything = show_review(get_review(principal, review_id), everything=True)
         shown |= {one.id: one for one in everything.findings}
     return [shown[finding.public_id] for finding in findings]
+
+
+def replay_review(*, principal: Principal, review_id: str) -> Review:
+    """Queue a new review of the same versions whose language model's verdicts come from the recorded answers.
+
+    Its rules run again. Verdicts are the same byte for byte as long as document, check items and prompts are; a check
+    whose answer is not recorded any more becomes an error that says so. Raises NotFound, Conflict.
+    """
+    original = get_review(principal, review_id, scope=Scope.REVIEW)
+    if original.status in UNFINISHED or original.version_id is None:
+        raise Conflict(
+            _("Review {review_id} can't be replayed: it still runs, or its document is gone."), review_id=review_id
+        )
+    with transaction.atomic():
+        review = Review.objects.create(
+            version_id=original.version_id,
+            document_id_text=original.document_id_text,
+            version_number=original.version_number,
+            checklist_version_id=original.checklist_version_id,
+            options={**original.options, "replay_of": original.public_id},
+            requested_by_id=principal.user_id,
+        )
+        RelatedVersion.objects.bulk_create(
+            RelatedVersion(
+                review=review,
+                position=row.position,
+                version_id=row.version_id,
+                document_id_text=row.document_id_text,
+                version_number=row.version_number,
+            )
+            for row in RelatedVersion.objects.filter(review=original)
+        )
+        record_event(
+            principal=principal,
+            action="REVIEW_START",
+            resource=f"review:{review.public_id}",
+            document_id=original.document_id_text,
+            replay_of=original.public_id,
+        )
+        enqueue_on_commit("review.execute", review_id=review.pk)
+    return review

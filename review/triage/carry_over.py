@@ -22,6 +22,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Document, VersionContent
+from knowledge.text.sentences import sentences_around
 from review.models import (
     STANDING,
     UNFINISHED,
@@ -36,7 +37,7 @@ from review.models import (
 from review.runs.reviews import get_review
 from review.triage.comparing import Comparison, compare_reviews
 from review.triage.decisions import TRIAGE_FIELDS
-from review.triage.same_evidence import is_same_evidence
+from review.triage.matching import names_in
 from review.triage.schemas import CarryOut
 from review.triage.verdicts import lock_for_change, recompute
 
@@ -268,3 +269,30 @@ def _comments(old: Finding, new: Finding) -> list[FindingEvent]:
         )
         for event in old.events.all()
     ]
+
+
+def is_same_evidence(before: Finding, old_text: str, after: Finding, new_text: str) -> bool:
+    """Tell whether two findings quote the same sentences, and have the same names, topic and severity.
+
+    The texts are those that the findings' own evidence refers to. Expects the findings' reviews to be selected.
+    """
+    return (
+        _sentences(before, old_text) == _sentences(after, new_text)
+        and names_in(before.data) == names_in(after.data)
+        and before.data.get("topic") == after.data.get("topic")
+        and before.severity == after.severity
+    )
+
+
+def _sentences(finding: Finding, text: str) -> list[str]:
+    """The sentences around the quotes, without spaces: a quote may be one word of what was decided about.
+
+    Quotes of other documents, and those that could not be found, stand for themselves.
+    """
+    own = finding.result.review.document_id_text
+    return sorted(
+        "".join(text[slice(*sentences_around(text, item["start_offset"], item["end_offset"]))].split())
+        if item["document_id"] == own and item["verified"]
+        else "".join(str(item["quote"]).split())
+        for item in finding.evidence
+    )

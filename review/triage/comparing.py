@@ -14,8 +14,8 @@ from knowledge.models import VersionContent
 from review.models import CheckResult, Finding, Review
 from review.runs.finding_schemas import FindingOut, finding_out
 from review.runs.reviews import FINDING_PARTS, get_review, in_document_order, ordered_findings
-from review.triage.diff_schemas import DiffOut, DiffSideOut, MovedOut
 from review.triage.matching import Matching, Placed, Reviewed, match_findings, names_in
+from review.triage.schemas import DiffOut, DiffSideOut, MovedOut
 from review.triage.verdicts import UNDECIDED
 from review.types import JudgedBy
 

@@ -1,4 +1,4 @@
-"""Shapes of what people say of a review: the history of findings, signing off."""
+"""Shapes of what people say of a review: the history of findings, signing off, carrying over, what changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from review.models import FindingEvent
+from review.runs.finding_schemas import FindingOut
 from review.runs.schemas import SignatureOut
 
 
@@ -70,4 +71,32 @@ def history_line_out(event: FindingEvent) -> HistoryLineOut:
         expires_at=event.expires_at,
         by=event.actor_name,
         changed_at=event.at,
+    )
+
+
+class MovedOut(FindingOut):
+    """A finding of the current review that stands in another section than before."""
+
+    base_finding_id: str
+    base_section_path: list[str]
+
+
+class DiffSideOut(BaseModel):
+    review_id: str
+    version: int
+    checklist_version: int
+    verdict: str | None
+
+
+class DiffOut(BaseModel):
+    """What became of the base review's findings; each finding of both reviews stands in one list."""
+
+    base: DiffSideOut
+    current: DiffSideOut
+    fixed: list[FindingOut] = Field(description="of the base review, no longer found")
+    new: list[FindingOut] = Field(description="of the current review, not found before")
+    open: list[FindingOut] = Field(description="of the current review, found before as well")
+    moved: list[MovedOut] = Field(description="the same, but in another section")
+    undecided: list[FindingOut] = Field(
+        description="of the base review, whose check the current review did not decide: nobody knows"
     )

@@ -12,7 +12,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from review.judging.engine import overall_verdict, verdict_of
 from review.models import STANDING, UNFINISHED, CheckResult, ResultDecision, Review
-from review.runs.withholding import require_all_findings
+from review.runs.related import require_all_findings
 from review.types import Severity, Verdict
 
 HUMAN = "human"

@@ -34,6 +34,7 @@ from knowledge.models import (
 from knowledge.ontology import ontologies
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version
+from review import scenarios
 from review.curation import master_versions
 from review.curation.prompts import draft_prompt
 from review.masters.listing import content_of
@@ -49,7 +50,6 @@ from review.models import (
 )
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, get_review, start_review
-from review.scenarios import scenarios
 from tests.factories import upload_text, work_through
 from tests.properties.examples import examples_of
 from tests.review.conftest import DESIGN

@@ -45,6 +45,7 @@ from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version
 from mcp_bridge.servers import core, knowledge, rag
 from mcp_bridge.servers import evaluation as evaluation_tool
+from review import scenarios
 from review.curation import master_versions
 from review.curation.prompts import draft_prompt
 from review.masters.listing import content_of
@@ -60,7 +61,6 @@ from review.models import (
     ScenarioStep,
     SuspectMark,
 )
-from review.scenarios import scenarios
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]

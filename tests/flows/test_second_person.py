@@ -23,11 +23,11 @@ from knowledge.models import Guideline, GuidelineEdition, Ontology
 from knowledge.ontology import editing, ontologies
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts.services import new_prompt_version, publish_mcp_prompt, restore_shipped
+from review import scenarios
 from review.curation import master_versions
 from review.curation.prompts import draft_prompt, publish_prompt, save_prompt_draft
 from review.masters.listing import content_of
 from review.models import CheckItemVersion, CheckListVersion, JudgePrompt, Scenario
-from review.scenarios import scenarios
 from tests.factories import UserFactory, hub_curator, make_hub_curator
 from tests.hub.admin.support import client_of, make_user
 

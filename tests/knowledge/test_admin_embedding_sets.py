@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from hub.access.principals import Role, local_operator
 from hub.evaluation.models import EvaluationRun
-from knowledge.evaluation.retrieval import import_retrieval_cases
+from knowledge.evaluation.questions import import_retrieval_cases
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import Collection, EmbeddingSet
 from knowledge.tasks import measure_set

@@ -12,8 +12,8 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.evaluation.retrieval import import_retrieval_cases
-from knowledge.evaluation.scoring import score_case, search_of
+from knowledge.evaluation.measuring import score_case, search_of
+from knowledge.evaluation.questions import import_retrieval_cases
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import Collection
 from knowledge.types.search import SearchMode

@@ -33,7 +33,7 @@ from django.conf import settings
 from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
 from review.runs.execution import execute
-from review.runs.replays import replay_review
+from review.runs.reviews import replay_review
 from review.runs.reviews import ReviewOptions, get_review, ordered_findings, start_review
 from review.runs.schemas import review_out
 document_id, sampled, *items = sys.argv[1:]

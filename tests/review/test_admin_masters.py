@@ -12,7 +12,7 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
 from knowledge.models import Collection
-from review.admin.item_form import criteria_cells
+from review.admin.checkitems import criteria_cells
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListVersion, MasterStatus
 from tests.hub.admin.support import client_of, curator_client, grant, make_user, second_client
 

@@ -21,7 +21,7 @@ from knowledge.models import Collection
 from knowledge.parsers.process.isolation import HostPool, hosts
 from review.lint import texts
 from review.lint.linting import judge_text
-from review.lint.text_rules import choose_rules
+from review.lint.texts import choose_rules
 from review.rules.style import ALIASES
 from tests.hub.admin.support import grant, make_user
 from tests.review.test_lint import READER, TEXT

@@ -9,7 +9,7 @@ from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.guidelines import editions
 from knowledge.models import Collection, Guideline, GuidelineArticle, GuidelineEdition
-from review.mappings import mappings
+from review import mappings
 from review.models import CheckItem, GuidelineMapping, ReviewEdition, SuspectMark
 from review.report import build_report
 from review.runs import execution

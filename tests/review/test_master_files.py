@@ -14,8 +14,8 @@ from hub.access.principals import Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput
 from hub.rest.errors import InvalidFields
 from review.curation import master_files, master_versions
-from review.masters.columns import COLUMNS
 from review.masters.listing import content_of, get_checklist, item_versions_of, version_in_force
+from review.masters.table import COLUMNS
 from review.models import CheckItemVersion, CheckListVersion, CheckType, MasterStatus, Priority
 from tests.factories import CollectionFactory, principal_with
 

@@ -17,8 +17,8 @@ from hub.access.services import create_token, principal_for_user
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.models import Collection
+from review import scenarios
 from review.models import Scenario, ScenarioProgress, StepPage
-from review.scenarios import scenarios
 from review.shipped import load_shipped_content
 from tests.factories import CollectionFactory, principal_with
 from tests.hub.admin.support import client_of, grant, make_user

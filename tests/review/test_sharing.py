@@ -12,8 +12,7 @@ from hub.core.lease import LeaseLost
 from review.models import Review
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, cancel_review, start_review
-from review.runs.sharing import lock_running
-from review.runs.work import Work
+from review.runs.work import Work, lock_running
 from tests.review.reports import reports_of
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,10 @@ import pytest
 
 from hub.access.principals import local_operator
 from review.curation.master_versions import approve_checklist_version, draft_checklist, draft_item
-from review.curation.shipped_editions import offer_edition
 from review.masters.content import ItemContent
 from review.masters.listing import content_of, item_versions_of, version_in_force
 from review.models import CheckItemVersion, CheckList, CheckListVersion
-from review.shipped import load_shipped_content
+from review.shipped import load_shipped_content, offer_edition
 
 pytestmark = pytest.mark.django_db
 OPERATOR = local_operator()

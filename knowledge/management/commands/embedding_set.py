@@ -20,7 +20,7 @@ from knowledge.embedding_sets import comparisons, sets, switching
 from knowledge.embedding_sets.builds import SetProgress
 from knowledge.embedding_sets.schemas import comparison_out, embedding_set_out
 from knowledge.embedding_sets.sets import SetDraft, SetState
-from knowledge.evaluation import retrieval
+from knowledge.evaluation import questions
 from knowledge.models import EmbeddingSet
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 from knowledge.types.search import SearchMode
@@ -121,7 +121,7 @@ class Command(HubCommand):
             lines = options["file"].read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{options['file']}: {error}") from error
-        dataset, imported = retrieval.import_retrieval_cases(
+        dataset, imported = questions.import_retrieval_cases(
             principal=principal, dataset=options["dataset"], lines=lines
         )
         facts = {"dataset": dataset.code, "created": imported.created, "replaced": imported.replaced}

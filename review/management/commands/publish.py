@@ -11,7 +11,7 @@ from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
 from review.curation.publishing import publish_candidate
 from review.evaluation import gate
-from review.evaluation.gate_schemas import GateOut, GuardOut, gate_out
+from review.evaluation.gate_report import GateOut, GuardOut, gate_out
 
 FLIPS_SHOWN = 20
 

@@ -14,7 +14,7 @@ from knowledge.documents.scan_reports import Problem
 from knowledge.embedders.base import EmbedderUnavailable
 from knowledge.parsers.errors import parse_error
 from knowledge.types.notices import Notice
-from review.masters.columns import COLUMNS
+from review.masters.table import COLUMNS
 
 TEXT = Text(ja="期限切れ", en="expired")
 

@@ -34,7 +34,7 @@ TRIES = 3
 LETTERS = "aA1-._ \t\nあア一()「」\"`*#|<>[]/:@、。０Ａ=+~'{}！（）ー年\u200b\u0301&;,%"
 # Patterns that are matched against short texts only, and what keeps those short.
 BOUNDED = {
-    "hub.evaluation.review_cases.RANGE": "_LONGEST_RANGE",
+    "hub.evaluation.cases.RANGE": "_LONGEST_RANGE",
     "knowledge.guidelines.drafts._WORD_OR_PATTERN": "one field of an imported article",
     "review.rules.consistency.quantities._STRIPPED": "_LONGEST_NAME",
     "review.rules.consistency.quantities._AFTER": "matched at one place, never searched for",

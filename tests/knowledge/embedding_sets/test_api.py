@@ -15,7 +15,7 @@ from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
 from hub.evaluation.models import EvaluationRun
 from knowledge.embedding_sets import builds
-from knowledge.evaluation import retrieval
+from knowledge.evaluation import questions
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import Collection, EmbeddingSet
 from knowledge.tasks import measure_set
@@ -67,7 +67,7 @@ def test_a_set_is_made_built_compared_switched_to_gone_back_from_and_dropped(tmp
     built = call("GET", "/次 1").json()
     assert (built["status"], built["progress"], built["is_active"]) == ("ready", 100, False)
 
-    retrieval.import_retrieval_cases(principal=local_operator(), dataset="gold", lines=[json.dumps(QUESTION)])
+    questions.import_retrieval_cases(principal=local_operator(), dataset="gold", lines=[json.dumps(QUESTION)])
     asked = call("POST", "/compare", {"dataset": "gold", "candidate": "次 1", "wait_seconds": 0})
     queued = asked.json()
     assert (asked.status_code, queued["status"], queued["progress"], queued["metrics"]) == (202, "queued", 0, {})
@@ -157,7 +157,7 @@ def test_the_list_asks_as_many_queries_for_each_set_whatever_it_holds(django_ass
 def test_a_comparison_is_finished_at_once_where_no_worker_is_alive_and_says_why_it_failed(tmp_path: Path) -> None:
     work_through(upload_text(local_operator(), tmp_path, "# 性能\n\n応答は3秒以内とする。\n", name="性能.md").document)
     active = active_embedding_set().name
-    retrieval.import_retrieval_cases(principal=local_operator(), dataset="gold", lines=[json.dumps(QUESTION)])
+    questions.import_retrieval_cases(principal=local_operator(), dataset="gold", lines=[json.dumps(QUESTION)])
     call = caller("管理者")
     done = call("POST", "/compare", {"dataset": "gold", "candidate": active}).json()
     assert (done["status"], done["metrics"]["recall@10"]["value"]) == ("completed", 1)

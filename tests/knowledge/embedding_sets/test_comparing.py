@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from knowledge.embedding_sets import comparisons
-from knowledge.evaluation import retrieval
+from knowledge.evaluation import questions
 from tests.knowledge.embedding_sets.sets import ME, build, make
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("corpus", "queue")]
@@ -23,14 +23,14 @@ CASES = [
 
 
 def import_cases() -> None:
-    retrieval.import_retrieval_cases(
+    questions.import_retrieval_cases(
         principal=ME, dataset="gold", lines=[json.dumps(case, ensure_ascii=False) for case in CASES]
     )
 
 
 def test_two_sets_are_compared_on_the_same_questions() -> None:
     import_cases()
-    _dataset, again = retrieval.import_retrieval_cases(
+    _dataset, again = questions.import_retrieval_cases(
         principal=ME, dataset="gold", lines=[json.dumps(CASES[0], ensure_ascii=False)]
     )
     assert (again.created, again.replaced) == (0, 1)

@@ -8,7 +8,7 @@ from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.embedding_sets import comparisons, sets, switching
 from knowledge.embedding_sets.sets import SetDraft
-from knowledge.evaluation import retrieval
+from knowledge.evaluation import questions
 from knowledge.index import active_embedder
 from knowledge.index.active_embedder import active_embedding_set, make_embedder
 from knowledge.models import Collection, EmbeddingSet
@@ -98,8 +98,8 @@ def test_a_comparison_needs_cases_and_built_sets() -> None:
     with pytest.raises(NotFound):
         comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
     line = '{"query": "応答時間", "relevant": ["性能.md"]}'
-    retrieval.import_retrieval_cases(principal=ME, dataset="gold", lines=[line])
+    questions.import_retrieval_cases(principal=ME, dataset="gold", lines=[line])
     with pytest.raises(Conflict):
         comparisons.start_comparison(principal=ME, dataset="gold", candidate="next")
     with pytest.raises(InvalidInput, match="1: "):
-        retrieval.import_retrieval_cases(principal=ME, dataset="gold", lines=["{"])
+        questions.import_retrieval_cases(principal=ME, dataset="gold", lines=["{"])

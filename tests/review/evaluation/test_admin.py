@@ -12,8 +12,7 @@ from django.urls import reverse
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
-from review.evaluation import datasets, execution, imports
-from review.evaluation import runs as evaluation_runs
+from review.evaluation import datasets, execution, imports, runs
 from tests.factories import upload_file, work_through
 from tests.hub.admin.support import client_of, make_user
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
@@ -109,14 +108,14 @@ def test_any_two_runs_of_a_dataset_are_compared(queue) -> None:
     datasets.create_dataset(principal=local_operator(), code="gold")
     rows = imports.rows_of(CASES)
     imports.import_cases(principal=local_operator(), dataset="gold", rows=rows)
-    runs = [evaluation_runs.start_run(principal=local_operator(), dataset="gold", rounds=3) for _time in range(2)]
-    for run in runs:
+    started = [runs.start_run(principal=local_operator(), dataset="gold", rounds=3) for _time in range(2)]
+    for run in started:
         execution.execute(run.pk)
-    first, second = (evaluation_runs.get_run(local_operator(), run.public_id) for run in runs)
+    first, second = (runs.get_run(local_operator(), run.public_id) for run in started)
     flipped = next(iter(first.scores))
     first.scores[flipped]["said"] = "pass" if first.scores[flipped]["said"] == "fail" else "fail"
     first.save(update_fields=["scores"])
-    told = evaluation_runs.compare_runs(local_operator(), second.public_id, base_id=first.public_id)
+    told = runs.compare_runs(local_operator(), second.public_id, base_id=first.public_id)
     assert (told.baseline_evaluation_id, told.compared_cases) == (first.public_id, len(CASES))
     assert [flip["case"] for flip in told.flips] == [int(flipped)]
     second.refresh_from_db()
@@ -125,4 +124,4 @@ def test_any_two_runs_of_a_dataset_are_compared(queue) -> None:
     page = reverse("admin:evaluation_evaluationrun_page", args=[second.public_id])
     assert f"Against {first.public_id}" in client.get(page, {"base": first.public_id}).content.decode()
     with pytest.raises(InvalidInput):
-        evaluation_runs.compare_runs(local_operator(), first.public_id, base_id=first.public_id)
+        runs.compare_runs(local_operator(), first.public_id, base_id=first.public_id)

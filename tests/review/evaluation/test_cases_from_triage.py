@@ -13,8 +13,8 @@ from django.urls import reverse
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Conflict, NotFound
+from hub.evaluation.cases import review_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from hub.evaluation.review_cases import review_case
 from review.evaluation import cases, datasets, execution, runs
 from review.models import Finding, Review
 from review.triage.decisions import TriageChange, triage_finding

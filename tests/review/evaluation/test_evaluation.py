@@ -16,13 +16,11 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.evaluation.working import take_stuck
 from knowledge.models import Collection
-from review.evaluation import cases as evaluation_cases
-from review.evaluation import datasets, execution, imports
-from review.evaluation import runs as evaluation_runs
+from review.evaluation import cases, datasets, execution, imports, runs
 from review.evaluation.runs import KNOWN_METRICS, get_run, start_run
 from review.evaluation.schemas import evaluation_out
 from review.models import Finding
-from review.runs import execution as runs
+from review.runs.execution import execute as execute_review
 from review.runs.reviews import start_review
 from tests.factories import CollectionFactory, hub_curator, principal_with, upload_file, work_through
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
@@ -89,7 +87,7 @@ def test_the_same_twice_has_no_flips_and_a_chosen_baseline_stays(dataset) -> Non
     second = finished(compare_baseline=True)
     assert second.baseline == first
     assert (second.metrics["regression"], second.metrics["improved"], second.flips) == (False, False, [])
-    evaluation_runs.mark_baseline(principal=ME, run_id=first.public_id)
+    runs.mark_baseline(principal=ME, run_id=first.public_id)
     finished()
     assert finished(compare_baseline=True).baseline == first
 
@@ -151,14 +149,14 @@ def test_lists_cost_the_same_for_one_and_for_many(dataset, django_assert_num_que
 
 def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> None:
     review = start_review(principal=ME, document_id=document.public_id)
-    runs.execute(review.pk)
+    execute_review(review.pk)
     datasets.create_dataset(principal=ME, code="triage")
     for finding in Finding.objects.all():
-        _case, is_new = evaluation_cases.case_from_finding(
+        _case, is_new = cases.case_from_finding(
             principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
         assert is_new
-        _case, again = evaluation_cases.case_from_finding(
+        _case, again = cases.case_from_finding(
             principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
         assert not again
@@ -167,10 +165,10 @@ def test_a_finding_becomes_a_case_and_the_next_run_agrees(dataset, document) -> 
     run.refresh_from_db()
     assert run.details["counts"]["true_positives"] == Finding.objects.count() > 5
     with pytest.raises(NotFound):
-        evaluation_cases.case_from_finding(principal=ME, finding_id="fnd_x", expected_verdict="fail", dataset="triage")
+        cases.case_from_finding(principal=ME, finding_id="fnd_x", expected_verdict="fail", dataset="triage")
     other = principal_with(Role.CURATOR, Collection.objects.get(slug="default"))
     with pytest.raises(NotFound):
-        evaluation_cases.case_from_finding(
+        cases.case_from_finding(
             principal=other, finding_id=finding.public_id, expected_verdict="fail", dataset="triage"
         )
 
@@ -198,7 +196,7 @@ def test_retrieval_questions_come_in_by_the_same_door_and_are_measured(dataset) 
     assert again.metrics["regression"] is False
     assert evaluation_out(again, ("mrr@10",)).comparison.delta["mrr@10"] == 0.0
     with pytest.raises(InvalidInput, match="bleu"):
-        evaluation_runs.chosen_metrics(["bleu"])
+        runs.chosen_metrics(["bleu"])
 
 
 @pytest.mark.long
@@ -225,6 +223,6 @@ def test_the_developers_gold_list_is_a_dataset_with_figures_for_every_row(test_d
 def test_the_run_list_reads_no_scores(dataset, django_assert_num_queries) -> None:
     finished(), finished(compare_baseline=True)
     with django_assert_num_queries(1) as seen:
-        assert len(list(evaluation_runs.list_runs(ME))) == 2
+        assert len(list(runs.list_runs(ME))) == 2
     assert isinstance(seen, CaptureQueriesContext)
     assert '"scores"' not in seen.captured_queries[0]["sql"]

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from hub.access.principals import local_operator
-from hub.evaluation.review_cases import review_case
+from hub.evaluation.cases import review_case
 from knowledge.parsers import ParseLimits
 from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections

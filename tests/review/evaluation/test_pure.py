@@ -9,12 +9,11 @@ import pytest
 from openpyxl import Workbook
 
 from hub.core.errors import InvalidInput
-from hub.evaluation.classification import Judged, counts, measure
-from hub.evaluation.review_cases import expand_identifiers, review_case
-from review.evaluation.comparison import compare
+from hub.evaluation.cases import expand_identifiers, review_case
+from hub.evaluation.metrics import Judged, counts, measure
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, to_cases
 from review.evaluation.imports import rows_in
-from review.evaluation.matching import Defect, Said, answer
+from review.evaluation.matching import Defect, Said, answer, compare
 
 CASE = {"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item": "欠番", "expected_verdict": "pass"}
 

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Role
+from hub.evaluation.cases import review_case
 from hub.evaluation.models import EvaluationRun
-from hub.evaluation.review_cases import review_case
 from knowledge.documents.deletion import delete_document
 from review.evaluation import execution
 from review.evaluation.datasets import save_case

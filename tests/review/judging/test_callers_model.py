@@ -9,12 +9,12 @@ from hub.access.principals import local_operator
 from hub.core.errors import Conflict, NotFound
 from hub.llm.models import RecordedAnswer
 from hub.llm.types import Completion, FinishReason
-from review.evaluation.model_answers import earlier_model
+from review.evaluation.judging import earlier_model
 from review.judging.sampling import SamplingProvider
 from review.models import Finding, Review
 from review.report import ReportOptions, build_report
 from review.runs import execution, sampling
-from review.runs.replays import replay_review
+from review.runs.reviews import replay_review
 from review.triage.carry_over import carry_triage
 from review.triage.comparing import compare_reviews, difference
 from review.triage.signing import sign_off, sign_off_state

@@ -15,8 +15,7 @@ from hub.core.errors import Conflict
 from review.curation.prompts import publish_prompt
 from review.models import JudgePrompt, Review
 from review.runs.estimates import estimate_review
-from review.runs.replays import replay_review
-from review.runs.reviews import ReviewOptions
+from review.runs.reviews import ReviewOptions, replay_review
 from tests.llm_server import prompt_of
 from tests.review.judging.conftest import FAIL, ITEM, PASS, VAGUE, finish, run, start
 

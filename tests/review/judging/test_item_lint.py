@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from hub.access.principals import local_operator
 from review.curation import item_lint
-from review.curation.item_lint_by_model import lint_request, read_remarks
+from review.curation.item_lint import lint_request, read_remarks
 from review.masters.content import ItemContent
 from review.models import CheckItemVersion
 from tests.hub.admin.support import client_of, make_user

@@ -12,7 +12,7 @@ from hub.access.principals import local_operator
 from hub.llm.providers.registry import close_provider
 from knowledge.documents.deletion import delete_document
 from review.models import CheckItemVersion, Review
-from review.runs.replays import replay_review
+from review.runs.reviews import replay_review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
 from tests.review.judging.conftest import FAIL, ITEM, PASS, TEXT, VAGUE, codes, finish, judged, run, start, verdicts

@@ -16,8 +16,7 @@ from hub.llm.models import RecordedAnswer
 from hub.llm.providers.registry import close_provider
 from review.models import CheckItemVersion
 from review.runs.estimates import estimate_review
-from review.runs.replays import replay_review
-from review.runs.reviews import ReviewOptions
+from review.runs.reviews import ReviewOptions, replay_review
 from tests.factories import upload_text, work_through
 from tests.local_model import local_model
 from tests.review.judging.conftest import ITEM, TEXT, codes, finish, run, verdicts

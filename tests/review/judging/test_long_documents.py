@@ -20,7 +20,7 @@ from knowledge.documents.deletion import delete_document
 from review.judging.sampling import SamplingProvider
 from review.models import CheckItemVersion, Review
 from review.runs import execution
-from review.runs.replays import replay_review
+from review.runs.reviews import replay_review
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, obeys, prompt_of
 from tests.review.judging.conftest import ITEM, codes, finish, judged, run, show, start, verdicts

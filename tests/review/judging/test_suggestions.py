@@ -33,8 +33,7 @@ from review.models import ModelSuggestion, Review
 from review.report import build_report
 from review.runs import execution
 from review.runs.estimates import estimate_review
-from review.runs.replays import replay_review
-from review.runs.reviews import ReviewOptions
+from review.runs.reviews import ReviewOptions, replay_review
 from review.types import Severity, Span
 from tests.factories import upload_text, work_through
 from tests.llm_server import Fault, prompt_of

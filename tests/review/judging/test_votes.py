@@ -10,7 +10,7 @@ from hub.llm.providers.registry import close_provider
 from review.judging.types import Opinion
 from review.judging.votes import combine
 from review.runs.estimates import estimate_review
-from review.runs.replays import replay_review
+from review.runs.reviews import replay_review
 from review.types import FindingDraft, Severity, Verdict
 from tests.llm_server import Fault
 from tests.review.judging.conftest import FAIL, GROUND, PASS, VAGUE, codes, finish, judged, run, verdicts

@@ -1,4 +1,4 @@
-"""One case of a dataset: asking its question of an embedding set, and telling what was found from what should be."""
+"""Retrieval runs: asking the questions of a dataset of an embedding set, and summing up what was found."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.core.errors import InvalidInput, Unavailable
 from hub.core.languages import shown
-from hub.evaluation.metrics import ndcg_at, recall_at, reciprocal_rank_at
-from hub.evaluation.models import EvaluationCase
+from hub.core.lease import Lease
+from hub.evaluation.cases import RETRIEVAL
+from hub.evaluation.metrics import bootstrap_mean, ndcg_at, recall_at, reciprocal_rank_at
+from hub.evaluation.models import EvaluationCase, EvaluationRun
+from hub.evaluation.working import RunFailed, Summary, caller_of, store_scores, work_on
 from knowledge.models import EmbeddingSet
 from knowledge.search import FilterIn, check_query, search, search_filter
 from knowledge.text.folding import normalise
@@ -98,3 +101,82 @@ def is_answer(hit: Hit, item: Mapping[str, str]) -> bool:
 
 def _without_blanks(text: str) -> str:
     return "".join(normalise(text).split())
+
+
+FLIPS_KEPT = 200
+
+Scores = Mapping[str, Mapping[str, float]]
+
+
+def retrieval_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summary:
+    """Give metrics, details and flips of a retrieval run, as they are stored."""
+    metrics: dict[str, Any] = dict(means(cases, run.scores))
+    flipped: list[dict[str, Any]] = []
+    details: dict[str, Any] = {**run.details, "counts": {"samples_evaluated": len(cases)}}
+    before = run.baseline.scores if run.baseline else {}
+    shared = [case for case in cases if str(case.pk) in before]
+    if shared:
+        metrics |= difference(shared, before, run.scores)
+        old = means(shared, before)
+        metrics["baseline"] = {name: old[name]["value"] for name in MEASURES}  # type: ignore[index]
+        metrics["regression"] = metrics["improved"] is False
+        details["compared_cases"] = len(shared)
+        flipped = flips(shared, before, run.scores)
+    return {"metrics": metrics, "details": details, "flips": flipped}
+
+
+def means(cases: Sequence[EvaluationCase], scores: Scores) -> dict[str, object]:
+    """Give the weighted mean of each measure with its 95 % interval, and the number of cases."""
+    weights = [case.weight for case in cases]
+    means = {
+        name: bootstrap_mean([scores[str(case.pk)][name] for case in cases], weights).as_dict() for name in MEASURES
+    }
+    return {"cases": len(cases), **means}
+
+
+def difference(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> dict[str, object]:
+    """``delta`` of each measure, case by case; ``improved`` when nDCG is higher beyond chance, null when unsure."""
+    weights = [case.weight for case in cases]
+    delta = {}
+    for name in MEASURES:
+        differences = [after[str(case.pk)][name] - before[str(case.pk)][name] for case in cases]
+        delta[name] = bootstrap_mean(differences, weights)
+    ndcg = delta["ndcg@10"]
+    improved = True if ndcg.low > 0 else (False if ndcg.high < 0 else None)
+    return {"delta": {name: interval.as_dict() for name, interval in delta.items()}, "improved": improved}
+
+
+def flips(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> list[dict[str, object]]:
+    """The cases whose recall changed, those that lost first."""
+    changed = []
+    for case in cases:
+        old, new = before[str(case.pk)]["recall@10"], after[str(case.pk)]["recall@10"]
+        if old != new:
+            changed.append({"case": case.pk, "query": case.input["query"], "before": old, "after": new})
+    return sorted(changed, key=lambda flip: flip["after"] - flip["before"])[:FLIPS_KEPT]
+
+
+QUESTIONS_AT_ONCE = 20
+
+
+def execute(run_id: int) -> bool:
+    """Work on a retrieval run until it is finished. False when it is finished or another has it."""
+    return work_on(run_id, {RETRIEVAL: (ask_cases, retrieval_summary)})
+
+
+def ask_cases(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) -> None:
+    """Ask the questions that have no score yet of the run's embedding set. Raises RunFailed, LeaseLost."""
+    principal = caller_of(run)
+    embedding_set = EmbeddingSet.objects.select_related("policy").filter(pk=run.parameters["embedding_set"]).first()
+    if embedding_set is None:
+        raise RunFailed("the embedding set is gone")
+    mode = SearchMode(run.parameters["mode"])
+    left = [case for case in cases if str(case.pk) not in run.scores]
+    for start in range(0, len(left), QUESTIONS_AT_ONCE):
+        lease.renew()
+        some = left[start : start + QUESTIONS_AT_ONCE]
+        try:
+            scores = {str(case.pk): score_case(principal, case, embedding_set, mode) for case in some}
+        except Unavailable as error:
+            raise RunFailed(str(error)) from error
+        store_scores(run, lease, scores, (len(run.scores) + len(some)) / len(cases))

@@ -1,1 +1,0 @@
-"""The mapping of check items to guideline articles."""

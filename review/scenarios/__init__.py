@@ -1,1 +1,0 @@
-"""Scenarios: guided ways through several tasks."""
