@@ -15,7 +15,8 @@ TextOrNone = Annotated[str | None, BeforeValidator(lambda text: text or None)]
 def filled(shape: type[Shape], source: object, **others: object) -> Shape:
     """Return a shape with the attributes of ``source`` that its fields are named after; ``others`` go before those.
 
-    A field that neither has takes its default. Raises pydantic's ValidationError for one without.
+    Shapes within it are filled from the attributes of what stands there, too. A field that neither has takes its
+    default; raises pydantic's ValidationError for one without.
     """
     names = [name for name in shape.model_fields if name not in others and hasattr(source, name)]
-    return shape(**{name: getattr(source, name) for name in names}, **others)
+    return shape.model_validate({name: getattr(source, name) for name in names} | others, from_attributes=True)

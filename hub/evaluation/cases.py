@@ -32,22 +32,22 @@ class ParsedCase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BadLine:
-    """A line that is no case: its number from 1, and what is wrong with it."""
+class BadRow:
+    """A row or line that makes no case: its number from 1, as an editor or Excel shows it, and why."""
 
-    number: int
+    row: int
     reason: str
 
 
 def read_retrieval_cases(
     lines: Iterable[str], *, check: Callable[[Mapping[str, Any]], object] = lambda _asked: None
-) -> tuple[list[ParsedCase], list[BadLine]]:
+) -> tuple[list[ParsedCase], list[BadRow]]:
     """Read cases and the lines that are none, both in order; empty lines don't count.
 
     ``check`` raises ValueError for an input that can't be searched for.
     """
     cases: list[ParsedCase] = []
-    bad: list[BadLine] = []
+    bad: list[BadRow] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -56,7 +56,7 @@ def read_retrieval_cases(
             check(case.input)
             cases.append(case)
         except ValueError as error:  # JSONDecodeError is one
-            bad.append(BadLine(number=number, reason=str(error)))
+            bad.append(BadRow(row=number, reason=str(error)))
     return cases, bad
 
 

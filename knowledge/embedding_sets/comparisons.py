@@ -11,11 +11,11 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
+from hub.evaluation.datasets import get_dataset
 from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.documents.workers import wait_for_run
 from knowledge.embedding_sets.sets import find_set
 from knowledge.evaluation import measuring
-from knowledge.evaluation.questions import get_dataset
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.types.search import SearchMode
 

@@ -226,9 +226,7 @@ def list_runs(
     """Runs, newest first."""
     scope = cursor_scope("evaluation.runs", filters)
     listed = runs.list_runs(request.principal, dataset=filters.dataset)
-    found = paginate_keyset(
-        listed, limit=page.limit, cursor=page.cursor, scope=cursor_scope("evaluation.runs", filters)
-    )
+    found = paginate_keyset(listed, limit=page.limit, cursor=page.cursor, scope=scope)
     return found.map(lambda run: shapes.evaluation_row_out(run, runs.KNOWN_METRICS))
 
 

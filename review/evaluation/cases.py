@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.evaluation.cases import review_case
+from hub.evaluation.datasets import get_dataset, save_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.evaluation.questions import get_dataset
-from review.evaluation.datasets import create_dataset, record, require_reader, save_case
+from review.evaluation.datasets import create_dataset, record, require_reader
 from review.models import CheckResult, Finding, Review, Triage
 from review.runs.related import readable_related, require_all_findings
 from review.triage.verdicts import HUMAN

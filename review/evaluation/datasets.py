@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,15 +15,14 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.evaluation.cases import RETRIEVAL, REVIEW, ParsedCase
+from hub.evaluation.cases import RETRIEVAL, REVIEW
+from hub.evaluation.datasets import check_code, get_dataset
 from hub.evaluation.models import READING_SCOPES, EvaluationCase, EvaluationDataset, EvaluationRun
-from knowledge.evaluation.questions import get_dataset
 from knowledge.models import Document
 from knowledge.models.documents import DocumentQuerySet
 from review.evaluation.execution import document_key, related_keys
 from review.models import CheckList
 
-CODE = re.compile(r"^[A-Za-z0-9_-]{1,63}$")
 GUARD_CHECKLIST = "checklist:"
 GUARDS = ("embedding_set", "prompt")
 LONGEST_NAME = 200
@@ -63,8 +62,7 @@ def require_reader(principal: Principal) -> None:
 def create_dataset(*, principal: Principal, code: str, name: str = "") -> EvaluationDataset:
     """Make a dataset that only the caller (and superusers) may read. Raises InvalidInput, Conflict when it is there."""
     principal.require_hub_curator()
-    if not CODE.match(code):
-        raise InvalidInput(_("code: expected up to 63 letters, digits, - and _, not {given!r}."), given=code)
+    check_code(code)
     if len(name) > LONGEST_NAME or "\0" in name:
         raise InvalidInput(_("name: expected at most 200 characters."))
     try:
@@ -92,8 +90,9 @@ def change_dataset(*, principal: Principal, code: str, change: DatasetChange) ->
         found.save()
         if change.readers is not None:
             found.readers.set(_users(change.readers))
-        told = {name: getattr(change, name) for name in change.__slots__ if getattr(change, name) is not None}
-        record(principal, "CHANGE", code, **told)
+        record(
+            principal, "CHANGE", code, **{name: value for name, value in asdict(change).items() if value is not None}
+        )
     return list_datasets(principal).filter(pk=found.pk).first() or found
 
 
@@ -137,16 +136,6 @@ def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
     if not readable_cases(principal, found).filter(pk=case_id).delete()[0]:
         raise NotFound(_('The dataset "{dataset}" has no case {case_id}.'), dataset=code, case_id=case_id)
     record(principal, "CASE_DELETE", code, case=case_id)
-
-
-def save_case(dataset: EvaluationDataset, case: ParsedCase) -> tuple[EvaluationCase, bool]:
-    """Store a case, or replace the answer to the same question; the second value tells whether it is new."""
-    return EvaluationCase.objects.update_or_create(
-        dataset=dataset,
-        kind=case.kind,
-        digest=case.digest,
-        defaults={"input": case.input, "expected": case.expected, "weight": case.weight},
-    )
 
 
 def record(principal: Principal, action: str, code: str, **details: object) -> None:

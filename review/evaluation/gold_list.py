@@ -10,44 +10,21 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-# The contract's codes; required_section rows of a document stand in this order.
+from hub.evaluation.cases import BadRow, Row
+
+# The contract's codes; required_section rows of a document are in this order.
 DESIGN_TOPICS = (
-    "purpose",
-    "scope",
-    "system_architecture",
-    "functional_requirements",
-    "nfr_performance",
-    "nfr_availability",
-    "nfr_security",
-    "nfr_maintainability",
-    "nfr_migration",
-    "nfr_operation",
-    "data_design",
-    "interface_design",
-    "glossary",
-    "test_policy",
-    "change_history",
-)
+    "purpose", "scope", "system_architecture", "functional_requirements", "nfr_performance", "nfr_availability",
+    "nfr_security", "nfr_maintainability", "nfr_migration", "nfr_operation", "data_design", "interface_design",
+    "glossary", "test_policy", "change_history",
+)  # fmt: skip
 TEST_PLAN_TOPICS = (
-    "tp_purpose",
-    "tp_scope",
-    "tp_levels",
-    "tp_environment",
-    "tp_data",
-    "tp_organisation",
-    "tp_schedule",
-    "tp_entry_criteria",
-    "tp_exit_criteria",
-    "tp_defect_management",
-    "tp_risk",
-    "tp_glossary",
-    "tp_change_history",
-    "tp_tools",
-    "tp_references",
-)
+    "tp_purpose", "tp_scope", "tp_levels", "tp_environment", "tp_data", "tp_organisation", "tp_schedule",
+    "tp_entry_criteria", "tp_exit_criteria", "tp_defect_management", "tp_risk", "tp_glossary", "tp_change_history",
+    "tp_tools", "tp_references",
+)  # fmt: skip
 TEST_PLAN_WORDS = re.compile(r"テスト(?:環境|データ|レベル|範囲|ツール)|(?:開始|終了|合格)基準|不具合")
 FIELDS = ("document", "check_type", "item", "expected")
 REQUIRED_SECTION = "required_section"
@@ -86,45 +63,37 @@ RULES: tuple[tuple[str, str, list[str]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
-    """A row that makes no case: its number from 1, and why."""
-
-    number: int
-    reason: str
-
-
 def is_gold_row(row: object) -> bool:
     """Tell rows of this format from review cases."""
     return isinstance(row, dict) and all(name in row for name in FIELDS)
 
 
-def to_cases(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[int, dict[str, Any]]], list[Skipped]]:
-    """Turn rows into (number from 1, fields of a review case), leaving out those of low confidence."""
+def to_cases(rows: Sequence[Row]) -> tuple[list[Row], list[BadRow]]:
+    """Turn rows into those of review cases, leaving out those of low confidence, and say which are left out."""
     topics = _topics(rows)
-    documents = sorted({str(row["document"]) for row in rows})
+    documents = sorted({str(row.fields["document"]) for row in rows})
     cases, skipped = [], []
-    for number, row in enumerate(rows, 1):
-        if row.get("confidence") == LOW:
-            skipped.append(Skipped(number=number, reason="confidence is low"))
-        elif row["check_type"] == REQUIRED_SECTION and number not in topics:
-            skipped.append(Skipped(number=number, reason="more required sections than the contract has topics"))
+    for row in rows:
+        if row.fields.get("confidence") == LOW:
+            skipped.append(BadRow(row=row.number, reason="confidence is low"))
+        elif row.fields["check_type"] == REQUIRED_SECTION and row.number not in topics:
+            skipped.append(BadRow(row=row.number, reason="more required sections than the contract has topics"))
         else:
-            cases.append((number, _case(row, topics.get(number), documents)))
+            cases.append(Row(number=row.number, fields=_case(row.fields, topics.get(row.number), documents)))
     return cases, skipped
 
 
-def _topics(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+def _topics(rows: Sequence[Row]) -> dict[int, str]:
     """The topic code of each required_section row, by the row's number. Rows of low confidence keep their place."""
-    of_document: dict[str, list[int]] = defaultdict(list)
-    for number, row in enumerate(rows, 1):
-        if row["check_type"] == REQUIRED_SECTION:
-            of_document[str(row["document"])].append(number)
+    of_document: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.fields["check_type"] == REQUIRED_SECTION:
+            of_document[str(row.fields["document"])].append(row)
     found: dict[int, str] = {}
-    for numbers in of_document.values():
-        words = sum(bool(TEST_PLAN_WORDS.search(str(rows[number - 1]["item"]))) for number in numbers)
+    for required in of_document.values():
+        words = sum(bool(TEST_PLAN_WORDS.search(str(row.fields["item"]))) for row in required)
         codes = TEST_PLAN_TOPICS if words > 1 else DESIGN_TOPICS
-        found |= dict(zip(numbers, codes, strict=False))
+        found |= dict(zip((row.number for row in required), codes, strict=False))
     return found
 
 

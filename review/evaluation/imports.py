@@ -18,6 +18,7 @@ from hub.core.languages import shown
 from hub.evaluation.cases import (
     MOST_ROWS,
     REVIEW,
+    BadRow,
     ParsedCase,
     Row,
     UnreadableCases,
@@ -27,14 +28,13 @@ from hub.evaluation.cases import (
     review_case,
     table_rows,
 )
+from hub.evaluation.datasets import get_dataset, save_case
 from knowledge.evaluation.measuring import search_of
-from knowledge.evaluation.questions import get_dataset
 from knowledge.models import Document
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_workbook
 from review.evaluation import gold_list
-from review.evaluation.datasets import save_case
-from review.evaluation.schemas import ImportPreview, RowProblem
+from review.evaluation.schemas import ImportPreview
 
 BAD_ROWS_SHOWN = 5
 MAX_FILE_BYTES = 10_000_000
@@ -49,28 +49,26 @@ def rows_of(cases: Sequence[Any]) -> list[Row]:
 
 def rows_in(content: bytes, filename: str) -> list[Row]:
     """Read the rows of a file. Raises InvalidInput when it is none that cases can be read from, LimitExceeded."""
-    if len(content) > MAX_FILE_BYTES:
-        raise LimitExceeded(_("A file of cases may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
+    _check_size(len(content))
     try:
         if not is_workbook(content):
             return json_rows(content, filename=filename)
         sheets = read_workbook(content, max_rows=MOST_ROWS + 1, max_columns=MAX_COLUMNS)
         return table_rows(sheets[0].rows if sheets else ())
-    except UnreadableCases as error:
-        raise _unreadable(str(error)) from error
-    except ParseError as error:
-        raise _unreadable(shown(error.text)) from error
+    except (UnreadableCases, ParseError) as error:
+        reason = shown(error.text) if isinstance(error, ParseError) else str(error)
+        raise InvalidInput(_("No cases can be read: {reason}."), code="unreadable_cases", reason=reason) from error
 
 
 def rows_in_file(path: Path, filename: str) -> list[Row]:
     """Read the rows of an uploaded file; errors as in `rows_in`."""
-    if path.stat().st_size > MAX_FILE_BYTES:  # before it is read into memory
-        raise LimitExceeded(_("A file of cases may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
+    _check_size(path.stat().st_size)  # before it is read into memory
     return rows_in(path.read_bytes(), filename)
 
 
-def _unreadable(reason: str) -> InvalidInput:
-    return InvalidInput(_("No cases can be read: {reason}."), code="unreadable_cases", reason=reason)
+def _check_size(size: int) -> None:
+    if size > MAX_FILE_BYTES:
+        raise LimitExceeded(_("A file of cases may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
 
 
 def preview_cases(
@@ -88,13 +86,13 @@ def preview_cases(
         raise InvalidInput(_("At most {limit} cases are read at once."), limit=MOST_ROWS)
     wanted, skipped = _converted(rows, row_format)
     cases: dict[str, ParsedCase] = {}
-    bad: list[RowProblem] = []
+    bad: list[BadRow] = []
     for row in wanted:
         try:
             case = _parsed(row)
             cases[f"{case.kind}:{case.digest}"] = case
         except ValueError as error:
-            bad.append(RowProblem(number=row.number, reason=str(error)))
+            bad.append(BadRow(row=row.number, reason=str(error)))
     stored = {f"{case.kind}:{case.digest}": (case.input, case.expected, case.weight) for case in found.cases.iterator()}
     same = sum(stored.get(key) == (case.input, case.expected, case.weight) for key, case in cases.items())
     known = sum(key in stored for key in cases)
@@ -117,7 +115,7 @@ def import_cases(*, principal: Principal, dataset: str, rows: Sequence[Row], row
     """
     preview = preview_cases(principal=principal, dataset=dataset, rows=rows, row_format=row_format)
     if preview.bad or not preview.cases:
-        shown = "; ".join(f"{row.number}: {row.reason}" for row in preview.bad[:BAD_ROWS_SHOWN])
+        shown = "; ".join(f"{row.row}: {row.reason}" for row in preview.bad[:BAD_ROWS_SHOWN])
         raise InvalidInput(
             _("Nothing was imported: {count} of {total} rows make no case. {shown}"),
             code="bad_cases",
@@ -138,7 +136,7 @@ def import_cases(*, principal: Principal, dataset: str, rows: Sequence[Row], row
     return preview
 
 
-def _converted(rows: Sequence[Row], row_format: str) -> tuple[list[Row], list[RowProblem]]:
+def _converted(rows: Sequence[Row], row_format: str) -> tuple[list[Row], list[BadRow]]:
     """Turn a gold list into rows of cases; rows of cases stay as they are."""
     readable = [row for row in rows if not row.problem]
     is_gold = bool(readable) and all(gold_list.is_gold_row(row.fields) for row in readable)
@@ -146,12 +144,8 @@ def _converted(rows: Sequence[Row], row_format: str) -> tuple[list[Row], list[Ro
         return list(rows), []
     if not is_gold:
         raise InvalidInput(_("A gold list needs the fields {fields} in every row."), fields=", ".join(gold_list.FIELDS))
-    cases, skipped = gold_list.to_cases([row.fields for row in readable])
-    converted = [Row(number=readable[at - 1].number, fields=fields) for at, fields in cases]
-    unreadable = [row for row in rows if row.problem]
-    return converted + unreadable, [
-        RowProblem(number=readable[row.number - 1].number, reason=row.reason) for row in skipped
-    ]
+    cases, skipped = gold_list.to_cases(readable)
+    return cases + [row for row in rows if row.problem], skipped
 
 
 def _parsed(row: Row) -> ParsedCase:

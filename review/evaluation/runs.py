@@ -14,12 +14,12 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL, REVIEW
+from hub.evaluation.datasets import get_dataset
 from hub.evaluation.metrics import MEASURES, REPRODUCIBILITY
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.documents import workers
 from knowledge.evaluation.measuring import MEASURES as RETRIEVAL_MEASURES
 from knowledge.evaluation.measuring import retrieval_summary
-from knowledge.evaluation.questions import get_dataset
 from review.evaluation import execution
 from review.evaluation.candidates import Candidate, Pins, find_candidate, pins_of
 from review.evaluation.datasets import require_reader, withhold_from_run

@@ -9,19 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from hub.evaluation.cases import ParsedCase
+from hub.core.shapes import filled
+from hub.evaluation.cases import BadRow, ParsedCase
 from hub.evaluation.metrics import REPRODUCIBILITY
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
 
 PROBLEMS_SHOWN = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowProblem:
-    """A row that makes no case, by its number as an editor or Excel shows it."""
-
-    number: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +26,8 @@ class ImportPreview:
     created: int
     replaced: int
     unchanged: int
-    bad: tuple[RowProblem, ...]
-    skipped: tuple[RowProblem, ...]
+    bad: tuple[BadRow, ...]
+    skipped: tuple[BadRow, ...]
     unknown_documents: tuple[str, ...]
 
 
@@ -137,82 +130,45 @@ class EvaluationOut(EvaluationRowOut):
 
 def dataset_out(row: EvaluationDataset) -> DatasetOut:
     """Expects what ``list_datasets`` selects."""
-    return DatasetOut(
-        code=row.code,
-        name=row.name,
-        review_cases=row.review_cases,  # type: ignore[attr-defined]  # annotated
-        retrieval_cases=row.retrieval_cases,  # type: ignore[attr-defined]
-        is_nightly=row.is_nightly,
-        guards=row.guards,
-        readers=sorted(user.get_username() for user in row.readers.all()),
-        created_at=row.created_at,
-    )
+    return filled(DatasetOut, row, readers=sorted(user.get_username() for user in row.readers.all()))
 
 
 def case_out(case: EvaluationCase) -> CaseOut:
     """A case as every door gives it."""
-    return CaseOut(
-        case_id=case.pk,
-        kind=case.kind,
-        input=case.input,
-        expected=case.expected,
-        weight=case.weight,
-        created_at=case.created_at,
-    )
+    return filled(CaseOut, case, case_id=case.pk)
 
 
 def import_out(preview: ImportPreview) -> CaseImportOut:
     """What an import did, or would do; at most PROBLEMS_SHOWN rows of each kind."""
-    return CaseImportOut(
+    return filled(
+        CaseImportOut,
+        preview,
         dataset=preview.dataset.code,
-        created=preview.created,
-        replaced=preview.replaced,
-        unchanged=preview.unchanged,
-        bad_rows=_problems(preview.bad),
-        skipped_rows=_problems(preview.skipped),
-        unknown_documents=list(preview.unknown_documents[:PROBLEMS_SHOWN]),
+        bad_rows=preview.bad[:PROBLEMS_SHOWN],
+        skipped_rows=preview.skipped[:PROBLEMS_SHOWN],
+        unknown_documents=preview.unknown_documents[:PROBLEMS_SHOWN],
     )
-
-
-def _problems(rows: Sequence[RowProblem]) -> list[RowProblemOut]:
-    return [RowProblemOut(row=row.number, reason=row.reason) for row in rows[:PROBLEMS_SHOWN]]
 
 
 def evaluation_row_out(run: EvaluationRun, metrics: Sequence[str]) -> EvaluationRowOut:
     """A run with the chosen measures. Expects dataset to be selected."""
-    return EvaluationRowOut(
-        evaluation_id=run.public_id,
-        dataset=run.dataset.code,
-        kind=run.kind,
-        subject=run.subject,
-        status=run.status,
-        progress=run.progress,
-        is_baseline=run.is_baseline,
-        metrics={name: entry["value"] for name, entry in _measures(run, metrics).items()},
-        created_at=run.created_at,
-        finished_at=run.finished_at,
-    )
+    values = {name: run.metrics[name]["value"] for name in metrics if name in run.metrics}
+    return filled(EvaluationRowOut, run, evaluation_id=run.public_id, dataset=run.dataset.code, metrics=values)
 
 
 def evaluation_out(run: EvaluationRun, metrics: Sequence[str]) -> EvaluationOut:
     """A run with its figures by group and its comparison. Expects dataset and baseline to be selected."""
     details = run.details
-    intervals = {
-        name: IntervalOut(low=entry["low"], high=entry["high"])
-        for name, entry in _measures(run, metrics).items()
-        if name != REPRODUCIBILITY
-    }
-    return EvaluationOut(
-        **dict(evaluation_row_out(run, metrics)),
+    return filled(
+        EvaluationOut,
+        evaluation_row_out(run, metrics),
         error=run.error or None,
         model_part=_model_part(run),
-        intervals=intervals,
-        details=EvaluationDetailsOut(**details.get("counts", {})),
-        comparison=_comparison(run),
-        by_check_type=details.get("by_check_type", {}),
-        by_document=details.get("by_document", {}),
-        by_item=details.get("by_item", {}),
+        intervals={name: run.metrics[name] for name in metrics if name in run.metrics and name != REPRODUCIBILITY},
+        details=details.get("counts", {}),
+        comparison=comparison_out(run) if "delta" in run.metrics else None,
         notices=details.get("notices", []),
+        **{name: details.get(name, {}) for name in ("by_check_type", "by_document", "by_item")},
     )
 
 
@@ -220,23 +176,8 @@ def _model_part(run: EvaluationRun) -> ModelPartOut | None:
     part, asked = run.details.get("model", {}), run.parameters.get("model_asked") or {}
     if not (part.get("answered") or part.get("left_open")):
         return None
-    used = run.details.get("usage", {})
-    return ModelPartOut(
-        provider=asked.get("provider"),
-        model=asked.get("model"),
-        answered=part.get("answered", 0),
-        left_open=part.get("left_open", {}),
-        tokens_in=used.get("tokens_in", 0),
-        tokens_out=used.get("tokens_out", 0),
-    )
-
-
-def _measures(run: EvaluationRun, names: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    return {name: run.metrics[name] for name in names if name in run.metrics}
-
-
-def _comparison(run: EvaluationRun) -> ComparisonOut | None:
-    return comparison_out(run) if "delta" in run.metrics else None
+    nothing = {"provider": None, "model": None, "answered": 0, "left_open": {}, "tokens_in": 0, "tokens_out": 0}
+    return ModelPartOut.model_validate({**nothing, **asked, **part, **run.details.get("usage", {})})
 
 
 def comparison_out(run: EvaluationRun) -> ComparisonOut:

@@ -121,10 +121,7 @@ class Command(HubCommand):
             lines = options["file"].read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{options['file']}: {error}") from error
-        dataset, imported = questions.import_retrieval_cases(
-            principal=principal, dataset=options["dataset"], lines=lines
-        )
-        facts = {"dataset": dataset.code, "created": imported.created, "replaced": imported.replaced}
+        facts = questions.import_retrieval_cases(principal=principal, dataset=options["dataset"], lines=lines)
         if options["json"]:
             self.print_json(facts)
         else:

@@ -51,11 +51,11 @@ def test_the_same_question_has_the_same_digest_whatever_its_answer() -> None:
 def test_a_line_that_is_no_case_is_named_with_its_reason(row: object, reason: str) -> None:
     cases, bad = read({"query": "認証", "relevant": ["a"]}, row)
     assert len(cases) == 1
-    assert bad[0].number == 2
+    assert bad[0].row == 2
     assert reason in bad[0].reason
 
 
 def test_broken_json_and_empty_lines() -> None:
     cases, bad = read_retrieval_cases(["", "{", "  "])
     assert cases == []
-    assert [line.number for line in bad] == [2]
+    assert [line.row for line in bad] == [2]

@@ -30,10 +30,10 @@ def import_cases() -> None:
 
 def test_two_sets_are_compared_on_the_same_questions() -> None:
     import_cases()
-    _dataset, again = questions.import_retrieval_cases(
+    again = questions.import_retrieval_cases(
         principal=ME, dataset="gold", lines=[json.dumps(CASES[0], ensure_ascii=False)]
     )
-    assert (again.created, again.replaced) == (0, 1)
+    assert again == {"dataset": "gold", "created": 0, "replaced": 1}
     build(make("fp32").name)
     run = comparisons.start_comparison(principal=ME, dataset="gold", candidate="fp32")
     assert (run.status, run.baseline.status) == ("queued", "queued")

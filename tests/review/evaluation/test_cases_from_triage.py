@@ -14,6 +14,7 @@ from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Conflict, NotFound
 from hub.evaluation.cases import review_case
+from hub.evaluation.datasets import save_case
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from review.evaluation import cases, datasets, execution, runs
 from review.models import Finding, Review
@@ -91,7 +92,7 @@ def test_a_version_that_is_not_there_is_told_and_nothing_is_decided_of_it(review
     gone = review_case(
         {"document_id": review.document_id_text, "version": 9, "rule_id": "style.*", "expected_verdict": "pass"}
     )
-    datasets.save_case(dataset, gone)
+    save_case(dataset, gone)
     run = runs.start_run(principal=ME, dataset="triage-set", rounds=1)
     assert run.details["notices"] == [{"code": "document_missing", "text": f"{review.document_id_text}#v9"}]
     assert case.input["version"] == 1

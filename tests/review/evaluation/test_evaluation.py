@@ -52,7 +52,7 @@ def test_an_import_is_previewed_and_repeated_changes_nothing(dataset) -> None:
     rows = imports.rows_of([CASES[0] | {"expected_verdict": "pass"}, {"path": "x"}, CASES[4]])
     preview = imports.preview_cases(principal=ME, dataset="gold", rows=rows)
     assert (preview.created, preview.replaced, preview.unchanged) == (0, 1, 1)
-    assert [(row.number, row.reason.split(":")[0]) for row in preview.bad] == [(2, "name what decides")]
+    assert [(row.row, row.reason.split(":")[0]) for row in preview.bad] == [(2, "name what decides")]
     assert preview.unknown_documents == ("無い文書.md",)
     with pytest.raises(InvalidInput, match="2: name what decides"):
         imports.import_cases(principal=ME, dataset="gold", rows=rows)

@@ -15,6 +15,7 @@ from knowledge.parsers import ParseLimits
 from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections
 from review.evaluation.gold_list import to_cases
+from review.evaluation.imports import rows_of
 from review.evaluation.matching import Defect, Said, answer
 from review.rules import run_rules
 from review.rules.base import RuleCrash
@@ -70,7 +71,7 @@ def verdict(case: dict) -> str:
 
 
 def test_the_rules_hold_on_documents_of_other_styles_and_formats() -> None:
-    judged = [(case, verdict(case)) for _number, case in to_cases(gold_rows())[0]]
+    judged = [(case.fields, verdict(case.fields)) for case in to_cases(rows_of(gold_rows()))[0]]
     wrong = [(case, got) for case, got in judged if got != case["expected_verdict"]]
     share = {
         expected: sum(case["expected_verdict"] == expected for case, _got in wrong)

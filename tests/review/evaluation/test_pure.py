@@ -12,7 +12,7 @@ from hub.core.errors import InvalidInput
 from hub.evaluation.cases import expand_identifiers, review_case
 from hub.evaluation.metrics import Judged, counts, measure
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, to_cases
-from review.evaluation.imports import rows_in
+from review.evaluation.imports import rows_in, rows_of
 from review.evaluation.matching import Defect, Said, answer, compare
 
 CASE = {"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item": "欠番", "expected_verdict": "pass"}
@@ -170,17 +170,17 @@ def test_required_sections_take_the_topics_in_file_order_and_low_confidence_keep
     design = [gold("A.md", "required_section", item) for item in ("目的/背景", "範囲", "システム構成")]
     design[1]["confidence"] = "low"
     plan = [gold("B.md", "required_section", item) for item in ("目的", "テスト範囲", "テストレベル/種別")]
-    cases, skipped = to_cases([*design, *plan])
-    assert [case["topic"] for _number, case in cases] == [
+    cases, skipped = to_cases(rows_of([*design, *plan]))
+    assert [case.fields["topic"] for case in cases] == [
         DESIGN_TOPICS[0], DESIGN_TOPICS[2], *TEST_PLAN_TOPICS[:3],
     ]  # fmt: skip
-    assert [(row.number, row.reason) for row in skipped] == [(2, "confidence is low")]
+    assert [(row.row, row.reason) for row in skipped] == [(2, "confidence is low")]
 
 
 @pytest.mark.parametrize("name", ["REQ_01", "NFR.1.2", "UC01", "要件-3", "機1-2", "REQ-POC-001"])
 def test_identifiers_of_other_schemes_are_read_from_a_readers_words(name) -> None:
-    ((_number, case),) = to_cases([gold("D1_設計.md", "traceability", f"{name} の定義")])[0]
-    assert case["identifiers"] == [name]
+    (case,) = to_cases(rows_of([gold("D1_設計.md", "traceability", f"{name} の定義")]))[0]
+    assert case.fields["identifiers"] == [name]
 
 
 def test_a_readers_words_name_rules_identifiers_spellings_and_other_documents() -> None:
@@ -191,7 +191,7 @@ def test_a_readers_words_name_rules_identifiers_spellings_and_other_documents() 
         gold("D1_設計.md", "style", "曖昧語「十分な」を要件に使わない"),
         gold("D1_設計.md", "structure", "段組みの統一"),
     ]
-    first, second, third, fourth, fifth = (case for _number, case in to_cases(rows)[0])
+    first, second, third, fourth, fifth = (case.fields for case in to_cases(rows_of(rows))[0])
     assert first["identifiers"] == ["NFR-001"]
     assert first["related_documents"] == ["D2_要件.md"]
     assert "traceability.numbering_gap" in second["rule_id"]
@@ -207,7 +207,7 @@ def test_rows_about_the_edition_ask_for_the_version_only_and_those_about_an_abbr
         gold("設計.md", "coverage", "版数の整合（表紙と変更履歴の最新）"),
         gold("設計.md", "terminology", "EOC の定義"),
     ]
-    edition, abbreviation = (review_case(case).input for _number, case in to_cases(rows)[0])
+    edition, abbreviation = (review_case(case.fields).input for case in to_cases(rows_of(rows))[0])
     day = Defect(rule_id="document.version_mismatch", data={"field": "date"})
     version = Defect(rule_id="document.version_mismatch", data={"field": "version"})
     unexplained = Defect(rule_id="terminology.undefined_abbreviation", data={"abbreviations": {"EOC": 1}})

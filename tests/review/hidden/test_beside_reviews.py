@@ -8,10 +8,10 @@ from django.urls import reverse
 from hub.access.models import AuditEvent
 from hub.access.principals import Classification, Role
 from hub.evaluation.cases import review_case
+from hub.evaluation.datasets import save_case
 from hub.evaluation.models import EvaluationRun
 from knowledge.documents.deletion import delete_document
 from review.evaluation import execution
-from review.evaluation.datasets import save_case
 from review.evaluation.runs import start_run
 from review.judging.model_session import Sitting
 from review.runs.work import Work
