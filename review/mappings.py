@@ -16,6 +16,7 @@ from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
+from hub.core.shapes import TextOrNone, filled
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
 from knowledge.guidelines.editions import article_not_found
 from knowledge.guidelines.queries import editions_in_force
@@ -49,7 +50,7 @@ class MappingOut(BaseModel):
     check_item: str
     check_item_name: str
     relation: str = Field(description="direct, indirect or derived")
-    rationale: str | None = None
+    rationale: TextOrNone = None
     suspect: bool = Field(description="the article changed since, and no curator has looked at the check item yet")
     suspect_reasons: list[str] = []
 
@@ -63,8 +64,8 @@ class SuspectOut(BaseModel):
     reason: str
     created_at: datetime
     cleared_at: datetime | None
-    cleared_by: str | None
-    cleared_reason: str | None
+    cleared_by: TextOrNone
+    cleared_reason: TextOrNone
 
 
 class SuspectResultOut(BaseModel):
@@ -84,14 +85,15 @@ class SuspectsOut(BaseModel):
 def mapping_out(view: MappingView, *, with_rationale: bool = True) -> MappingOut:
     """A mapping as every door gives it."""
     mapping, article = view.mapping, view.article
-    return MappingOut(
+    return filled(
+        MappingOut,
+        mapping,
         article=mapping.article_code,
         article_title=article.title if article else None,
         guideline=article.edition.guideline.code if article else None,
         check_item=mapping.check_item.code,
         check_item_name=view.item_name,
-        relation=mapping.relation,
-        rationale=mapping.rationale or None if with_rationale else None,
+        rationale=mapping.rationale if with_rationale else None,
         suspect=bool(view.suspects),
         suspect_reasons=[mark.reason for mark in view.suspects],
     )
@@ -99,17 +101,14 @@ def mapping_out(view: MappingView, *, with_rationale: bool = True) -> MappingOut
 
 def suspect_out(mark: SuspectMark) -> SuspectOut:
     """Expects check_item and edition__guideline to be selected."""
-    return SuspectOut(
+    return filled(
+        SuspectOut,
+        mark,
         suspect_id=mark.pk,
         check_item=mark.check_item.code,
         article=mark.article_code,
         guideline=mark.edition.guideline.code,
         edition=mark.edition.number,
-        reason=mark.reason,
-        created_at=mark.created_at,
-        cleared_at=mark.cleared_at,
-        cleared_by=mark.cleared_by or None,
-        cleared_reason=mark.cleared_reason or None,
     )
 
 

@@ -16,6 +16,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.versions import draft_beside, publish, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
+from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
 from knowledge.models import Document, DocumentType
 from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
@@ -27,7 +28,7 @@ class WorkflowStepOut(BaseModel):
     title: str
     description: str
     expected_output: str = Field(description="what there is when the step is done")
-    page: str | None = Field(description="the page of the admin on which it is done")
+    page: TextOrNone = Field(description="the page of the admin on which it is done")
     done: bool = Field(description="you have ticked it off")
 
 
@@ -50,35 +51,25 @@ class ScenarioOut(ScenarioRowOut):
 def scenario_row_out(scenario: Scenario, done: Collection[str]) -> ScenarioRowOut:
     """Show a scenario with how far the caller is; expects its steps to be selected."""
     steps = list(scenario.steps.all())
-    return ScenarioRowOut(
+    return filled(
+        ScenarioRowOut,
+        scenario,
         id=scenario.code,
         version=scenario.number,
-        name=scenario.name,
         target_role=scenario.role,
-        description=scenario.description,
         applicable_doc_types=scenario.document_types,
         steps_total=len(steps),
         steps_done=sum(step.action in done for step in steps),
-        published_at=scenario.published_at,
     )
 
 
 def scenario_out(scenario: Scenario, done: Collection[str]) -> ScenarioOut:
     """Show a scenario with its steps, in the active language; expects them to be selected."""
-    steps = [_step_out(order, step, done) for order, step in enumerate(scenario.steps.all(), 1)]
-    return ScenarioOut(**dict(scenario_row_out(scenario, done)), workflow_steps=steps)
-
-
-def _step_out(order: int, step: ScenarioStep, done: Collection[str]) -> WorkflowStepOut:
-    return WorkflowStepOut(
-        order=order,
-        action=step.action,
-        title=step.title,
-        description=step.description,
-        expected_output=step.expected,
-        page=step.page or None,
-        done=step.action in done,
-    )
+    steps = [
+        filled(WorkflowStepOut, step, order=order, expected_output=step.expected, done=step.action in done)
+        for order, step in enumerate(scenario.steps.all(), 1)
+    ]
+    return filled(ScenarioOut, scenario_row_out(scenario, done), workflow_steps=steps)
 
 
 NOTHING_DONE: tuple[str, ...] = ()

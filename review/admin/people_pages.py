@@ -96,7 +96,7 @@ def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
         state = sign_off(
             principal=principal_of(request), review_id=review.public_id, comment=request.POST.get("comment", "")
         )
-        done = _("The review is signed off.") if state.is_signed else _("You have signed. One more person must sign.")
+        done = _("The review is signed off.") if state.signed else _("You have signed. One more person must sign.")
         messages.success(request, str(done))
     return _back(pk, "hub-sign-off")
 

@@ -36,7 +36,7 @@ from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import TriageChange, finding_history, triage_findings
 from review.triage.passages import render_passage, shown_around
-from review.triage.signing import show_sign_off, sign_off_state
+from review.triage.signing import sign_off_state
 
 MAX_ASSIGNEES = 200
 FILTERS = ("severity", "triage", "item", "assignee", "q")
@@ -81,8 +81,8 @@ def triage(request: HttpRequest, pk: int) -> HttpResponseBase:
         rows=rows,
         asked=asked,
         checks=_checks(facts),
-        sign_off=show_sign_off(state),
-        has_signed=any(one.signer_id == principal.user_id for one in state.signatures),
+        sign_off=state,
+        has_signed=any(one.signer_id == principal.user_id for one in review.signatures.all()),
         severities=SEVERITIES,
         states=Triage.choices,
         verdicts=dict(VERDICTS),
@@ -209,7 +209,7 @@ def save(request: HttpRequest, pk: int) -> JsonResponse:
             principal=principal_of(request), finding_ids=ids_of(review, asked), change=_change(asked)
         )
         shown = show_findings(principal_of(request), changed)
-        sign_off = show_sign_off(sign_off_state(principal_of(request), review.public_id))
+        sign_off = sign_off_state(principal_of(request), review.public_id)
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
     rows = [

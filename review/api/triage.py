@@ -21,7 +21,7 @@ from review.triage import carry_over, decisions, signing, verdicts
 from review.triage.comparing import compare_reviews, difference
 from review.triage.decisions import MAX_BULK, Answer, TriageChange, finding_history
 from review.triage.schemas import CarryOut, DiffOut, HistoryLineOut, SignOffOut, history_line_out
-from review.triage.signing import show_sign_off, sign_off_state
+from review.triage.signing import sign_off_state
 
 router = Router()
 
@@ -127,13 +127,13 @@ def decide_result(request: HubRequest, review_id: str, check_item_id: str, asked
 @router.get("/reviews/{review_id}/sign-off", response=SignOffOut)
 def get_sign_off(request: HubRequest, review_id: str) -> SignOffOut:
     """Who has signed, how many people must, and what has to be decided first."""
-    return show_sign_off(sign_off_state(request.principal, review_id))
+    return sign_off_state(request.principal, review_id)
 
 
 @router.post("/reviews/{review_id}/sign-off", response=SignOffOut)
 def sign_off(request: HubRequest, review_id: str, asked: SignOffIn) -> SignOffOut:
     """Sign a review. With enough signatures it is final; 409 `sign_off_blocked` tells what is to be decided first."""
-    return show_sign_off(signing.sign_off(principal=request.principal, review_id=review_id, comment=asked.comment))
+    return signing.sign_off(principal=request.principal, review_id=review_id, comment=asked.comment)
 
 
 class CarryIn(Schema):

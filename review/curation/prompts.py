@@ -18,6 +18,7 @@ from hub.access.second_person import require_second_person
 from hub.access.versions import publish, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
+from hub.core.shapes import filled
 from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider
 from knowledge.documents.documents import get_document
@@ -159,14 +160,5 @@ class PromptOut(BaseModel):
 
 def prompt_out(prompt: JudgePrompt) -> PromptOut:
     """A version of a prompt. Expects the author to be selected."""
-    return PromptOut(
-        kind=prompt.kind,
-        version=prompt.number,
-        status=prompt.status,
-        candidate=f"prompt:{prompt.kind}@{prompt.number}",
-        text=prompt.text,
-        note=prompt.note,
-        author=prompt.author.get_username() if prompt.author else None,
-        created_at=prompt.created_at,
-        published_at=prompt.published_at,
-    )
+    author = prompt.author.get_username() if prompt.author else None
+    return filled(PromptOut, prompt, version=prompt.number, candidate=prompt_candidate(prompt).name, author=author)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hub.access.principals import Principal
 from knowledge.embedding_sets.switching import switch_to
+from knowledge.models import EmbeddingSet
 from review.curation.master_versions import approve_checklist_version
 from review.curation.prompts import publish_prompt
-from review.evaluation.candidates import GUARD_PROMPT, GUARD_SET, find_candidate, find_prompt, split_name
-from review.masters.listing import get_checklist_version
+from review.evaluation.candidates import find_candidate
+from review.models import CheckListVersion, JudgePrompt
 
 
 def publish_candidate(*, principal: Principal, name: str) -> None:
@@ -15,13 +16,10 @@ def publish_candidate(*, principal: Principal, name: str) -> None:
 
     Raises what the service for it raises: Conflict with the flipped cases, when the gate refuses.
     """
-    candidate = find_candidate(principal, name)
-    if candidate.guard == GUARD_SET and candidate.embedding_set is not None:
-        switch_to(principal=principal, name=candidate.embedding_set.name)
-        return
-    code, number = split_name(name)
-    if candidate.guard == GUARD_PROMPT:
-        publish_prompt(principal=principal, prompt_id=find_prompt(code, number).pk)
-    else:
-        version = get_checklist_version(principal, code, number)
-        approve_checklist_version(principal=principal, version=version)
+    match find_candidate(principal, name).version:
+        case CheckListVersion() as version:
+            approve_checklist_version(principal=principal, version=version)
+        case JudgePrompt() as prompt:
+            publish_prompt(principal=principal, prompt_id=prompt.pk)
+        case EmbeddingSet() as chosen:
+            switch_to(principal=principal, name=chosen.name)

@@ -1,15 +1,16 @@
-"""What may be measured in the place of what is in force: a check list's version, a prompt, an embedding set.
+"""What may be measured in the place of what is in force, and what that comes to when a run is started.
 
-Every door names it alike: ``checklist:basic-design@5``, ``prompt:judge@3``, ``embedding_set:e5-large``. A set
-brings its way of cutting documents with it.
+A candidate is a check list's version, a prompt, or an embedding set with its way of cutting documents; every door names
+it alike: ``checklist:basic-design@5``, ``prompt:judge@3``, ``embedding_set:e5-large``. What a run measures is pinned: a
+resumed run measures the same, and an equal one need not be made.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -37,13 +38,14 @@ from review.masters.listing import get_checklist_version
 from review.models import CheckListVersion, JudgePrompt, MasterStatus
 
 GUARD_PROMPT, GUARD_SET = "prompt", "embedding_set"
+UNKNOWN_SHOWN = 20
 # PostgreSQL's largest integer has ten digits.
 MAX_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """What a run measures: what is in force, with these in its place.
+    """What a run measures: what is in force, with ``version`` in its place.
 
     ``guard`` is what datasets name to guard it; ``asks_model`` has a language model judge what rules leave open.
     """
@@ -51,56 +53,48 @@ class Candidate:
     name: str
     guard: str
     kind: str
-    checklists: Mapping[str, int] = field(default_factory=dict)
-    prompts: Mapping[str, int] = field(default_factory=dict)
-    embedding_set: EmbeddingSet | None = None
+    version: CheckListVersion | JudgePrompt | EmbeddingSet | None = None
     asks_model: bool = False
 
     def in_force(self) -> Candidate:
         """What the candidate is held against: the same measurement without it."""
-        return Candidate(name="", guard=self.guard, kind=self.kind, asks_model=self.asks_model)
+        return replace(self, name="", version=None)
 
 
 def checklist_candidate(version: CheckListVersion) -> Candidate:
     """A version of a check list."""
-    code = version.checklist.code
-    return Candidate(
-        name=f"{GUARD_CHECKLIST}{code}@{version.number}",
-        guard=f"{GUARD_CHECKLIST}{code}",
-        kind=REVIEW,
-        checklists={code: version.pk},
-    )
+    guard = f"{GUARD_CHECKLIST}{version.checklist.code}"
+    return Candidate(name=f"{guard}@{version.number}", guard=guard, kind=REVIEW, version=version)
 
 
 def prompt_candidate(prompt: JudgePrompt) -> Candidate:
-    """A version of a prompt; only a language model can tell what it is worth."""
-    return Candidate(
-        name=f"{GUARD_PROMPT}:{prompt.kind}@{prompt.number}",
-        guard=GUARD_PROMPT,
-        kind=REVIEW,
-        prompts={prompt.kind: prompt.number},
-        asks_model=True,
-    )
+    """A version of a prompt; only a language model can show what it is worth."""
+    name = f"{GUARD_PROMPT}:{prompt.kind}@{prompt.number}"
+    return Candidate(name=name, guard=GUARD_PROMPT, kind=REVIEW, version=prompt, asks_model=True)
 
 
 def set_candidate(embedding_set: EmbeddingSet) -> Candidate:
     """An embedding set with its chunk policy."""
-    return Candidate(
-        name=f"{GUARD_SET}:{embedding_set.name}", guard=GUARD_SET, kind=RETRIEVAL, embedding_set=embedding_set
-    )
+    name = f"{GUARD_SET}:{embedding_set.name}"
+    return Candidate(name=name, guard=GUARD_SET, kind=RETRIEVAL, version=embedding_set)
 
 
 def find_candidate(principal: Principal, name: str) -> Candidate:
     """Find what a name means. For curators of the hub. Raises InvalidInput for another form, NotFound."""
     principal.require_hub_curator()
     sort, separator, rest = name.partition(":")
-    if not separator or sort not in _FINDERS:
-        raise InvalidInput(
-            _("candidate: expected checklist:CODE@NUMBER, prompt:KIND@NUMBER or embedding_set:NAME, not {given!r}."),
-            field="candidate",
-            given=name[:80],
-        )
-    return _FINDERS[sort](principal, rest)
+    match sort + separator:
+        case "checklist:":
+            return checklist_candidate(get_checklist_version(principal, *_numbered(rest)))
+        case "prompt:":
+            return prompt_candidate(find_prompt(*_numbered(rest)))
+        case "embedding_set:":
+            return set_candidate(find_set(rest))
+    raise InvalidInput(
+        _("candidate: expected checklist:CODE@NUMBER, prompt:KIND@NUMBER or embedding_set:NAME, not {given!r}."),
+        field="candidate",
+        given=name[:80],
+    )
 
 
 def open_candidates(principal: Principal) -> list[Candidate]:
@@ -116,30 +110,12 @@ def open_candidates(principal: Principal) -> list[Candidate]:
     ]
 
 
-def _checklist(principal: Principal, rest: str) -> Candidate:
-    code, number = _numbered(rest)
-    return checklist_candidate(get_checklist_version(principal, code, number))
-
-
-def _prompt(_principal: Principal, rest: str) -> Candidate:
-    return prompt_candidate(find_prompt(*_numbered(rest)))
-
-
-def _set(_principal: Principal, rest: str) -> Candidate:
-    return set_candidate(find_set(rest))
-
-
 def find_prompt(kind: str, number: int) -> JudgePrompt:
     """A version of a prompt. Raises NotFound."""
     found = JudgePrompt.objects.filter(kind=kind, number=number).first()
     if found is None:
         raise NotFound(_('There is no prompt "{given}".'), given=f"{kind}@{number}")
     return found
-
-
-def split_name(name: str) -> tuple[str, int]:
-    """The code and number in the name of a check list's version or of a prompt. Raises InvalidInput."""
-    return _numbered(name.partition(":")[2])
 
 
 def _numbered(rest: str) -> tuple[str, int]:
@@ -153,17 +129,6 @@ def _numbered(rest: str) -> tuple[str, int]:
     return code, int(number)
 
 
-_FINDERS: Mapping[str, Callable[[Principal, str], Candidate]] = {
-    GUARD_CHECKLIST.rstrip(":"): _checklist,
-    GUARD_PROMPT: _prompt,
-    GUARD_SET: _set,
-}
-
-
-UNKNOWN_SHOWN = 20
-Notices = list[dict[str, str]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
     """What is measured. ``digest`` is the same for the same things, measured on the same cases."""
@@ -171,7 +136,7 @@ class Pins:
     subject: str
     parameters: Mapping[str, Any]
     digest: str
-    notices: Notices = field(default_factory=list)
+    notices: list[dict[str, str]] = field(default_factory=list)
 
 
 def pins_of(principal: Principal, dataset: EvaluationDataset, candidate: Candidate, *, rounds: int) -> Pins:
@@ -199,10 +164,14 @@ def _review_pins(
     candidate: Candidate,
     rounds: int,
 ) -> Pins:
-    checklists = versions_in_force() | dict(candidate.checklists)
+    checklists, prompts, labels = versions_in_force(), numbers_in_force(), []
+    if isinstance(candidate.version, CheckListVersion):
+        checklists |= {candidate.version.checklist.code: candidate.version.pk}
+    elif isinstance(candidate.version, JudgePrompt):
+        prompts |= {candidate.version.kind: candidate.version.number}
+        labels = [f"{candidate.version.kind} v{candidate.version.number}"]
     named = CheckListVersion.objects.filter(pk__in=checklists.values()).select_related("checklist")
-    labels = sorted(f"{version.checklist.code} v{version.number}" for version in named)
-    labels += [f"{kind} v{number}" for kind, number in candidate.prompts.items()]
+    labels = sorted(f"{version.checklist.code} v{version.number}" for version in named) + labels
     documents, missing = _pinned_documents(principal, [case.input for case in cases])
     if not documents:
         hidden = hidden_names(principal, missing)
@@ -212,7 +181,7 @@ def _review_pins(
             dataset=dataset.code,
             missing=", ".join([name for name in missing if name not in hidden][:UNKNOWN_SHOWN]) or "-",
         )
-    prompts = numbers_in_force() | dict(candidate.prompts)
+
     parameters: dict[str, Any] = {
         "checklists": checklists,
         "documents": documents,
@@ -251,7 +220,7 @@ def _around() -> list[list[int]]:
 
 
 def _retrieval_pins(principal: Principal, cases: Sequence[EvaluationCase], candidate: Candidate) -> Pins:
-    measured = candidate.embedding_set or active_embedding_set()
+    measured = candidate.version if isinstance(candidate.version, EmbeddingSet) else active_embedding_set()
     asked = [
         {"document": answer["document"], "collection": case.input.get("collection", "")}
         for case in cases

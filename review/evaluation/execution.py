@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -126,8 +125,6 @@ def _flip_row(flip: Flip, cases: Mapping[str, EvaluationCase]) -> dict[str, Any]
     }
 
 
-logger = logging.getLogger(__name__)
-
 Scores = Mapping[str, Mapping[str, Any]]
 
 
@@ -153,15 +150,8 @@ def _judge(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase]) ->
         if model is not None:
             run.details["usage"] = usage_of(model.budget)
         store_scores(run, lease, scores, done / len(groups))
-    _check_contents(run)
-
-
-def _check_contents(run: EvaluationRun) -> None:
-    """Raise RunFailed when a pinned draft was edited since the run was asked for: it measured something else."""
-    pinned = run.parameters
-    if "contents" not in pinned:
-        return
-    if pinned["contents"] != digest_of_contents(list(pinned["checklists"].values()), pinned["prompts"]):
+    measured = run.parameters
+    if measured["contents"] != digest_of_contents(list(measured["checklists"].values()), measured["prompts"]):
         raise RunFailed("a draft that the run measures was edited in the meantime; start another run")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from hub.core.shapes import TextOrNone, filled
 from hub.evaluation.metrics import MEASURES
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from review.evaluation.schemas import ComparisonOut, comparison_out
@@ -110,7 +111,7 @@ class MeasureOut(BaseModel):
 class GuardOut(BaseModel):
     dataset: str
     standing: str = Field(description="better, same, worse, unknown, pending or not_measured")
-    reason: str | None = Field(description="why nothing is known, and what to do")
+    reason: TextOrNone = Field(description="why nothing is known, and what to do")
     evaluation_id: str | None
     progress: int
     measures: dict[str, MeasureOut]
@@ -126,29 +127,21 @@ class GateOut(BaseModel):
 
 def gate_out(report: GateReport) -> GateOut:
     """A candidate on each dataset that guards it; cases only of datasets that the caller reads."""
-    return GateOut(
-        candidate=report.candidate,
-        mode=report.mode,
-        may_be_published=report.may_be_published,
-        guards=[_guard_out(report, one) for one in report.comparisons],
-    )
+    return filled(GateOut, report, guards=[_guard_out(report, one) for one in report.comparisons])
 
 
 def _guard_out(report: GateReport, one: Comparison) -> GuardOut:
     run = one.run
     metrics: dict[str, Any] = run.metrics if run else {}
-    return GuardOut(
+    comparison = None
+    if run and "delta" in metrics:
+        comparison = comparison_out(run).model_copy(update={"flips": report.flips_of(one)})
+    return filled(
+        GuardOut,
+        one,
         dataset=one.dataset.code,
-        standing=one.standing.value,
-        reason=one.reason or None,
         evaluation_id=run.public_id if run else None,
         progress=run.progress if run else 0,
-        measures={name: MeasureOut(**metrics[name]) for name in MEASURED if name in metrics},
-        comparison=_gate_comparison(report, one) if "delta" in metrics else None,
+        measures={name: metrics[name] for name in MEASURED if name in metrics},
+        comparison=comparison,
     )
-
-
-def _gate_comparison(report: GateReport, one: Comparison) -> ComparisonOut | None:
-    if one.run is None:
-        return None
-    return comparison_out(one.run).model_copy(update={"flips": report.flips_of(one)})

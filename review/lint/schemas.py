@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language, shown
+from hub.core.shapes import filled
 from knowledge.text.structure import line_range, section_at
 from review.types import LintFinding, LintResult, RuleFacts, Span
 
@@ -83,13 +84,17 @@ def lint_out(result: LintResult) -> LintOut:
 
 
 def rules_out(found: tuple[RuleFacts, ...]) -> RulesOut:
-    return RulesOut(rules=[_rule_out(facts) for facts in found], total=len(found))
+    rules = [
+        filled(RuleOut, facts, applies_to="text" if facts.is_text_rule else "document", defaults=dict(facts.defaults))
+        for facts in found
+    ]
+    return RulesOut(rules=rules, total=len(found))
 
 
 def _finding_out(finding: LintFinding, result: LintResult) -> LintFindingOut:
-    return LintFindingOut(
-        rule_id=finding.rule_id,
-        severity=finding.severity.value,
+    return filled(
+        LintFindingOut,
+        finding,
         message=shown(finding.message),
         location=_location(finding.spans[0], result) if finding.spans else None,
         evidence=[_evidence(span, result.text) for span in finding.spans],
@@ -125,16 +130,3 @@ def _suggestion(finding: LintFinding, text: str) -> LintSuggestionOut | None:
     if finding.advice is not None:
         return LintSuggestionOut(content=shown(finding.advice), replacement=None)
     return None
-
-
-def _rule_out(facts: RuleFacts) -> RuleOut:
-    return RuleOut(
-        id=facts.id,
-        title=NameOut(ja=facts.title.ja, en=facts.title.en),
-        looks_at=NameOut(ja=facts.looks_at.ja, en=facts.looks_at.en),
-        applies_to="text" if facts.is_text_rule else "document",
-        by_default=facts.by_default,
-        tags=list(facts.tags),
-        defaults=dict(facts.defaults),
-        aliases=list(facts.aliases),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -64,112 +64,106 @@ def lint_master(items: Sequence[ItemContent]) -> tuple[Remark, ...]:
     return tuple(remark for at, item in enumerate(items) for remark in lint_item(item, items[:at]))
 
 
-def _remark(item: ItemContent, code: str, field: str, weight: Weight, ja: str, en: str) -> Remark:
-    return Remark(item=item.code, code=code, field=field, weight=weight, message=Text(ja=ja, en=en))
+ERROR, WARNING = Weight.ERROR, Weight.WARNING
+_REMARKS: Mapping[str, tuple[Weight, str, str]] = {
+    "empty_text": (WARNING, "記入されていません。", "It is empty."),
+    "ambiguous": (
+        WARNING,
+        "「{word}」は読む人によって判定が変わります。満たす条件を書きます。",
+        "“{word}” can be read in several ways: state the condition to be met.",
+    ),
+    "no_guideline": (WARNING, "根拠となるガイドラインがありません。", "It names no guideline."),
+    "untestable": (
+        ERROR,
+        "規則も必須要素・パターン・用語も指示文もなく、判定できません。",
+        "It has no rules, elements, patterns, terms or prompt: nothing can decide it.",
+    ),
+    "incomplete_prompt": (
+        WARNING,
+        "言語モデル用の指示文には判定基準と回答形式も必要です。",
+        "A prompt needs a rubric and an expected format.",
+    ),
+    "unknown_rule": (ERROR, "規則「{rule}」は登録されていません。", "There is no rule “{rule}”."),
+    "unknown_param": (
+        ERROR,
+        "規則「{rule}」にパラメータ {names} はありません（あるもの: {known_ja}）。",
+        "The rule “{rule}” has no parameter {names} (known: {known_en}).",
+    ),
+    "bad_pattern": (ERROR, "{pattern}: {ja}", "{pattern}: {en}"),
+    "unreachable_pattern": (
+        ERROR,
+        "{pattern}: 行ごとに調べるため、改行を含むパターンは一致しません。",
+        "{pattern}: text is searched line by line, a pattern with a line break never matches.",
+    ),
+    "contradicting_pattern": (
+        ERROR,
+        "{pattern}: 必須と禁止の両方に指定されています。",
+        "{pattern}: it is both required and forbidden.",
+    ),
+    "contradicting_term": (
+        ERROR,
+        "「{word}」は使う語と避ける語の両方にあります。",
+        "“{word}” is both the word to use and a word to avoid.",
+    ),
+    "overlapping": (
+        WARNING,
+        "{other} も同じ規則を使うため、同じ指摘が二重に出ます: {rules}",
+        "{other} uses the same rules, so the same defects are told twice: {rules}",
+    ),
+    "same_name": (WARNING, "{other} と同じ名称です。", "{other} has the same name."),
+}
+
+
+def _remark(item: ItemContent, kind: str, field: str, **values: str) -> Remark:
+    weight, ja, en = _REMARKS[kind]
+    message = Text(ja=ja.format(**values), en=en.format(**values))
+    code = "overlapping" if kind == "same_name" else kind
+    return Remark(item=item.code, code=code, field=field, weight=weight, message=message)
 
 
 def _texts(item: ItemContent) -> Iterator[Remark]:
     for field in ("name_ja", "name_en", "description_ja"):
         if not getattr(item, field).strip():
-            weight = Weight.ERROR if field == "name_ja" else Weight.WARNING
-            yield _remark(item, "empty_text", field, weight, "記入されていません。", "It is empty.")
-    vague = _VAGUE.search(_QUOTED.sub("", item.description_ja))
-    if vague:
-        yield _remark(
-            item,
-            "ambiguous",
-            "description_ja",
-            Weight.WARNING,
-            f"「{vague[0]}」は読む人によって判定が変わります。満たす条件を書きます。",
-            f"“{vague[0]}” can be read in several ways: state the condition to be met.",
-        )
+            remark = _remark(item, "empty_text", field)
+            yield replace(remark, weight=ERROR) if field == "name_ja" else remark
+    if vague := _VAGUE.search(_QUOTED.sub("", item.description_ja)):
+        yield _remark(item, "ambiguous", "description_ja", word=vague[0])
     if not item.guideline_reference.strip():
-        yield _remark(
-            item,
-            "no_guideline",
-            "guideline_reference",
-            Weight.WARNING,
-            "根拠となるガイドラインがありません。",
-            "It names no guideline.",
-        )
+        yield _remark(item, "no_guideline", "guideline_reference")
 
 
 def _judging(item: ItemContent) -> Iterator[Remark]:
     prompt = str(item.criteria.get("prompt") or "").strip()
     if not rules_of(item.criteria) and not prompt:
-        yield _remark(
-            item,
-            "untestable",
-            "criteria.rules",
-            Weight.ERROR,
-            "規則も必須要素・パターン・用語も指示文もなく、判定できません。",
-            "It has no rules, elements, patterns, terms or prompt: nothing can decide it.",
-        )
+        yield _remark(item, "untestable", "criteria.rules")
     for field in ("rubric", "expected_format"):
         if prompt and not item.criteria.get(field):
-            yield _remark(
-                item,
-                "incomplete_prompt",
-                f"criteria.{field}",
-                Weight.WARNING,
-                "言語モデル用の指示文には判定基準と回答形式も必要です。",
-                "A prompt needs a rubric and an expected format.",
-            )
+            yield _remark(item, "incomplete_prompt", f"criteria.{field}")
 
 
 def _rules(item: ItemContent) -> Iterator[Remark]:
     for entry in item.criteria.get("rules") or ():
         rule_id = str(entry.get("rule_id", ""))
         try:
-            known = get_rule(rule_id)
+            known = get_rule(rule_id).defaults
         except UnknownRuleError:
-            yield _remark(
-                item,
-                "unknown_rule",
-                "criteria.rules",
-                Weight.ERROR,
-                f"規則「{rule_id}」は登録されていません。",
-                f"There is no rule “{rule_id}”.",
-            )
+            yield _remark(item, "unknown_rule", "criteria.rules", rule=rule_id)
             continue
-        if unknown := sorted(set(entry.get("params") or {}) - set(known.defaults) - COMMON_PARAMS):
-            names = ", ".join(unknown)
-            yield _remark(
-                item,
-                "unknown_param",
-                "criteria.rules",
-                Weight.ERROR,
-                f"規則「{rule_id}」にパラメータ {names} はありません"
-                f"（あるもの: {', '.join(known.defaults) or 'なし'}）。",
-                f"The rule “{rule_id}” has no parameter {names} (known: {', '.join(known.defaults) or 'none'}).",
-            )
+        if unknown := sorted(set(entry.get("params") or {}) - set(known) - COMMON_PARAMS):
+            names, listed = ", ".join(unknown), ", ".join(known)
+            described = {"known_ja": listed or "なし", "known_en": listed or "none"}
+            yield _remark(item, "unknown_param", "criteria.rules", rule=rule_id, names=names, **described)
 
 
 def _patterns(item: ItemContent) -> Iterator[Remark]:
     seen: dict[str, str] = {}
     for field, pattern, wanted in _all_patterns(item.criteria):
         if problem := pattern_problem(pattern):
-            yield _remark(
-                item, "bad_pattern", field, Weight.ERROR, f"{pattern}: {problem.ja}", f"{pattern}: {problem.en}"
-            )
+            yield _remark(item, "bad_pattern", field, pattern=pattern, ja=problem.ja, en=problem.en)
         elif "\\n" in pattern or "\n" in pattern:
-            yield _remark(
-                item,
-                "unreachable_pattern",
-                field,
-                Weight.ERROR,
-                f"{pattern}: 行ごとに調べるため、改行を含むパターンは一致しません。",
-                f"{pattern}: text is searched line by line, a pattern with a line break never matches.",
-            )
+            yield _remark(item, "unreachable_pattern", field, pattern=pattern)
         elif seen.get(pattern, wanted) != wanted:
-            yield _remark(
-                item,
-                "contradicting_pattern",
-                field,
-                Weight.ERROR,
-                f"{pattern}: 必須と禁止の両方に指定されています。",
-                f"{pattern}: it is both required and forbidden.",
-            )
+            yield _remark(item, "contradicting_pattern", field, pattern=pattern)
         seen.setdefault(pattern, wanted)
 
 
@@ -193,14 +187,7 @@ def _all_patterns(criteria: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]
 def _terms(item: ItemContent) -> Iterator[Remark]:
     for entry in item.criteria.get("terms") or ():
         if entry["use"] in entry["avoid"]:
-            yield _remark(
-                item,
-                "contradicting_term",
-                "criteria.terms",
-                Weight.ERROR,
-                f"「{entry['use']}」は使う語と避ける語の両方にあります。",
-                f"“{entry['use']}” is both the word to use and a word to avoid.",
-            )
+            yield _remark(item, "contradicting_term", "criteria.terms", word=entry["use"])
 
 
 def _overlaps(item: ItemContent, others: Sequence[ItemContent]) -> Iterator[Remark]:
@@ -210,23 +197,9 @@ def _overlaps(item: ItemContent, others: Sequence[ItemContent]) -> Iterator[Rema
             continue
         shared = [own[each] for entry in rules_of(other.criteria) if (each := _signature(entry)) in own]
         if shared:
-            yield _remark(
-                item,
-                "overlapping",
-                "criteria.rules",
-                Weight.WARNING,
-                f"{other.code} も同じ規則を使うため、同じ指摘が二重に出ます: {', '.join(shared)}",
-                f"{other.code} uses the same rules, so the same defects are told twice: {', '.join(shared)}",
-            )
+            yield _remark(item, "overlapping", "criteria.rules", other=other.code, rules=", ".join(shared))
         elif item.name_ja and other.name_ja == item.name_ja:
-            yield _remark(
-                item,
-                "overlapping",
-                "name_ja",
-                Weight.WARNING,
-                f"{other.code} と同じ名称です。",
-                f"{other.code} has the same name.",
-            )
+            yield _remark(item, "same_name", "name_ja", other=other.code)
 
 
 def _signature(entry: Mapping[str, Any]) -> tuple[str, str]:

@@ -9,11 +9,14 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language, shown
+from hub.core.shapes import TextOrNone, filled
 from knowledge.types.notices import Notice
 from review.masters.content import ItemChange
 from review.masters.lint import Remark
 from review.masters.table import MasterImport
 from review.models import CheckItemVersion, CheckList, CheckListVersion
+
+PEOPLE = ("author", "approved_by")
 
 
 class ChecklistOut(BaseModel):
@@ -83,8 +86,8 @@ class RemarkOut(BaseModel):
     weight: str
     message: str
     decided_by: str = Field(description="rules, or llm for a remark of a language model")
-    model: str | None = Field(description="the language model that made the remark")
-    rewording: str | None = Field(description="what a language model would write instead")
+    model: TextOrNone = Field(description="the language model that made the remark")
+    rewording: TextOrNone = Field(description="what a language model would write instead")
 
 
 class LintOut(BaseModel):
@@ -104,61 +107,22 @@ class CheckItemOut(BaseModel):
     check_type: str
     strategy: str
     document_types: list[str]
-    guideline_reference: str | None
+    guideline_reference: TextOrNone
     priority: str
     criteria: dict[str, Any]
 
 
 def checklist_out(checklist: CheckList) -> ChecklistOut:
-    return ChecklistOut(
-        code=checklist.code,
-        name=in_language(checklist.name_ja, checklist.name_en),
-        document_types=checklist.document_types,
-        ontology_domain=checklist.ontology_domain,
-    )
+    return filled(ChecklistOut, checklist, name=str(checklist))
 
 
 def checklist_version_out(version: CheckListVersion, *, code: str) -> ChecklistVersionOut:
-    return ChecklistVersionOut(
-        code=code,
-        version=version.number,
-        status=version.status,
-        reason=version.reason,
-        author=version.author.get_username() if version.author else None,
-        approved_by=version.approved_by.get_username() if version.approved_by else None,
-        effective_from=version.effective_from,
-        effective_to=version.effective_to,
-        created_at=version.created_at,
-        approved_at=version.approved_at,
-        retired_at=version.retired_at,
-    )
+    people = {name: person.get_username() if (person := getattr(version, name)) else None for name in PEOPLE}
+    return filled(ChecklistVersionOut, version, code=code, version=version.number, **people)
 
 
 def changes_out(changes: Iterable[ItemChange]) -> list[ItemChangeOut]:
-    return [
-        ItemChangeOut(
-            check_item_id=change.code,
-            name=change.name,
-            kind=change.kind,
-            old_position=change.old_position,
-            new_position=change.new_position,
-            fields=[FieldChangeOut(field=each.field, old=each.old, new=each.new) for each in change.fields],
-        )
-        for change in changes
-    ]
-
-
-def remark_out(remark: Remark) -> RemarkOut:
-    return RemarkOut(
-        check_item_id=remark.item,
-        code=remark.code,
-        field=remark.field,
-        weight=remark.weight,
-        message=shown(remark.message),
-        decided_by=remark.decided_by,
-        model=remark.model or None,
-        rewording=remark.rewording or None,
-    )
+    return [filled(ItemChangeOut, change, check_item_id=change.code) for change in changes]
 
 
 def lint_out(code: str, version: int, remarks: Sequence[Remark], notices: Sequence[Notice]) -> LintOut:
@@ -166,34 +130,31 @@ def lint_out(code: str, version: int, remarks: Sequence[Remark], notices: Sequen
     return LintOut(
         code=code,
         version=version,
-        remarks=[remark_out(each) for each in remarks],
+        remarks=[filled(RemarkOut, each, check_item_id=each.item, message=shown(each.message)) for each in remarks],
         notices=[{"code": each.code, "text": shown(each)} for each in notices],
     )
 
 
 def check_item_out(checklist: CheckList, item: CheckItemVersion) -> CheckItemOut:
-    return CheckItemOut(
+    return filled(
+        CheckItemOut,
+        item,
         check_item_id=item.item.code,
         version=item.number,
         checklist=checklist.code,
         category=item.category or item.item.category,
-        name=in_language(item.name_ja, item.name_en),
         description=in_language(item.description_ja, item.description_en),
-        check_type=item.check_type,
-        strategy=item.strategy,
         document_types=checklist.document_types,
-        guideline_reference=item.guideline_reference or None,
-        priority=item.priority,
-        criteria=item.criteria,
     )
 
 
 def import_out(preview: MasterImport) -> MasterImportOut:
-    return MasterImportOut(
+    return filled(
+        MasterImportOut,
+        preview,
         code=preview.checklist.code,
         base=preview.base.number if preview.base else None,
         newer_version=preview.newer,
         items=len(preview.items),
         changes=changes_out(preview.changes),
-        problems=[RowProblemOut(row=each.row, column=each.column, message=each.message) for each in preview.problems],
     )

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
-from review.models import CheckResult, Finding, FindingAnswer, ModelSuggestion, Suggestion
+from hub.core.shapes import TextOrNone, filled
+from review.models import CheckResult, Finding, ModelSuggestion, Suggestion
 from review.types import JUDGED_BY_MODEL, JudgedBy
 
 
@@ -63,13 +64,13 @@ class FindingOut(BaseModel):
     evidence: list[EvidenceOut]
     searched: list[str] = Field(description="what was looked through for something that is missing")
     data: dict[str, Any]
-    related_guideline: str | None
+    related_guideline: TextOrNone
     confidence: float | None
-    confidence_basis: str | None
+    confidence_basis: TextOrNone
     judged_by: str = Field(description="rules, hub_model, or callers_model: the own model of who asked for the review")
     triage: str
-    triage_reason: str | None
-    triaged_by: str | None
+    triage_reason: TextOrNone
+    triaged_by: TextOrNone
     triaged_at: datetime | None
     expires_at: datetime | None = Field(description="when a waiver ends and the finding is open again")
     assignee: str | None
@@ -84,7 +85,7 @@ class SuggestionOut(BaseModel):
     content: str
     rationale: str
     confidence: float | None
-    example: str | None
+    example: TextOrNone
     references: list[str]
     made_by: str = Field(
         "rules",
@@ -98,31 +99,18 @@ class SuggestionOut(BaseModel):
 def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evidence: bool = True) -> FindingOut:
     """Expects the suggestion, answer and assignee to be selected with the finding."""
     judged_by = result.was_judged_by if finding.rule_id == JUDGED_BY_MODEL else JudgedBy.RULES
-    return FindingOut(
+    return filled(
+        FindingOut,
+        finding,
         id=finding.public_id,
         number=number,
-        fingerprint=finding.fingerprint,
-        rule_id=finding.rule_id,
         check_item_id=result.item_version.item.code,
-        severity=finding.severity,
-        message=finding.message,
-        location=LocationOut(**finding.location),
-        evidence=[EvidenceOut(**item) for item in finding.evidence] if with_evidence else [],
-        searched=finding.searched,
-        data=finding.data,
-        related_guideline=finding.related_guideline or None,
-        confidence=finding.confidence,
-        confidence_basis=_basis(finding, judged_by) or None,
+        evidence=finding.evidence if with_evidence else [],
+        confidence_basis=_basis(finding, judged_by),
         judged_by=judged_by.value,
-        triage=finding.triage,
-        triage_reason=finding.triage_reason or None,
-        triaged_by=finding.triaged_by or None,
-        triaged_at=finding.triaged_at,
-        expires_at=finding.expires_at,
         assignee=finding.assignee.get_username() if finding.assignee else None,
-        answer=_answer_out(getattr(finding, "answer", None)),
-        carried=CarriedOut(**finding.carried) if finding.carried else None,
-        revision=finding.revision,
+        answer=getattr(finding, "answer", None),
+        carried=finding.carried or None,
     )
 
 
@@ -133,12 +121,6 @@ def _basis(finding: Finding, judged_by: JudgedBy) -> str:
         return basis
     own = _("by the own language model of who asked for the review")
     return f"{basis}; {own}" if basis else own
-
-
-def _answer_out(answer: FindingAnswer | None) -> AnswerOut | None:
-    if answer is None:
-        return None
-    return AnswerOut(plan=answer.plan, text=answer.text, answered_by=answer.answered_by, answered_on=answer.answered_on)
 
 
 def suggestion_label(suggestion: SuggestionOut) -> str:
@@ -155,20 +137,34 @@ def suggestions_out(result: CheckResult, finding: Finding, *, with_evidence: boo
     own: Suggestion | None = getattr(finding, "suggestion", None)
     model: ModelSuggestion | None = getattr(finding, "model_suggestion", None)
     shown = [_suggestion_out(own, result)] if own else []
-    return [*shown, _model_suggestion_out(model, with_evidence=with_evidence)] if model else shown
+    if model:
+        made_by = _made_by(is_callers=model.is_by_callers_model)
+        evidence = model.evidence if with_evidence else []
+        shown.append(
+            filled(
+                SuggestionOut,
+                model,
+                id=model.public_id,
+                finding_id=finding.public_id,
+                confidence=None,
+                references=[],
+                made_by=made_by,
+                evidence=evidence,
+            )
+        )
+    return shown
 
 
 def _suggestion_out(suggestion: Suggestion, result: CheckResult) -> SuggestionOut:
     """In the active language. What came with a model's judgement is the model's."""
     by_model = suggestion.finding.rule_id == JUDGED_BY_MODEL
-    return SuggestionOut(
+    return filled(
+        SuggestionOut,
+        suggestion,
         id=suggestion.public_id,
         finding_id=suggestion.finding.public_id,
         content=in_language(suggestion.content_ja, suggestion.content_en),
         rationale=in_language(suggestion.rationale_ja, suggestion.rationale_en),
-        confidence=suggestion.confidence,
-        example=suggestion.example or None,
-        references=suggestion.references,
         made_by=_made_by(is_callers=result.was_judged_by is JudgedBy.CALLERS_MODEL) if by_model else "rules",
         model=result.judgement.get("model") if by_model else None,
     )
@@ -176,18 +172,3 @@ def _suggestion_out(suggestion: Suggestion, result: CheckResult) -> SuggestionOu
 
 def _made_by(*, is_callers: bool) -> str:
     return JudgedBy.CALLERS_MODEL.value if is_callers else "model"
-
-
-def _model_suggestion_out(suggestion: ModelSuggestion, *, with_evidence: bool) -> SuggestionOut:
-    return SuggestionOut(
-        id=suggestion.public_id,
-        finding_id=suggestion.finding.public_id,
-        content=suggestion.content,
-        rationale=suggestion.rationale,
-        confidence=None,
-        example=suggestion.example or None,
-        references=[],
-        made_by=_made_by(is_callers=suggestion.is_by_callers_model),
-        model=suggestion.model,
-        evidence=[EvidenceOut(**one) for one in suggestion.evidence] if with_evidence else [],
-    )

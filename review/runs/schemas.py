@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
+from hub.core.shapes import TextOrNone, filled
 from knowledge.types.notices import Notice
-from review.models import CheckResult, Finding, Review, Signature
+from review.models import CheckResult, Finding, ResultDecision, Review, Signature
 from review.runs.finding_schemas import FindingOut, SuggestionOut, finding_out, suggestions_out
 from review.types import JudgedBy, Verdict
 
@@ -77,8 +78,8 @@ class ResultOut(BaseModel):
     evidence: ResultEvidenceOut
     notices: list[dict[str, Any]]
     execution_time_ms: int
-    original_verdict: str | None = Field(description="what the run said, when people changed the verdict")
-    original_method: str | None
+    original_verdict: TextOrNone = Field(description="what the run said, when people changed the verdict")
+    original_method: TextOrNone
     decision: DecisionOut | None
     revision: int
     judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
@@ -89,7 +90,7 @@ class ResultOut(BaseModel):
 
 class SignatureOut(BaseModel):
     name: str
-    comment: str | None
+    comment: TextOrNone
     signed_at: datetime
 
 
@@ -127,9 +128,9 @@ class ReviewOut(BaseModel):
     version: int
     checklist: ChecklistRef
     status: str
-    status_reason: str | None
+    status_reason: TextOrNone
     waiting_for: WaitingOut | None = Field(description="the document, while it is still being read")
-    verdict: str | None
+    verdict: TextOrNone
     progress: int
     results: list[ResultOut]
     findings: list[FindingOut]
@@ -161,7 +162,7 @@ class ReviewRowOut(BaseModel):
     version: int
     checklist: ChecklistRef
     status: str
-    verdict: str | None
+    verdict: TextOrNone
     progress: int
     created_at: datetime
     finished_at: datetime | None
@@ -169,24 +170,18 @@ class ReviewRowOut(BaseModel):
 
 def review_row_out(review: Review) -> ReviewRowOut:
     """Expects checklist_version__checklist to be selected."""
-    return ReviewRowOut(
-        review_id=review.public_id,
-        document_id=review.document_id_text,
-        version=review.version_number,
-        checklist=_checklist_ref(review),
-        status=review.status,
-        verdict=review.verdict or None,
-        progress=review.progress,
-        created_at=review.created_at,
-        finished_at=review.finished_at,
-    )
+    return filled(ReviewRowOut, review, **_named(review))
 
 
-def _waiting_for(review: Review) -> WaitingOut | None:
-    version = review.awaited_version
-    if version is None:
-        return None
-    return WaitingOut(document_id=review.document_id_text, status=version.status, progress=version.progress)
+def _named(review: Review) -> dict[str, object]:
+    """What a review and its row in a list have in common, as far as the table has other names for it."""
+    master = review.checklist_version
+    return {
+        "review_id": review.public_id,
+        "document_id": review.document_id_text,
+        "version": review.version_number,
+        "checklist": {"code": master.checklist.code, "version": master.number},
+    }
 
 
 def review_out(
@@ -210,16 +205,13 @@ def review_out(
     suggestions = [
         one for _number, pair in shown if suggested for one in suggestions_out(*pair, with_evidence=with_evidence)
     ]
-    return ReviewOut(
-        review_id=review.public_id,
-        document_id=review.document_id_text,
-        version=review.version_number,
-        checklist=_checklist_ref(review),
-        status=review.status,
-        status_reason=review.error or None,
-        waiting_for=_waiting_for(review),
-        verdict=review.verdict or None,
-        progress=review.progress,
+    awaited = review.awaited_version
+    return filled(
+        ReviewOut,
+        review,
+        **_named(review),
+        status_reason=review.error,
+        waiting_for=filled(WaitingOut, awaited, document_id=review.document_id_text) if awaited else None,
         results=[_result_out(result, (suspects or {}).get(result.pk, ())) for result in results],
         findings=[
             finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
@@ -228,16 +220,8 @@ def review_out(
         suggestions=suggestions,
         notices=_with(review.notices, SOME_BY_CALLERS_MODEL if is_callers else None),
         summary=_summary(review, results, pairs),
-        usage=UsageOut(
-            tokens_in=review.tokens_in,
-            tokens_out=review.tokens_out,
-            cost=None if review.cost is None else float(review.cost),
-        ),
-        created_at=review.created_at,
-        started_at=review.started_at,
-        finished_at=review.finished_at,
-        signed_at=review.signed_at,
-        signatures=[_signature_out(signature) for signature in review.signatures.all()],
+        usage=filled(UsageOut, review),
+        signatures=list(map(signature_out, review.signatures.all())),
     )
 
 
@@ -245,63 +229,42 @@ def _with(stored: Sequence[dict[str, str]], more: Notice | None) -> list[dict[st
     return [*stored, more.as_dict()] if more else list(stored)
 
 
-def _signature_out(signature: Signature) -> SignatureOut:
-    return SignatureOut(name=signature.signer_name, comment=signature.comment or None, signed_at=signature.at)
-
-
-def _checklist_ref(review: Review) -> ChecklistRef:
-    return ChecklistRef(code=review.checklist_version.checklist.code, version=review.checklist_version.number)
+def signature_out(signature: Signature) -> SignatureOut:
+    """A person's signature under a review."""
+    return filled(SignatureOut, signature, name=signature.signer_name, signed_at=signature.at)
 
 
 def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
     item = result.item_version
     # the topic of an empty section may be unknown: None
     topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
-    return ResultOut(
+    chunks = [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
+    decisions = list(result.decisions.all())
+    return filled(
+        ResultOut,
+        result,
         check_item_id=item.item.code,
         check_item_version=item.number,
         name=in_language(item.name_ja, item.name_en),
         check_type=item.check_type,
         category=item.item.category,
-        verdict=result.verdict,
-        score=result.score,
-        method=result.method,
         judged_by=result.judged_by.value,
-        strategy_used=result.strategy_used,
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
-        evidence=ResultEvidenceOut(retrieved_chunks=_shown_chunks(result), ontology_refs=topics),
+        evidence=ResultEvidenceOut(retrieved_chunks=chunks, ontology_refs=topics),
         notices=_with(result.notices, BY_CALLERS_MODEL if result.judged_by is JudgedBy.CALLERS_MODEL else None),
-        execution_time_ms=result.execution_time_ms,
-        original_verdict=result.original_verdict or None,
-        original_method=result.original_method or None,
-        decision=_decision_out(result),
-        revision=result.revision,
+        decision=_decision_out(decisions[-1]) if decisions else None,
         judgement=_judgement_out(result.judgement) if result.judgement else None,
-        suspects=list(suspects),
+        suspects=suspects,
     )
-
-
-def _shown_chunks(result: CheckResult) -> list[str]:
-    return [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
 
 
 def _judgement_out(record: dict[str, Any]) -> JudgementOut:
-    return JudgementOut(
-        provider=record["provider"],
-        model=record["model"],
-        prompt_version=record["prompts"].get("judge"),
-        reason=record["reason"],
-        grounds=record["grounds"],
-        votes=[vote["verdict"] for vote in record.get("votes", ())],
-    )
+    votes = [vote["verdict"] for vote in record.get("votes", ())]
+    return JudgementOut.model_validate({**record, "prompt_version": record["prompts"].get("judge"), "votes": votes})
 
 
-def _decision_out(result: CheckResult) -> DecisionOut | None:
-    decisions = list(result.decisions.all())
-    if not decisions:
-        return None
-    last = decisions[-1]
-    return DecisionOut(reason=last.reason, decided_by=last.actor_name, decided_at=last.at)
+def _decision_out(decision: ResultDecision) -> DecisionOut:
+    return DecisionOut(reason=decision.reason, decided_by=decision.actor_name, decided_at=decision.at)
 
 
 def _summary(

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from hub.core.shapes import TextOrNone, filled
 from review.models import FindingEvent
 from review.runs.finding_schemas import FindingOut
 from review.runs.schemas import SignatureOut
@@ -18,10 +19,10 @@ class HistoryLineOut(BaseModel):
     """
 
     kind: str
-    before: str | None
-    after: str | None
-    text: str | None
-    origin: str | None = Field(description="the earlier review's finding that the line was carried over from")
+    before: TextOrNone
+    after: TextOrNone
+    text: TextOrNone
+    origin: TextOrNone = Field(description="the earlier review's finding that the line was carried over from")
     expires_at: datetime | None
     by: str
     changed_at: datetime
@@ -30,15 +31,15 @@ class HistoryLineOut(BaseModel):
 class BlockerOut(BaseModel):
     code: str = Field(description="unfinished, error, skipped, unverified or critical")
     message: str
-    check_item_id: str | None
-    finding_id: str | None
+    check_item_id: TextOrNone
+    finding_id: TextOrNone
 
 
 class SignOffOut(BaseModel):
     """How far a review is from being signed off."""
 
     review_id: str
-    verdict: str | None
+    verdict: TextOrNone
     signed: bool
     signed_at: datetime | None
     signatures_needed: int
@@ -62,16 +63,7 @@ class CarryOut(BaseModel):
 
 def history_line_out(event: FindingEvent) -> HistoryLineOut:
     """Show one line of a finding's history."""
-    return HistoryLineOut(
-        kind=event.kind,
-        before=event.before or None,
-        after=event.after or None,
-        text=event.text or None,
-        origin=event.origin or None,
-        expires_at=event.expires_at,
-        by=event.actor_name,
-        changed_at=event.at,
-    )
+    return filled(HistoryLineOut, event, by=event.actor_name, changed_at=event.at)
 
 
 class MovedOut(FindingOut):
@@ -85,7 +77,7 @@ class DiffSideOut(BaseModel):
     review_id: str
     version: int
     checklist_version: int
-    verdict: str | None
+    verdict: TextOrNone
 
 
 class DiffOut(BaseModel):

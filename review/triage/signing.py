@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
@@ -15,9 +14,10 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict
-from review.models import CheckResult, Finding, Review, ReviewStatus, Signature, Triage
+from hub.core.shapes import filled
+from review.models import Review, ReviewStatus, Signature, Triage
 from review.runs.reviews import get_review
-from review.runs.schemas import SignatureOut
+from review.runs.schemas import signature_out
 from review.triage.decisions import reopen_expired_waivers_of
 from review.triage.schemas import BlockerOut, SignOffOut
 from review.triage.verdicts import HUMAN
@@ -26,40 +26,17 @@ from review.types import JudgedBy, Severity, Verdict
 SHOWN_BLOCKERS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocker:
-    """One thing that a person has to decide before the review can be signed off."""
-
-    code: str
-    message: str | Promise
-    check_item_id: str
-    finding_id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignOffState:
-    """Who has signed, how many people must, and what is in the way."""
-
-    review: Review
-    needed: int
-    signatures: Sequence[Signature]
-    blocking: Sequence[Blocker]
-
-    @property
-    def is_signed(self) -> bool:
-        return self.review.signed_at is not None
-
-
-def sign_off_state(principal: Principal, review_id: str) -> SignOffState:
-    """How far a review is from being signed off. Raises NotFound."""
+def sign_off_state(principal: Principal, review_id: str) -> SignOffOut:
+    """How far a review is from being signed off; messages are in the active language. Raises NotFound."""
     review = get_review(principal, review_id)
-    return _state(review)
-
-
-def _state(review: Review) -> SignOffState:
-    blocking = () if review.signed_at else tuple(blockers(review))
-    return SignOffState(
-        review=review, needed=_people_needed(), signatures=list(review.signatures.all()), blocking=blocking
+    return filled(
+        SignOffOut,
+        review,
+        review_id=review.public_id,
+        signed=review.signed_at is not None,
+        signatures_needed=_people_needed(),
+        signatures=list(map(signature_out, review.signatures.all())),
+        blocking=[] if review.signed_at else list(blockers(review)),
     )
 
 
@@ -67,22 +44,33 @@ def _people_needed() -> int:
     return 2 if settings.CONFIG.hub_two_person_sign_off else 1
 
 
-def blockers(review: Review) -> Iterator[Blocker]:
+def blockers(review: Review) -> Iterator[BlockerOut]:
     """What must be decided first: an unfinished run, checks that nobody decided, unverified quotes, open criticals.
 
     What a caller's own model judged counts as decided by nobody: its caller may have it say anything.
-
     Expects what ``services.get_review`` selects.
     """
     if review.status != ReviewStatus.COMPLETED:
-        yield Blocker(code="unfinished", message=_("The review did not run to its end."), check_item_id="")
+        yield _blocker("unfinished")
     for result in review.results.all():
+        item = result.item_version.item.code
         if result.withheld:
-            yield Blocker(code="withheld", message=MESSAGES["withheld"], check_item_id=result.item_version.item.code)
-        yield from _blockers_of(result)
+            yield _blocker("withheld", item)
+        if result.method != HUMAN and result.verdict in (Verdict.ERROR, Verdict.SKIPPED):
+            yield _blocker(result.verdict, item)
+        elif result.judged_by is JudgedBy.CALLERS_MODEL:
+            yield _blocker("callers_model", item)
+        for finding in result.findings.all():
+            if finding.triage != Triage.OPEN:
+                continue
+            if result.method != HUMAN and any(not evidence.get("verified") for evidence in finding.evidence):
+                yield _blocker("unverified", item, finding.public_id)
+            elif finding.severity == Severity.CRITICAL:
+                yield _blocker("critical", item, finding.public_id)
 
 
 MESSAGES: dict[str, Promise] = {
+    "unfinished": _("The review did not run to its end."),
     "error": _("The check broke, and nobody decided it."),
     "skipped": _("The check could not be judged, and nobody decided it."),
     "callers_model": _("The caller's own language model judged the check, and no person decided it."),
@@ -92,31 +80,11 @@ MESSAGES: dict[str, Promise] = {
 }
 
 
-def _blockers_of(result: CheckResult) -> Iterator[Blocker]:
-    item = result.item_version.item.code
-    if result.method != HUMAN and result.verdict in (Verdict.ERROR, Verdict.SKIPPED):
-        yield Blocker(code=result.verdict, message=MESSAGES[result.verdict], check_item_id=item)
-    elif result.judged_by is JudgedBy.CALLERS_MODEL:
-        yield Blocker(code="callers_model", message=MESSAGES["callers_model"], check_item_id=item)
-    for finding in result.findings.all():
-        if finding.triage != Triage.OPEN:
-            continue
-        if result.method != HUMAN and is_unverified(finding):
-            yield _finding_blocker("unverified", item, finding)
-        elif finding.severity == Severity.CRITICAL:
-            yield _finding_blocker("critical", item, finding)
+def _blocker(code: str, item: str = "", finding_id: str = "") -> BlockerOut:
+    return BlockerOut(code=code, message=str(MESSAGES[code]), check_item_id=item, finding_id=finding_id)
 
 
-def _finding_blocker(code: str, item: str, finding: Finding) -> Blocker:
-    return Blocker(code=code, message=MESSAGES[code], check_item_id=item, finding_id=finding.public_id)
-
-
-def is_unverified(finding: Finding) -> bool:
-    """Tell whether a quote of the finding was not found in the stored text."""
-    return any(not evidence.get("verified") for evidence in finding.evidence)
-
-
-def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> SignOffState:
+def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> SignOffOut:
     """Sign a review; with enough signatures it is final and can't be changed any more.
 
     Raises NotFound, and Conflict when something is in the way, when the caller has signed already, or when the review
@@ -161,7 +129,7 @@ def _refuse(review: Review, principal: Principal) -> None:
             _("The review can't be signed off yet. {count} to decide: {what}"),
             code="sign_off_blocked",
             count=len(found),
-            what=_told(found),
+            what=_in_words(found),
         )
 
 
@@ -195,30 +163,6 @@ def _signatures_that_count(review: Review) -> int:
     return len({signer for signer in signers if signer is not None} - _involved(review))
 
 
-def _told(found: Sequence[Blocker]) -> str:
+def _in_words(found: Sequence[BlockerOut]) -> str:
     lines = [f"{one.finding_id or one.check_item_id or '-'}: {one.message}" for one in found[:SHOWN_BLOCKERS]]
     return " ".join([*lines, "…"] if len(found) > SHOWN_BLOCKERS else lines)
-
-
-def show_sign_off(state: SignOffState) -> SignOffOut:
-    """Show how far a review is; messages are in the active language."""
-    return SignOffOut(
-        review_id=state.review.public_id,
-        verdict=state.review.verdict or None,
-        signed=state.is_signed,
-        signed_at=state.review.signed_at,
-        signatures_needed=state.needed,
-        signatures=[
-            SignatureOut(name=one.signer_name, comment=one.comment or None, signed_at=one.at)
-            for one in state.signatures
-        ],
-        blocking=[
-            BlockerOut(
-                code=one.code,
-                message=str(one.message),
-                check_item_id=one.check_item_id or None,
-                finding_id=one.finding_id or None,
-            )
-            for one in state.blocking
-        ],
-    )

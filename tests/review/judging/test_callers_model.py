@@ -98,7 +98,7 @@ def test_a_callers_pass_is_not_signed_off_until_a_person_has_decided(document):
         principal=local_operator(), review_id=review.public_id, check_item_id=ITEM, verdict="pass", reason="読んだ。"
     )
     assert show(review).results[0].judged_by == "human"
-    assert sign_off(principal=local_operator(), review_id=review.public_id).is_signed
+    assert sign_off(principal=local_operator(), review_id=review.public_id).signed
 
 
 def test_rejecting_a_callers_findings_decides_nothing_for_its_check(document):
