@@ -13,16 +13,10 @@ MAX_QUOTE = 300
 
 
 def locate(text: str, sections: Sequence[Section], blocks: Sequence[Block], span: Span | None) -> dict[str, Any]:
-    """Say where a span stands: section, page, lines, offsets, cells; all null for what is missing."""
+    """Say where a span is: section, page, lines, offsets, cells; all null for what is missing."""
     if span is None:
-        return {
-            "section_path": [],
-            "page_number": None,
-            "line_range": None,
-            "start_offset": None,
-            "end_offset": None,
-            "cell": None,
-        }
+        names = ("page_number", "line_range", "start_offset", "end_offset", "cell")
+        return {"section_path": [], **dict.fromkeys(names)}
     section = section_at(sections, span.start)
     block = next((block for block in blocks if block.start <= span.start < block.end), None)
     return {
@@ -39,21 +33,14 @@ def quote(document_id: str, text: str, span: Span) -> dict[str, Any]:
     """Quote a span from the stored text. ``verified`` is False when the text has no such stretch."""
     end = min(span.end, span.start + MAX_QUOTE)
     content = text[span.start : end] if 0 <= span.start < span.end <= len(text) else ""
-    return {
-        "quote": content,
-        "document_id": document_id,
-        "start_offset": span.start,
-        "end_offset": end,
-        "verified": bool(content),
-    }
+    return _evidence(content, document_id, span.start, end, verified=bool(content))
 
 
 def claimed(text: str, document_id: str) -> dict[str, Any]:
     """Keep a quote that somebody claims and that the stored text does not have."""
-    return {
-        "quote": text[:MAX_QUOTE],
-        "document_id": document_id,
-        "start_offset": 0,
-        "end_offset": 0,
-        "verified": False,
-    }
+    return _evidence(text[:MAX_QUOTE], document_id, 0, 0, verified=False)
+
+
+def _evidence(content: str, document_id: str, start: int, end: int, *, verified: bool) -> dict[str, Any]:
+    place = {"document_id": document_id, "start_offset": start, "end_offset": end}
+    return {"quote": content, **place, "verified": verified}

@@ -99,16 +99,13 @@ def published_scenarios(
     principal.require(Scope.READ)
     if checked:
         _check_filters(role, document_type)
-    found = Scenario.objects.filter(status=PublicationStatus.PUBLISHED).prefetch_related(_steps()).order_by("code")
+    steps = Prefetch("steps", queryset=ScenarioStep.objects.order_by("position", "pk"))
+    found = Scenario.objects.filter(status=PublicationStatus.PUBLISHED).prefetch_related(steps).order_by("code")
     if role:
         found = found.filter(role=role)
     if document_type:
         found = found.filter(Q(document_types__contains=[document_type]) | Q(document_types=[]))
     return found
-
-
-def _steps() -> Prefetch[str]:
-    return Prefetch("steps", queryset=ScenarioStep.objects.order_by("position", "pk"))
 
 
 def _check_filters(role: str, document_type: str) -> None:

@@ -18,7 +18,7 @@ from hub.core.publication import PublicationStatus
 from knowledge.models import GuidelineArticle
 from review.curation.master_versions import draft_checklist, draft_item
 from review.judging.prompts import load_shipped_prompts
-from review.masters.content import ItemContent, field_changes
+from review.masters.content import CRITERIA_FIELDS, ItemContent, field_changes
 from review.masters.listing import content_of, item_versions_of, version_in_force
 from review.models import (
     CheckItem,
@@ -103,16 +103,6 @@ logger = logging.getLogger(__name__)
 CHECKLIST_FILES = Path(__file__).resolve().parent / "data" / "checklists"
 SCENARIO_FILES = Path(__file__).resolve().parent / "data" / "scenarios"
 MAPPING_FILES = Path(__file__).resolve().parent / "data" / "mappings"
-CRITERIA_KEYS = (
-    "rules",
-    "required_elements",
-    "patterns",
-    "terms",
-    "prompt",
-    "expected_format",
-    "rubric",
-    "threshold",
-)
 
 
 @transaction.atomic
@@ -149,8 +139,7 @@ def _load_mappings(source: dict[str, Any]) -> None:
             article_code=entry["article"],
             check_item=items[entry["check_item"]],
             relation=entry["relation"],
-            rationale_ja=entry["rationale"]["ja"],
-            rationale_en=entry["rationale"]["en"],
+            **_in_both(entry, "rationale"),
         )
 
 
@@ -158,10 +147,9 @@ def _load(source: dict[str, Any], edition: str) -> None:
     approved = {"status": MasterStatus.APPROVED, "approved_at": timezone.now(), "shipped_edition": edition}
     checklist = CheckList.objects.create(
         code=source["code"],
-        name_ja=source["name"]["ja"],
-        name_en=source["name"]["en"],
         document_types=source["document_types"],
         ontology_domain=source["ontology_domain"],
+        **_in_both(source, "name"),
     )
     master = CheckListVersion.objects.create(checklist=checklist, **approved)
     for position, entry in enumerate(source["items"]):
@@ -172,18 +160,12 @@ def _load(source: dict[str, Any], edition: str) -> None:
 
 
 def _content(entry: dict[str, Any]) -> ItemContent:
+    same = ("code", "category", "strategy", "guideline_reference", "priority")
     return ItemContent(
-        code=entry["code"],
-        category=entry["category"],
-        name_ja=entry["name"]["ja"],
-        name_en=entry["name"]["en"],
-        description_ja=entry["description"]["ja"],
-        description_en=entry["description"]["en"],
+        **{name: entry[name] for name in same},
+        **_in_both(entry, "name", "description"),
         check_type=entry["type"],
-        strategy=entry["strategy"],
-        guideline_reference=entry["guideline_reference"],
-        priority=entry["priority"],
-        criteria={key: entry[key] for key in CRITERIA_KEYS if key in entry},
+        criteria={key: entry[key] for key in CRITERIA_FIELDS if key in entry},
     )
 
 

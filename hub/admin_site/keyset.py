@@ -66,8 +66,8 @@ class KeysetChangeList(ChangeList):  # type: ignore[misc]  # Unfold has no types
         self.page = keyset_page(
             self.queryset,
             size=self.list_per_page,
-            older_than=_number(request.GET.get(OLDER)),
-            newer_than=_number(request.GET.get(NEWER)),
+            older_than=whole_number(request.GET.get(OLDER)),
+            newer_than=whole_number(request.GET.get(NEWER)),
         )
         self.result_list = self.page.rows
         self.result_count = self.full_result_count = len(self.page.rows)
@@ -91,9 +91,9 @@ class KeysetChangeList(ChangeList):  # type: ignore[misc]  # Unfold has no types
         return self.get_query_string({NEWER: self.page.newer_than}) if self.page.newer_than is not None else None
 
 
-def _number(text: str | None) -> int | None:
-    # more digits than any id has would be no bigint
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
+def whole_number(text: str | None, *, digits: int = 18) -> int | None:
+    """Read a whole number of an address or a form; None for anything else, and for one of more digits."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
 class KeysetModelAdmin(HubModelAdmin):

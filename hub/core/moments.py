@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Annotated
 
 from django.utils import timezone
@@ -18,6 +18,11 @@ def in_utc(moment: datetime) -> datetime:
         return (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
     except OverflowError as error:
         raise ValueError("the time is outside of the years 1 to 9999") from error
+
+
+def end_of_day(day: date) -> datetime:
+    """Give the last second of a day in the hub's zone: what is said to hold until a day holds on it, too."""
+    return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
 
 
 Moment = Annotated[datetime, AfterValidator(in_utc)]

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from hub.access.principals import Principal, system_principal
 from hub.access.services import principal_for_user, record_event
 from hub.core.lease import Lease, LeaseLost, claim, free
-from hub.evaluation.models import UNFINISHED_RUNS, EvaluationCase, EvaluationRun, RunStatus
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,31 @@ class RunFailed(Exception):
     """The run can't go on; the text says why."""
 
 
+def queue_run(
+    principal: Principal,
+    dataset: EvaluationDataset,
+    *,
+    kind: str,
+    subject: str,
+    parameters: Mapping[str, Any],
+    baseline: EvaluationRun | None,
+    **fields: Any,  # noqa: ANN401 (of the model)
+) -> EvaluationRun:
+    """Make a run that waits for a worker. ``parameters`` name the ``last_case`` that it measures."""
+    return EvaluationRun.objects.create(
+        dataset=dataset,
+        kind=kind,
+        subject=subject[:200],
+        parameters={**parameters, "as_system": principal.user_id is None},
+        baseline=baseline,
+        status=RunStatus.QUEUED,
+        progress=0,
+        principal=principal.name,
+        requested_by_id=principal.user_id,
+        **fields,
+    )
+
+
 def work_on(run_id: int, kinds: Kinds) -> bool:
     """Work on a run of one of ``kinds`` until it is finished. False when it is finished or another has it.
 
@@ -51,7 +76,10 @@ def work_on(run_id: int, kinds: Kinds) -> bool:
     run = EvaluationRun.objects.select_related("dataset", "baseline", "requested_by").get(pk=run_id)
     measure, summarise = kinds[run.kind]
     try:
-        _check_start(run)
+        if run.attempts > MAX_ATTEMPTS:
+            raise RunFailed(f"interrupted {MAX_ATTEMPTS} times in a row")
+        if run.baseline is not None and run.baseline.status == RunStatus.FAILED:
+            raise RunFailed(f"the run to compare with failed: {run.baseline.error}")
         cases = list(run.dataset.cases.filter(kind=run.kind, pk__lte=run.parameters["last_case"]))
         measure(run, lease, cases)
         _finish(run, lease, cases, summarise)
@@ -87,13 +115,6 @@ def store_scores(run: EvaluationRun, lease: Lease, scores: Mapping[str, Any], sh
         EvaluationRun.objects.filter(pk=run.pk).update(
             scores=run.scores, details=run.details, progress=min(99, int(100 * share))
         )
-
-
-def _check_start(run: EvaluationRun) -> None:
-    if run.attempts > MAX_ATTEMPTS:
-        raise RunFailed(f"interrupted {MAX_ATTEMPTS} times in a row")
-    if run.baseline is not None and run.baseline.status == RunStatus.FAILED:
-        raise RunFailed(f"the run to compare with failed: {run.baseline.error}")
 
 
 def _finish(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase], summarise: Summarise) -> None:

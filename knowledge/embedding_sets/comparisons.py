@@ -12,7 +12,8 @@ from hub.core.errors import Conflict, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.datasets import get_dataset
-from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
+from hub.evaluation.models import EvaluationDataset, EvaluationRun
+from hub.evaluation.working import queue_run
 from knowledge.documents.workers import wait_for_run
 from knowledge.embedding_sets.sets import find_set
 from knowledge.evaluation import measuring
@@ -35,7 +36,7 @@ def start_comparison(
     if last_case is None:
         raise Conflict(_('The dataset "{dataset}" has no retrieval cases.'), code="no_cases", dataset=dataset)
     sets = [_built_set(baseline), _built_set(candidate)]
-    asked = {"mode": mode.value, "last_case": last_case, "as_system": principal.user_id is None}
+    asked = {"mode": mode.value, "last_case": last_case}
     with transaction.atomic():
         first = _queued(principal, found, sets[0], asked, None)
         run = _queued(principal, found, sets[1], asked, first)
@@ -68,21 +69,9 @@ def _queued(
     asked: dict[str, object],
     baseline: EvaluationRun | None,
 ) -> EvaluationRun:
-    measured = {
-        "embedding_set": embedding_set.pk,
-        "model": embedding_set.model,
-        "policy": str(embedding_set.policy),
-    }
-    return EvaluationRun.objects.create(
-        dataset=dataset,
-        kind=RETRIEVAL,
-        subject=embedding_set.name,
-        parameters=asked | measured,
-        baseline=baseline,
-        status=RunStatus.QUEUED,
-        progress=0,
-        principal=principal.name,
-        requested_by_id=principal.user_id,
+    chosen = {"embedding_set": embedding_set.pk, "model": embedding_set.model, "policy": str(embedding_set.policy)}
+    return queue_run(
+        principal, dataset, kind=RETRIEVAL, subject=embedding_set.name, parameters=asked | chosen, baseline=baseline
     )
 
 

@@ -10,17 +10,13 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from hub.access.services import record_event
 from hub.admin_site.badges import badge
-from hub.admin_site.callers import principal_of
 from hub.core.languages import shown
-from hub.llm.providers.registry import is_configured
 from review.admin.checklists import MasterAdmin, VersionAdmin, VersionInline
 from review.curation.item_lint import lint_item_version
 from review.masters.cells import CellError, from_cell, read_threshold, to_cell
@@ -113,7 +109,6 @@ class ItemVersionInline(VersionInline):
 
     @admin.display(description=_("name"))
     def name(self, version: CheckItemVersion) -> str:
-        """Show the name in the page's language."""
         return version.name
 
 
@@ -127,17 +122,7 @@ class CheckItemAdmin(MasterAdmin):
     change_form_outer_after_template = "admin/review/checkitem/new_version.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckItem]:
-        """Load the versions with the items."""
         return CheckItem.objects.prefetch_related("versions").order_by("code")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: CheckItem | None = None) -> tuple[str, ...]:
-        """The code is the item's name in reports: it never changes."""
-        return ("code",) if obj else ()
-
-    def save_model(self, request: HttpRequest, obj: CheckItem, form: forms.ModelForm[CheckItem], change: bool) -> None:
-        """Save, and write it down."""
-        super().save_model(request, obj, form, change)
-        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"checkitem:{obj.code}")
 
     def _newest(self, item: CheckItem) -> CheckItemVersion | None:
         versions = list(item.versions.all())  # prefetched
@@ -145,13 +130,11 @@ class CheckItemAdmin(MasterAdmin):
 
     @admin.display(description=_("name"))
     def name(self, item: CheckItem) -> str:
-        """Show the newest version's name."""
         newest = self._newest(item)
         return newest.name if newest else "-"
 
     @admin.display(description=_("newest version"))
     def newest(self, item: CheckItem) -> SafeString | str:
-        """Show number and state of the newest version."""
         newest = self._newest(item)
         if newest is None:
             return "-"
@@ -159,7 +142,6 @@ class CheckItemAdmin(MasterAdmin):
 
     @admin.display(description=_("priority"))
     def priority(self, item: CheckItem) -> SafeString | str:
-        """Show the newest version's priority."""
         newest = self._newest(item)
         return badge(newest.priority, newest.get_priority_display()) if newest else "-"
 
@@ -177,6 +159,8 @@ def _criterion(name: str) -> Callable[[admin.ModelAdmin[CheckItemVersion], Check
 
 @admin.register(CheckItemVersion)
 class CheckItemVersionAdmin(VersionAdmin):
+    master = "item"
+    lint = staticmethod(lint_item_version)
     form = ItemVersionForm
     rules, required_elements, patterns, terms = map(_criterion, LIST_CRITERIA)
     prompt, expected_format, rubric = map(_criterion, TEXT_CRITERIA)
@@ -196,24 +180,6 @@ class CheckItemVersionAdmin(VersionAdmin):
         (_("Judged by a language model"), {"fields": ("prompt", "expected_format", "rubric", "threshold")}),
     )
 
-    def get_readonly_fields(self, request: HttpRequest, obj: CheckItemVersion | None = None) -> tuple[str, ...]:
-        """The hub numbers and stamps; a version stays with its item."""
-        return ("item", "number", "approved_at") if obj else ("number", "approved_at")
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
-        """Show what the lint says beside the form, with what a model said of the same wording."""
-        version = self.get_object(request, object_id)
-        curates = principal_of(request).curates_hub()
-        shown = curates and version is not None
-        remarks = lint_item_version(principal_of(request), version).remarks if shown else ()
-        more = {"remarks": remarks, "may_curate": curates, "may_ask_model": curates and is_configured()}
-        response: HttpResponseBase = super().change_view(
-            request, object_id, form_url, {**(extra_context or {}), **more}
-        )
-        return response
-
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """Start a new version from the newest one of the item that the address names."""
         initial = dict(super().get_changeform_initial_data(request))
@@ -224,13 +190,6 @@ class CheckItemVersionAdmin(VersionAdmin):
         values = {name: getattr(newest, name) for name in ItemVersionForm.Meta.fields}
         return {**values, **criteria_cells(newest.criteria), "item": newest.item_id, "reason": ""}
 
-    def save_model(
-        self, request: HttpRequest, obj: CheckItemVersion, form: forms.ModelForm[CheckItemVersion], change: bool
-    ) -> None:
-        """Number, stamp, save and write down."""
-        self.save_version(request, obj)
-
     @admin.display(description=_("name"))
     def name(self, version: CheckItemVersion) -> str:
-        """Show the name in the page's language."""
         return version.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -20,13 +21,17 @@ from hub.access.services import record_event
 from hub.admin_site.badges import badge
 from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
+from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
 from review.admin import master_pages
-from review.curation.item_lint import lint_checklist
-from review.curation.master_versions import save_draft
-from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
+from review.curation.item_lint import LintReport, lint_checklist
+from review.curation.master_versions import approve_checklist_version, approve_item_version, retire_version, save_draft
+from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
+
+Master = CheckItem | CheckList
+Version = CheckItemVersion | CheckListVersion
 
 
 class MasterAdmin(CuratedAdmin):
@@ -34,6 +39,21 @@ class MasterAdmin(CuratedAdmin):
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        """The code is a master's name in programs and reports: it never changes."""
+        return ("code",) if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: Master, form: forms.ModelForm[Master], change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        resource = f"{obj._meta.model_name}:{obj.code}"
+        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=resource)
+
+
+@admin.display(description=_("state"))
+def state_of(_admin: object, version: Version) -> SafeString:
+    """Show a version's state as a badge."""
+    return badge(version.status, version.get_status_display())
 
 
 class VersionInline(HubTabularInline):
@@ -45,42 +65,55 @@ class VersionInline(HubTabularInline):
     verbose_name_plural = _("versions")
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show them to everyone who sees the master."""
         return is_staff(request)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Versions are made on their own page."""
         return False
 
     has_change_permission = has_delete_permission = has_add_permission
 
     @admin.display(description=_("version"))
     def number_link(self, version: CheckItemVersion | CheckListVersion) -> SafeString:
-        """Link to the version."""
         link = reverse(f"admin:review_{version._meta.model_name}_change", args=[version.pk])
         return format_html('<a class="hub-link" href="{}">v{}</a>', link, version.number)
 
-    @admin.display(description=_("state"))
-    def state(self, version: CheckItemVersion | CheckListVersion) -> SafeString:
-        """Show the state as a badge."""
-        return badge(version.status, version.get_status_display())
+    state = state_of
 
 
-class VersionAdmin(MasterAdmin):
-    """Versions of a master: numbered by the hub, editable while they are drafts."""
+class VersionAdmin(CuratedAdmin):
+    """Versions of a master: numbered and stamped by the hub, editable while they are drafts; each stays with it."""
+
+    master: str
+    lint: Callable[..., LintReport]
+    """What is to be looked at in a version, given the caller and the version."""
+    state = state_of
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_draft = getattr(obj, "status", MasterStatus.DRAFT) == MasterStatus.DRAFT
         return is_draft and principal.curates_hub()
 
-    def save_version(self, request: HttpRequest, obj: CheckItemVersion | CheckListVersion) -> None:
-        """Store the draft in the name of the person."""
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
+        return (self.master, "number", "approved_at") if obj else ("number", "approved_at")
+
+    def save_model(self, request: HttpRequest, obj: Version, form: forms.ModelForm[Version], change: bool) -> None:
         save_draft(principal=principal_of(request), version=obj)
 
-    @admin.display(description=_("state"))
-    def state(self, obj: CheckItemVersion | CheckListVersion) -> SafeString:
-        """Show the state as a badge."""
-        return badge(obj.status, obj.get_status_display())
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show curators what the lint says beside the form."""
+        version, principal = self.get_object(request, object_id), principal_of(request)
+        curates = principal.curates_hub()
+        remarks = self.lint(principal, version).remarks if curates and version is not None else ()
+        may_ask = curates and self.master == "item" and is_configured()
+        more = {"remarks": remarks, "may_curate": curates, "may_ask_model": may_ask}
+        response: HttpResponseBase = super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), **more}
+        )
+        return response
 
 
 class CheckListForm(forms.ModelForm[CheckList]):
@@ -93,7 +126,6 @@ class CheckListForm(forms.ModelForm[CheckList]):
         fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
 
     def clean_document_types(self) -> list[str]:
-        """Refuse codes that no document can have."""
         given: list[str] = self.cleaned_data["document_types"]
         known = sorted(DocumentType.objects.values_list("code", flat=True))
         if unknown := sorted(set(given) - set(known)):
@@ -121,51 +153,32 @@ class CheckListAdmin(MasterAdmin):
     change_form_outer_after_template = "admin/review/master/checklist.html"
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the pages that Django's admin has no word for."""
-        view = self.admin_site.admin_view
-        pages = {
-            "import": master_pages.import_page,
-            "export": master_pages.export,
-            "copy": master_pages.copy,
-        }
-        own = [path(f"<int:pk>/{name}/", view(page), name=f"review_checklist_{name}") for name, page in pages.items()]
-        versions = {"diff": master_pages.diff, "approve": master_pages.approve, "retire": master_pages.retire}
-        own += [
-            path(f"version/<int:pk>/{name}/", view(page), name=f"review_checklistversion_{name}")
-            for name, page in versions.items()
-        ]
-        items = {
-            "approve": master_pages.approve_item,
-            "retire": master_pages.retire_item,
-            "lint": master_pages.lint_by_model,
-        }
-        own += [
-            path(f"item/<int:pk>/{name}/", view(page), name=f"review_checkitemversion_{name}")
-            for name, page in items.items()
+        view, pages = self.admin_site.admin_view, master_pages
+        own = [
+            path(f"{prefix}<int:pk>/{name}/", view(page), name=f"review_{model}_{name}")
+            for model, prefix, name, page in (
+                ("checklist", "", "import", pages.import_page),
+                ("checklist", "", "export", pages.export),
+                ("checklist", "", "copy", pages.copy),
+                ("checklistversion", "version/", "diff", pages.diff),
+                ("checklistversion", "version/", "approve", pages.acting(CheckListVersion, approve_checklist_version)),
+                ("checklistversion", "version/", "retire", pages.acting(CheckListVersion, retire_version)),
+                ("checkitemversion", "item/", "approve", pages.acting(CheckItemVersion, approve_item_version)),
+                ("checkitemversion", "item/", "retire", pages.acting(CheckItemVersion, retire_version)),
+                ("checkitemversion", "item/", "lint", pages.lint_by_model),
+            )
         ]
         return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckList]:
-        """Add how many versions each has."""
         return CheckList.objects.annotate(versions_number=Count("versions")).order_by("code")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: CheckList | None = None) -> tuple[str, ...]:
-        """The code is the list's name in programs: it never changes."""
-        return ("code",) if obj else ()
-
-    def save_model(self, request: HttpRequest, obj: CheckList, form: forms.ModelForm[CheckList], change: bool) -> None:
-        """Save, and write it down."""
-        super().save_model(request, obj, form, change)
-        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"checklist:{obj.code}")
 
     @admin.display(description=_("document types"))
     def types_text(self, checklist: CheckList) -> str:
-        """List the types."""
         return ", ".join(checklist.document_types)
 
     @admin.display(description=_("versions"))
     def versions_count(self, checklist: CheckList) -> int:
-        """Show how many versions there are."""
         return int(checklist.__dict__["versions_number"])
 
 
@@ -192,16 +205,13 @@ class EntryInline(HubTabularInline):
         return field
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckListEntry]:
-        """Load the item versions with the entries."""
         rows: QuerySet[CheckListEntry] = super().get_queryset(request)
         return rows.select_related("item_version__item")
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show them to everyone who sees the version."""
         return is_staff(request)
 
     def has_change_permission(self, request: HttpRequest, obj: CheckListVersion | None = None) -> bool:
-        """Let curators change drafts."""
         is_draft = obj is None or obj.status == MasterStatus.DRAFT
         return is_staff(request) and is_draft and principal_of(request).curates_hub()
 
@@ -209,12 +219,17 @@ class EntryInline(HubTabularInline):
 
     @admin.display(description=_("name"))
     def name(self, entry: CheckListEntry) -> str:
-        """Show what is checked."""
         return entry.item_version.name if entry.item_version_id else "-"
 
 
 @admin.register(CheckListVersion)
 class CheckListVersionAdmin(VersionAdmin):
+    master = "checklist"
+
+    @staticmethod
+    def lint(principal: Principal, version: CheckListVersion) -> LintReport:
+        return lint_checklist(principal, version.checklist.code, number=version.number)
+
     list_display = ("checklist", "number", "state", "entries_count", "created_at", "approved_at")
     list_filter = ("checklist", "status")
     list_select_related = ("checklist",)
@@ -224,38 +239,10 @@ class CheckListVersionAdmin(VersionAdmin):
     change_form_outer_after_template = "admin/review/master/list_version.html"
     inlines = (EntryInline,)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
-        """Show what the lint says of the items below the form."""
-        version = self.get_object(request, object_id)
-        principal = principal_of(request)
-        curates = principal.curates_hub()
-        shown = curates and version is not None
-        code = version.checklist.code if version else ""
-        remarks = lint_checklist(principal, code, number=version.number).remarks if shown else ()
-        more = {"remarks": remarks, "may_curate": curates}
-        response: HttpResponseBase = super().change_view(
-            request, object_id, form_url, {**(extra_context or {}), **more}
-        )
-        return response
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckListVersion]:
-        """Add how many entries each has."""
         rows = CheckListVersion.objects.select_related("checklist").annotate(entries_number=Count("entries"))
         return rows.order_by("checklist__code", "-number")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: CheckListVersion | None = None) -> tuple[str, ...]:
-        """The hub numbers and stamps; a version stays with its list."""
-        return ("checklist", "number", "approved_at") if obj else ("number", "approved_at")
-
-    def save_model(
-        self, request: HttpRequest, obj: CheckListVersion, form: forms.ModelForm[CheckListVersion], change: bool
-    ) -> None:
-        """Number, stamp, save and write down."""
-        self.save_version(request, obj)
-
     @admin.display(description=_("entries"))
     def entries_count(self, version: CheckListVersion) -> int:
-        """Show how many entries there are."""
         return int(version.__dict__["entries_number"])

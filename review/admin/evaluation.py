@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
 from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, NotFound
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, RunStatus
@@ -26,7 +27,7 @@ from review.curation.publishing import publish_candidate
 from review.evaluation import datasets, gate, imports, runs
 from review.evaluation.candidates import open_candidates
 from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
-from review.evaluation.schemas import CaseImportOut, EvaluationOut, evaluation_out, import_out
+from review.evaluation.schemas import CaseImportOut, evaluation_out, import_out
 
 WORDS = {
     Standing.NOT_MEASURED: _("not measured yet"),
@@ -152,7 +153,6 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
         return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
 
     def get_urls(self) -> list[URLPattern]:
-        """Put our pages in the place of Django's list and form."""
         view = self.admin_site.admin_view
         actions = {"trend": trend_page, "import": _import, "run": _run, "change-dataset": _change}
         own = [
@@ -171,7 +171,6 @@ class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
         return [*own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Show the datasets that the person may read."""
         if not self.has_view_permission(request):
             return HttpResponse(status=403)
         principal = principal_of(request)
@@ -225,6 +224,7 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         with errors_as_messages(request):
             found = runs.compare_runs(principal_of(request), run_id, base_id=base)
             facts = facts.model_copy(update={"comparison": found})
+    delta = facts.comparison.delta if facts.comparison else {}
     return render_page(
         request,
         "admin/evaluation/run.html",
@@ -232,14 +232,10 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponseBase:
         run=run,
         facts=facts,
         measures=[(name, label, run.metrics[name]) for name, label in LABELS.items() if name in run.metrics],
-        deltas=[(label, change) for name, label in LABELS.items() if (change := _delta(facts, name)) is not None],
+        deltas=[(label, change) for name, label in LABELS.items() if (change := delta.get(name)) is not None],
         others=runs.comparable_runs(principal_of(request), run)[:RUNS_SHOWN],
         may_change=principal_of(request).curates_hub(),
     )
-
-
-def _delta(facts: EvaluationOut, name: str) -> float | None:
-    return facts.comparison.delta.get(name) if facts.comparison else None
 
 
 @require_POST
@@ -276,20 +272,16 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
 @require_POST
 def _run(request: HttpRequest, code: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        run = runs.start_measuring(
+        run = runs.start_run(
             principal=principal_of(request),
             dataset=code,
             candidate=request.POST.get("candidate", ""),
             compare_baseline=True,
-            rounds=_number(request.POST.get("rounds", "")) or DEFAULT_ROUNDS,
+            rounds=whole_number(request.POST.get("rounds", ""), digits=3) or DEFAULT_ROUNDS,
             asks_model="asks_model" in request.POST,
         )
         messages.success(request, _("The run {run} was started.").format(run=run.public_id))
     return _back(request, code)
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else None
 
 
 @require_POST
@@ -321,8 +313,4 @@ def _back(request: HttpRequest, code: str) -> HttpResponseRedirect:
     found = EvaluationDataset.objects.visible_to(principal_of(request)).filter(code=code).first()
     if found is None:
         return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
-    return _to_dataset(found.pk)
-
-
-def _to_dataset(pk: int) -> HttpResponseRedirect:
-    return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_change", args=[pk]))
+    return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_change", args=[found.pk]))

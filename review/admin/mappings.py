@@ -31,7 +31,6 @@ class GuidelineMappingAdmin(CuratedAdmin):
         return principal.curates_hub()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GuidelineMapping]:
-        """Add whether a mark is open."""
         marks = SuspectMark.objects.filter(
             check_item=OuterRef("check_item"), article_code=OuterRef("article_code"), cleared_at__isnull=True
         )
@@ -44,7 +43,6 @@ class GuidelineMappingAdmin(CuratedAdmin):
     def save_model(
         self, request: HttpRequest, obj: GuidelineMapping, form: forms.ModelForm[GuidelineMapping], change: bool
     ) -> None:
-        """Save through the service, which knows the articles in force."""
         saved = mappings.save_mapping(
             principal=principal_of(request),
             article=obj.article_code,
@@ -56,24 +54,20 @@ class GuidelineMappingAdmin(CuratedAdmin):
         obj.pk = saved.pk
 
     def delete_model(self, request: HttpRequest, obj: GuidelineMapping) -> None:
-        """Delete through the service."""
         mappings.delete_mapping(
             principal=principal_of(request), article=obj.article_code, check_item=obj.check_item.code
         )
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[GuidelineMapping]) -> None:
-        """Delete one by one, each through the service."""
         for row in queryset.select_related("check_item"):
             self.delete_model(request, row)
 
     @admin.display(description=_("rationale"))
     def rationale_text(self, row: GuidelineMapping) -> str:
-        """Show why, in the reader's language."""
         return row.rationale or "-"
 
     @admin.display(description=_("state"))
     def state(self, row: GuidelineMapping) -> SafeString | str:
-        """Show whether the mapping is in doubt."""
         return badge("warning", _("suspect")) if row.__dict__["is_suspect"] else "-"
 
 
@@ -84,11 +78,9 @@ class OpenFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """Offer the cleared ones."""
         return [("open", str(_("open"))), ("cleared", str(_("cleared")))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[SuspectMark]) -> QuerySet[SuspectMark]:
-        """Keep what was chosen."""
         if self.value() is None:
             return queryset
         return queryset.filter(cleared_at__isnull=self.value() == "open")
@@ -143,16 +135,13 @@ class SuspectMarkAdmin(HubModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: SuspectMark, form: forms.ModelForm[SuspectMark], change: bool
     ) -> None:
-        """Clear the mark through the service."""
         mappings.clear_suspect(principal=principal_of(request), mark_id=obj.pk, reason=obj.cleared_reason)
         obj.refresh_from_db()
 
     @admin.display(description=_("reason"))
     def reason_text(self, mark: SuspectMark) -> str:
-        """Show why, in the reader's language."""
         return mark.reason
 
     @admin.display(description=_("state"))
     def state(self, mark: SuspectMark) -> SafeString:
-        """Show whether somebody has looked."""
         return badge("ok", _("cleared")) if mark.cleared_at else badge("warning", _("suspect"))

@@ -19,6 +19,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from hub.core.languages import shown
@@ -35,33 +36,25 @@ SALT = "review.master_import"
 # What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.
 MAX_CARRIED = 1_500_000
 # What PostgreSQL takes for an integer has at most ten.
-MAX_DIGITS = 10
+MAX_DIGITS = 9
 KINDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed"), "moved": _("moved")}
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-@require_POST
-def approve(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Approve a version of a check list with its draft items."""
-    return _act(request, get_object_or_404(CheckListVersion, pk=pk), master_versions.approve_checklist_version)
+def acting(
+    model: type[CheckItemVersion | CheckListVersion], action: Callable[..., None]
+) -> Callable[..., HttpResponseBase]:
+    """Return the page that approves or retires a version of a check list or item, and goes back to it."""
 
+    @require_POST
+    def act(request: HttpRequest, pk: int) -> HttpResponseBase:
+        version = get_object_or_404(model, pk=pk)
+        with errors_as_messages(request):
+            action(principal=principal_of(request), version=version)
+            messages.success(request, f"{version}: {version.get_status_display()}")
+        return _to(version)
 
-@require_POST
-def retire(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Retire a version of a check list."""
-    return _act(request, get_object_or_404(CheckListVersion, pk=pk), master_versions.retire_version)
-
-
-@require_POST
-def approve_item(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Approve a version of a check item."""
-    return _act(request, get_object_or_404(CheckItemVersion, pk=pk), master_versions.approve_item_version)
-
-
-@require_POST
-def retire_item(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Retire a version of a check item."""
-    return _act(request, get_object_or_404(CheckItemVersion, pk=pk), master_versions.retire_version)
+    return act
 
 
 @require_POST
@@ -103,7 +96,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponseBase:
     number = request.GET.get("version", "")
     try:
         content = master_files.export_checklist(
-            principal_of(request), checklist.code, number=_number(number), as_csv=as_csv
+            principal_of(request), checklist.code, number=whole_number(number, digits=MAX_DIGITS), as_csv=as_csv
         )
     except HubError as error:
         messages.error(request, str(error))
@@ -123,7 +116,7 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
             principal_of(request),
             version.checklist.code,
             number=version.number,
-            base=_number(base),
+            base=whole_number(base, digits=MAX_DIGITS),
         )
     except HubError as error:
         raise Http404(str(error)) from error
@@ -165,22 +158,6 @@ def import_page(request: HttpRequest, pk: int) -> HttpResponseBase:
         error=error,
         reason=request.POST.get("reason", ""),
     )
-
-
-def _act(
-    request: HttpRequest,
-    version: CheckListVersion | CheckItemVersion,
-    action: Callable[..., None],
-) -> HttpResponseRedirect:
-    with errors_as_messages(request):
-        action(principal=principal_of(request), version=version)
-        messages.success(request, f"{version}: {version.get_status_display()}")
-    return _to(version)
-
-
-def _number(text: str) -> int | None:
-    """A version's number out of an address; anything else is as if it were not there."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < MAX_DIGITS else None
 
 
 def _to(row: Model) -> HttpResponseRedirect:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
 from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.keyset import whole_number
 from hub.core.errors import HubError, InvalidInput
 from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review, ids_of
 from review.evaluation import cases
@@ -78,14 +79,10 @@ def decide(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponseRed
             check_item_id=check_item_id,
             verdict=request.POST.get("verdict", ""),
             reason=request.POST.get("reason", ""),
-            revision=_number(request.POST.get("revision", "")),
+            revision=whole_number(request.POST.get("revision", ""), digits=8),
         )
         messages.success(request, _("Your verdict on {item} is recorded.").format(item=check_item_id))
     return _back(pk, "hub-checks")
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
 @require_POST

@@ -33,7 +33,6 @@ class JudgePromptAdmin(CuratedVersionAdmin):
     fields = ("kind", "text", "note")
 
     def save_draft(self, principal: Principal, version: JudgePrompt) -> None:
-        """Store a draft."""
         save_prompt_draft(principal=principal, prompt=version)
 
     def publish_draft(self, principal: Principal, pk: int) -> JudgePrompt:
@@ -41,13 +40,11 @@ class JudgePromptAdmin(CuratedVersionAdmin):
         return publish_prompt(principal=principal, prompt_id=pk)
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the bench."""
         page = path("<int:pk>/bench/", self.admin_site.admin_view(bench), name="review_judgeprompt_bench")
         return [page, *super().get_urls()]
 
     @admin.display(description=_("test bench"))
     def bench(self, obj: JudgePrompt) -> SafeString:
-        """Link to the page where the prompt is tried."""
         return format_html('<a href="{}">{}</a>', reverse("admin:review_judgeprompt_bench", args=[obj.pk]), _("try"))
 
 

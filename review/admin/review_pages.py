@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -20,9 +20,9 @@ from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from knowledge.models import VersionContent
-from review.models import SEVERITIES, UNFINISHED, CheckResult, Finding, Review
+from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
-from review.report.facts import doubts_of
+from review.report.facts import doubts_of, place_of
 from review.runs.finding_schemas import FindingOut, SuggestionOut
 from review.runs.reviews import cancel_review, get_review, list_reviews, ordered_findings
 from review.runs.schemas import ReviewOut, review_out
@@ -50,6 +50,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     review = get_review(principal, review.public_id)
     pairs = ordered_findings(list(review.results.all()))
     facts = review_out(review, pairs, everything=True)
+    counts = Counter(finding.severity for _result, finding in pairs)
     doubts, grounds = doubts_of(review), _grounds(review, facts)
     return render_page(
         request,
@@ -62,7 +63,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
             for result in facts.results
         ],
         groups=_groups(facts, request.GET.get("severity", "")),
-        severities=[(code, label, _number_of(pairs, code)) for code, label in SEVERITIES],
+        severities=[(code, label, counts[code]) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
         total=len(pairs),
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
@@ -85,10 +86,6 @@ def _grounds(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]
     }
 
 
-def _number_of(pairs: Sequence[tuple[CheckResult, Finding]], severity: str) -> int:
-    return sum(finding.severity == severity for _result, finding in pairs)
-
-
 def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[ShownFinding]]]:
     suggestions = facts.suggestions_by_finding()
     shown = [
@@ -109,7 +106,7 @@ def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewO
         number=finding.number,
         finding=finding,
         suggestions=suggestions,
-        place=_place(finding),
+        place=place_of(finding, below=" › ", until="–"),
         link=link,
         quotes=[" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
         more_quotes=max(0, len(finding.evidence) - MAX_QUOTES),
@@ -121,20 +118,8 @@ def _link(facts: ReviewOut, start: int, end: int) -> str:
     return f"{reverse('admin:knowledge_document_by_id', args=[facts.document_id])}?{place}"
 
 
-def _place(finding: FindingOut) -> str:
-    location = finding.location
-    parts = [" › ".join(location.section_path)] if location.section_path else []
-    if location.page_number is not None:
-        parts.append(f"p. {location.page_number}")
-    if location.cell:
-        parts.append(location.cell)
-    if location.line_range:
-        first, last = location.line_range
-        parts.append(f"L{first}" if first == last else f"L{first}–{last}")
-    return ", ".join(parts)
-
-
-def _find(request: HttpRequest, pk: int) -> Review:
+def find_listed(request: HttpRequest, pk: int) -> Review:
+    """Find a review that the person may read, as a list has it; else 404."""
     review = list_reviews(principal_of(request)).filter(pk=pk).first()
     if review is None:
         raise Http404
@@ -144,7 +129,7 @@ def _find(request: HttpRequest, pk: int) -> Review:
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponseRedirect:
     """Stop the review; its results so far stay."""
-    review = _find(request, pk)
+    review = find_listed(request, pk)
     with errors_as_messages(request):
         stopped = cancel_review(principal=principal_of(request), review_id=review.public_id)
         messages.success(request, _("The review is now: {state}.").format(state=stopped.get_status_display()))
@@ -154,7 +139,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 @require_GET
 def report(request: HttpRequest, pk: int, report_format: str) -> HttpResponseBase:
     """Send the report as a file."""
-    review = _find(request, pk)
+    review = find_listed(request, pk)
     try:
         built = build_report(principal=principal_of(request), review_id=review.public_id, report_format=report_format)
     except HubError as error:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.badges import badge, progress_bar, two_lines
+from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection
@@ -24,7 +25,7 @@ from review.runs.reviews import list_reviews
 
 
 @admin.register(Review)
-class ReviewAdmin(KeysetModelAdmin):
+class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     """Reviews are started and cancelled by the services; nothing is edited or deleted here."""
 
     list_display = ("document", "checklist", "state", "verdict_badge", "requested_by", "created_at", "finished_at")
@@ -38,12 +39,6 @@ class ReviewAdmin(KeysetModelAdmin):
     def may_add(self, principal: Principal) -> bool:
         return Collection.objects.visible_to(principal, Scope.REVIEW).exists()
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return False
-
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Review]:
         """Keep what the person may read, with all that a row shows."""
         reviews = list_reviews(principal_of(request))
@@ -52,13 +47,11 @@ class ReviewAdmin(KeysetModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Review], search_term: str
     ) -> tuple[QuerySet[Review], bool]:
-        """Find by the id of the review or of its document."""
         if not search_term:
             return queryset, False
         return queryset.filter(public_id=search_term) | queryset.filter(document_id_text=search_term), False
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the pages that Django's admin has no word for."""
         view = self.admin_site.admin_view
         own = [
             path("start/", view(start_page.start), name="review_review_start"),
@@ -80,7 +73,6 @@ class ReviewAdmin(KeysetModelAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Reviews are added by starting them."""
         return HttpResponseRedirect(reverse("admin:review_review_start"))
 
     def change_view(
@@ -102,7 +94,6 @@ class ReviewAdmin(KeysetModelAdmin):
 
     @admin.display(description=_("check list"))
     def checklist(self, review: Review) -> SafeString:
-        """Show the list and its version."""
         master = review.checklist_version
         return two_lines(master.checklist, f"{master.checklist.code} v{master.number}")
 
@@ -119,5 +110,4 @@ class ReviewAdmin(KeysetModelAdmin):
 
     @admin.display(description=_("verdict"))
     def verdict_badge(self, review: Review) -> SafeString | str:
-        """Show the verdict as a badge, nothing while there is none."""
         return badge(review.verdict, review.get_verdict_display()) if review.verdict else "-"

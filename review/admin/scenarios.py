@@ -98,18 +98,15 @@ class StepInline(HubStackedInline):
     extra = 0
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show them to everybody who may enter."""
         return is_staff(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let curators edit those of a draft."""
         is_draft = getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT
         return is_staff(request) and is_draft and principal_of(request).curates_hub()
 
     has_delete_permission = has_change_permission
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let curators add some to a draft."""
         return self.has_change_permission(request, obj)
 
 
@@ -124,7 +121,6 @@ class ScenarioAdmin(CuratedVersionAdmin):
         return True
 
     def save_draft(self, principal: Principal, version: Scenario) -> None:
-        """Store a draft."""
         scenarios.save_scenario_draft(principal=principal, scenario=version)
 
     def make_draft(self, principal: Principal, pk: int) -> Scenario:
@@ -132,11 +128,9 @@ class ScenarioAdmin(CuratedVersionAdmin):
         return scenarios.new_scenario_version(principal=principal, scenario_id=pk)
 
     def publish_draft(self, principal: Principal, pk: int) -> Scenario:
-        """Put a draft in force."""
         return scenarios.publish_scenario(principal=principal, scenario_id=pk)
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the walkthrough, and what curators do with versions."""
         view = self.admin_site.admin_view
         own = [
             path("walk/<slug:code>/", view(walk), name="review_scenario_walk"),
@@ -171,7 +165,7 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
     except NotFound as error:
         messages.error(request, str(error))
         return HttpResponseRedirect(reverse("admin:review_scenario_changelist"))
-    review = _latest_review(principal, found.document)
+    review = list_reviews(principal, document_id=found.document.public_id).first() if found.document else None
     steps = list(found.scenario.steps.all())
     done = sum(step.action in found.done for step in steps)
     return render_page(
@@ -189,10 +183,6 @@ def walk(request: HttpRequest, code: str) -> HttpResponseBase:
         review=review,
         may_curate=principal.curates_hub(),
     )
-
-
-def _latest_review(principal: Principal, document: Document | None) -> Review | None:
-    return list_reviews(principal, document_id=document.public_id).first() if document else None
 
 
 def _offered(principal: Principal, scenario: Scenario, chosen: Document | None) -> list[Document]:

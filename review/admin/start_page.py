@@ -12,12 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError
 from review.masters.listing import list_checklists
-from review.runs.estimates import ReviewEstimate, estimate_review
+from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.reviews import ReviewOptions, start_review
 
 
@@ -56,7 +55,6 @@ class StartForm(forms.Form):
 
     @property
     def options(self) -> ReviewOptions:
-        """What was chosen."""
         given = self.cleaned_data
         return ReviewOptions(suggestion_level=given["suggestion_level"] or "basic", judge=given["judge"] or "auto")
 
@@ -71,7 +69,8 @@ def start(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             if "estimate" not in request.POST:
-                return _started(principal, form)
+                review = start_review(principal=principal, **_asked(form))
+                return HttpResponseRedirect(reverse("admin:review_review_change", args=[review.pk]))
             estimate = _facts(estimate_review(principal=principal, **_asked(form)))
         except HubError as error:
             form.add_error(None, str(error))
@@ -80,17 +79,12 @@ def start(request: HttpRequest) -> HttpResponseBase:
     )
 
 
-def _started(principal: Principal, form: StartForm) -> HttpResponseRedirect:
-    review = start_review(principal=principal, **_asked(form))
-    return HttpResponseRedirect(reverse("admin:review_review_change", args=[review.pk]))
-
-
 def _asked(form: StartForm) -> dict[str, Any]:
     given = form.cleaned_data
     return {"document_id": given["document"].strip(), "checklist": given["checklist"], "options": form.options}
 
 
-def _facts(told: ReviewEstimate) -> list[tuple[Any, str]]:
+def _facts(told: EstimateOut) -> list[tuple[Any, str]]:
     """What a person wants to know before, line by line; empty where no model is asked."""
     if not (told.llm_checks or told.suggestion_requests):
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -13,7 +13,6 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -24,14 +23,16 @@ from hub.admin_site.badges import KINDS
 from hub.admin_site.callers import principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
+from hub.core.moments import end_of_day
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
+from review.admin.review_pages import find_listed
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
 from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut
-from review.runs.reviews import get_review, list_reviews, show_findings, show_review
+from review.runs.reviews import get_review, show_findings, show_review
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import TriageChange, finding_history, triage_findings
@@ -54,11 +55,7 @@ class Row:
 
 def find_review(request: HttpRequest, pk: int) -> Review:
     """Find a review that the person may read, with all that is shown of it; else 404."""
-    principal = principal_of(request)
-    found = list_reviews(principal).filter(pk=pk).first()
-    if found is None:
-        raise Http404
-    return get_review(principal, found.public_id)
+    return get_review(principal_of(request), find_listed(request, pk).public_id)
 
 
 @require_GET
@@ -265,7 +262,7 @@ def _end_of(text: str) -> datetime:
         day = None
     if day is None:
         raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field="expires_at")
-    return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
+    return end_of_day(day)
 
 
 CHOSEN_DATASET = "hub_case_dataset"

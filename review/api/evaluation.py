@@ -212,7 +212,7 @@ def delete_case(request: HubRequest, code: str, case_id: int) -> Status[None]:
 def start_run(request: HubRequest, fields: RunIn) -> HttpResponse:
     """Measure what is in force, or a candidate, on a dataset; poll Location while status is queued or running."""
     metrics = runs.chosen_metrics(fields.metrics)
-    run = runs.start_measuring(principal=request.principal, **fields.model_dump(exclude={"metrics", "wait_seconds"}))
+    run = runs.start_run(principal=request.principal, **fields.model_dump(exclude={"metrics", "wait_seconds"}))
     if fields.wait_seconds:
         runs.wait_for_run(run, timeout_s=fields.wait_seconds)
     body = shapes.evaluation_out(runs.get_run(request.principal, run.public_id), metrics)

@@ -22,7 +22,7 @@ from review.masters.table import MAX_ROWS as MOST_ITEMS
 from review.models import UNFINISHED, Review
 from review.report import ReportOptions, build_report
 from review.runs import estimates, reviews
-from review.runs.estimates import ReviewEstimate
+from review.runs.estimates import EstimateOut
 from review.runs.reviews import ReviewOptions, show_review, wait_for_review
 from review.runs.schemas import ReviewOut, ReviewRowOut, review_row_out
 
@@ -75,25 +75,9 @@ def start_review(request: HubRequest, asked: ReviewIn) -> HttpResponse:
     return accepted(request, location=f"/api/v1/reviews/{review.public_id}", body=body)
 
 
-class EstimateOut(Schema):
-    checks: int
-    llm_checks: int = Field(description="those that a language model judges")
-    maybe_llm_checks: int = Field(description="those that it judges if their rules find nothing to judge; not counted")
-    requests: int = Field(description="to the language model, without suggestions")
-    summary_requests: int = Field(description="among them those for sections of a long document not summarised yet")
-    tokens_in: int = Field(description="of judging, as estimated")
-    tokens_out: int = Field(description="of judging, at most")
-    suggestion_requests: int = Field(description="at most; 0 unless suggestion_level is detailed")
-    suggestion_tokens_in: int = Field(description="at most: findings are not known yet")
-    suggestion_tokens_out: int = Field(description="at most")
-    cost: float | None = Field(description="US$ at most, of all of it; null without configured prices")
-    token_budget: int
-    fits: bool = Field(description="the budget is enough")
-
-
 @router.post("/reviews/estimate", response=EstimateOut)
 @reads
-def estimate_review(request: HubRequest, asked: ReviewIn) -> ReviewEstimate:
+def estimate_review(request: HubRequest, asked: ReviewIn) -> EstimateOut:
     """What a review would take of the language model; nothing is started."""
     return estimates.estimate_review(
         principal=request.principal,
@@ -190,13 +174,10 @@ async def _events(request: HubRequest, review_id: str) -> AsyncGenerator[str, No
             if not await sync_to_async(may_still_have)(request, review_id.encode()):
                 return
             before, state = state, message[1] if message else await sync_to_async(_state)(review_id)
-            yield _event(state) if state != before else ": keep-alive\n\n"
+            event = f"event: progress\ndata: {json.dumps(state, ensure_ascii=False)}\n\n"
+            yield event if state != before else ": keep-alive\n\n"
 
 
 def _state(review_id: str) -> dict[str, str | int | None]:
     row = Review.objects.only("status", "progress", "verdict").get(public_id=review_id)
     return {"review_id": review_id, "status": row.status, "progress": row.progress, "verdict": row.verdict or None}
-
-
-def _event(state: dict[str, str | int | None]) -> str:
-    return f"event: progress\ndata: {json.dumps(state, ensure_ascii=False)}\n\n"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
+from datetime import date, datetime
 from typing import Annotated
 
 from django.utils import timezone
 from ninja import Field, File, Router, Schema, UploadedFile
 from pydantic import BeforeValidator
 
-from hub.core.moments import Moment
+from hub.core.moments import Moment, end_of_day
+from hub.core.shapes import filled
 from hub.rest.auth import HubRequest
 from hub.rest.schemas import Integer, LongText, ShortText
 from review.report.answer_file import MAX_BYTES
@@ -36,7 +37,7 @@ def _end_of_day(value: object) -> object:
         except ValueError:
             return value  # pydantic says what was expected
         if len(value) <= len("2026-03-31"):
-            moment = datetime.combine(moment.date(), time(23, 59, 59))
+            return end_of_day(moment.date())
         return moment if moment.tzinfo else timezone.make_aware(moment)
     return value
 
@@ -189,17 +190,12 @@ def read_answers(
     """Read the answers of a 指摘管理表 (report in xlsx, filled in); without `apply` only tell what would change."""
     act = apply_answers if apply else preview_answers
     found = act(request.principal, review_id, file.read(MAX_BYTES + 1))
-    return AnswersOut(
-        applied=apply,
-        changes=[
-            AnswerChangeOut(
-                row=change.row,
-                number=change.number,
-                finding_id=change.finding_id,
-                fields=[AnswerFieldOut(field=name, before=old, after=new) for name, old, new in change.shown],
-            )
-            for change in found.changes
-        ],
-        errors=[AnswerErrorOut(row=error.row, message=error.message) for error in found.errors],
-        unchanged=found.unchanged,
-    )
+    changes = [
+        filled(
+            AnswerChangeOut,
+            change,
+            fields=[AnswerFieldOut(field=name, before=old, after=new) for name, old, new in change.shown],
+        )
+        for change in found.changes
+    ]
+    return filled(AnswersOut, found, applied=apply, changes=changes)

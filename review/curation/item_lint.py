@@ -60,7 +60,11 @@ in Japanese unless the item is in English."""
 def lint_request(item: ItemContent, others: Sequence[ItemContent]) -> LlmRequest:
     """Ask about one item beside the others of its list. The same items give the same request."""
     fields = list(_fields(item))
-    beside = [_outline(other) for other in others[:MOST_OTHERS] if other.code != item.code]
+    beside = [
+        f"{other.code} {other.name_ja}: {other.description_ja[:OUTLINE]}".replace("\n", " ")
+        for other in others[:MOST_OTHERS]
+        if other.code != item.code
+    ]
     fence = fence_of([*(text for _name, text in fields), *beside])
     material = [
         fenced(text, label=label_of(at), place=f"field {name}", fence=fence) for at, (name, text) in enumerate(fields)
@@ -127,10 +131,6 @@ def _words(value: object) -> Iterator[str]:
         yield from (f"{name}: {meaning}" for name, meaning in value.items())
     elif isinstance(value, Sequence):
         yield from (str(one["name"]) if isinstance(one, Mapping) and "name" in one else str(one) for one in value)
-
-
-def _outline(item: ItemContent) -> str:
-    return f"{item.code} {item.name_ja}: {item.description_ja[:OUTLINE]}".replace("\n", " ")
 
 
 def _schema(fields: Sequence[str], codes: Sequence[str]) -> AnswerSchema:

@@ -35,7 +35,8 @@ def preview_import(*, principal: Principal, code: str, filename: str, content: b
     if len(content) > MAX_FILE_BYTES:
         raise LimitExceeded(_("A check list's file may have {limit} bytes at most."), limit=MAX_FILE_BYTES)
     checklist = get_checklist(code)
-    base = _base(checklist)
+    # the newest version that is not retired: a draft, too, since the file may have been written from it
+    base = checklist.versions.exclude(status=MasterStatus.RETIRED).order_by("-number").first()
     before = [content_of(item) for item in item_versions_of(base)] if base else []
     table = read_file(filename, content, {item.code: item for item in before})
     stale = base is not None and table.written_from is not None and table.written_from < base.number
@@ -77,11 +78,6 @@ def import_checklist(
     if publish:
         approve_checklist_version(principal=principal, version=made)
     return made
-
-
-def _base(checklist: CheckList) -> CheckListVersion | None:
-    """The newest version that is not retired: a draft, too, since the file may have been written from it."""
-    return checklist.versions.exclude(status=MasterStatus.RETIRED).order_by("-number").first()
 
 
 def _version_for(

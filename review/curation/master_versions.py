@@ -17,7 +17,8 @@ from hub.core.errors import Conflict, InvalidInput
 from hub.core.languages import shown
 from hub.core.publication import next_number
 from knowledge.models import DocumentType
-from review.evaluation.gate import check_publish
+from review.evaluation.candidates import checklist_candidate
+from review.evaluation.gate import let_through
 from review.masters.content import ItemChange, ItemContent, diff_masters
 from review.masters.lint import Remark, Weight, lint_item
 from review.masters.listing import content_of, get_checklist_version, item_versions_of, version_in_force
@@ -137,7 +138,7 @@ def approve_checklist_version(
     principal.require_hub_curator()
     _require_status(version, MasterStatus.DRAFT)
     require_second_person(principal, [version])
-    check_publish(version, principal=principal)
+    let_through(principal, checklist_candidate(version))
     with transaction.atomic():
         locked = CheckListVersion.objects.select_for_update().get(pk=version.pk)
         _require_status(locked, MasterStatus.DRAFT)

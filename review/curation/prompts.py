@@ -108,7 +108,8 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
     principal.require_hub_curator()
     document = get_document(principal, document_id, scope=Scope.REVIEW)
     prompt = JudgePrompt.objects.filter(pk=prompt_id).first()
-    item_version = _item(check_item)
+    versions = CheckItemVersion.objects.select_related("item").filter(item__code=check_item)
+    item_version = versions.exclude(status=MasterStatus.RETIRED).order_by("-number").first()
     version = document.current_version
     content = VersionContent.objects.filter(version=version).first() if version else None
     if prompt is None or item_version is None:
@@ -127,11 +128,6 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
     )
     opinion = judge.decide(task, find_material(version, target, task, planted_in(target)))
     return _trial(judge, opinion)
-
-
-def _item(code: str) -> CheckItemVersion | None:
-    versions = CheckItemVersion.objects.select_related("item").filter(item__code=code)
-    return versions.exclude(status=MasterStatus.RETIRED).order_by("-number").first()
 
 
 def _trial(judge: Judge, opinion: Opinion) -> Trial:

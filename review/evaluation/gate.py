@@ -23,10 +23,9 @@ from hub.core.errors import Conflict
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
 from knowledge.models import EmbeddingSet
 from review.evaluation import runs
-from review.evaluation.candidates import Candidate, checklist_candidate, find_candidate, pins_of, set_candidate
+from review.evaluation.candidates import Candidate, find_candidate, pins_of, set_candidate
 from review.evaluation.datasets import hidden_cases
 from review.evaluation.gate_report import OFF, REFUSE, Comparison, GateReport, Standing
-from review.models import CheckListVersion
 
 # How long a caller waits for a comparison that is not there yet, while a worker makes it.
 WAIT_S = 20.0
@@ -49,11 +48,6 @@ def compare(*, principal: Principal, name: str, wait_s: float | None = WAIT_S) -
     """
     candidate = find_candidate(principal, name)
     return _report(principal, candidate, _measured(candidate, wait_s))
-
-
-def check_publish(checklist_version: CheckListVersion, *, principal: Principal | None = None) -> GateReport:
-    """Let a check list's version pass, or raise what :func:`let_through` raises."""
-    return let_through(principal or system_principal("evaluation"), checklist_candidate(checklist_version))
 
 
 def check_switch(principal: Principal, embedding_set: EmbeddingSet) -> None:
@@ -134,13 +128,8 @@ def _compared(dataset: EvaluationDataset, candidate: Candidate, run: EvaluationR
         return Comparison(dataset=dataset, standing=Standing.UNKNOWN, run=run, reason=run.error)
     if reason := _why_unknown(candidate, run):
         return Comparison(dataset=dataset, standing=Standing.UNKNOWN, run=run, reason=reason)
-    return Comparison(dataset=dataset, standing=_standing(run), run=run)
-
-
-def _standing(run: EvaluationRun) -> Standing:
-    if run.metrics.get("regression"):
-        return Standing.WORSE
-    return Standing.BETTER if run.metrics.get("improved") else Standing.SAME
+    better = Standing.BETTER if run.metrics.get("improved") else Standing.SAME
+    return Comparison(dataset=dataset, standing=Standing.WORSE if run.metrics.get("regression") else better, run=run)
 
 
 def _why_unknown(candidate: Candidate, run: EvaluationRun) -> str:

@@ -128,20 +128,15 @@ class DocumentJudge:
 
     def _said(self, case: Mapping[str, Any]) -> Said:
         if code := case.get("check_item_id"):
-            return self._of_rules(self._by_item(code), case.get("rule_ids", ()))
+            said, names = self._by_item(code), case.get("rule_ids")
+            defects = [one for one in said.defects if not names or one.rule_id in names]
+            return replace(said, defects=defects)
         if topic := case.get("topic"):
             known = any(one.code == topic for one in self._target.topics)
             return self._by_rules(case.get("rule_ids") or TOPIC_RULES) if known else NOTHING
         if names := case.get("rule_ids"):
             return self._by_rules(names)
         return NOTHING
-
-    @staticmethod
-    def _of_rules(said: Said, rule_ids: Sequence[str]) -> Said:
-        """Keep the defects of some rules, where a case names an item and a rule."""
-        if not rule_ids:
-            return said
-        return replace(said, defects=[defect for defect in said.defects if defect.rule_id in rule_ids])
 
     def _by_rules(self, names: Sequence[str]) -> Said:
         said = [self._by_rule(name) for name in _known_rules(names)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
@@ -16,7 +15,8 @@ from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL, REVIEW
 from hub.evaluation.datasets import get_dataset
 from hub.evaluation.metrics import MEASURES, REPRODUCIBILITY
-from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun, RunStatus
+from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
+from hub.evaluation.working import queue_run
 from knowledge.documents import workers
 from knowledge.evaluation.measuring import MEASURES as RETRIEVAL_MEASURES
 from knowledge.evaluation.measuring import retrieval_summary
@@ -36,18 +36,22 @@ def start_run(
     *,
     principal: Principal,
     dataset: str,
+    candidate: str = "",
     compare_baseline: bool = False,
     kind: str = "",
     rounds: int = 2,
     asks_model: bool = False,
 ) -> EvaluationRun:
-    """Queue a run of a dataset's cases over what is in force now.
+    """Queue a run of a dataset's cases over what is in force now, or over a candidate, as ``start_comparison`` does.
 
-    ``kind`` is review, or retrieval where a dataset has only such cases. ``rounds`` tells how often each document is
-    judged, for the reproducibility. With ``asks_model`` a language model judges what rules leave open; what it answered
-    before comes from the recordings. Raises NotFound, InvalidInput, Conflict when there are no cases or none of the
-    documents is there.
+    ``kind`` is review, or retrieval where a dataset has only such cases; a candidate brings its own. ``rounds`` is how
+    often each document is judged, for the reproducibility. With ``asks_model`` a language model judges what rules leave
+    open; what it answered before comes from the recordings. Raises NotFound, InvalidInput, Conflict when there are no
+    cases or none of the documents is there.
     """
+    if candidate:
+        named = find_candidate(principal, candidate)
+        return start_comparison(principal=principal, dataset=dataset, candidate=named, rounds=rounds)
     principal.require_hub_curator()
     found = get_dataset(principal, dataset)
     kind = _kind(found, kind)
@@ -57,24 +61,6 @@ def start_run(
     if compare_baseline and baseline is None:
         pins.notices.append({"code": "no_baseline", "text": "no earlier run to compare with"})
     return _queue(principal, found, measured, pins, baseline)
-
-
-def start_measuring(
-    *,
-    principal: Principal,
-    dataset: str,
-    candidate: str = "",
-    rounds: int = 2,
-    **asked: Any,  # noqa: ANN401
-) -> EvaluationRun:
-    """Queue a run as a door asks for it: of a candidate by its name, or else as ``start_run`` takes it.
-
-    A candidate brings its own kind of cases, and is compared with what is in force. Raises what either raises.
-    """
-    if not candidate:
-        return start_run(principal=principal, dataset=dataset, rounds=rounds, **asked)
-    found = find_candidate(principal, candidate)
-    return start_comparison(principal=principal, dataset=dataset, candidate=found, rounds=rounds)
 
 
 def start_comparison(
@@ -121,20 +107,16 @@ def _queue(
     principal: Principal, dataset: EvaluationDataset, measured: Candidate, pins: Pins, baseline: EvaluationRun | None
 ) -> EvaluationRun:
     last = dataset.cases.filter(kind=measured.kind).aggregate(last=Max("pk"))["last"]
-    more = {"last_case": last, "as_system": principal.user_id is None, "candidate": measured.name}
     with transaction.atomic():
-        run = EvaluationRun.objects.create(
-            dataset=dataset,
+        run = queue_run(
+            principal,
+            dataset,
             kind=measured.kind,
-            subject=pins.subject[:200],
-            parameters={**pins.parameters, **more},
+            subject=pins.subject,
+            parameters={**pins.parameters, "last_case": last, "candidate": measured.name},
+            baseline=baseline,
             pins_digest=pins.digest,
             details={"notices": pins.notices},
-            baseline=baseline,
-            status=RunStatus.QUEUED,
-            progress=0,
-            principal=principal.name,
-            requested_by_id=principal.user_id,
         )
         record_event(
             principal=principal,
@@ -163,19 +145,20 @@ def baseline_of(dataset: EvaluationDataset, kind: str) -> EvaluationRun | None:
 def get_run(principal: Principal, run_id: str) -> EvaluationRun:
     """A run by its public id. Raises NotFound, also for runs of datasets that the caller may not read."""
     require_reader(principal)
-    visible = EvaluationDataset.objects.visible_to(principal).values("pk")
-    runs = EvaluationRun.objects.select_related("dataset", "baseline").filter(dataset__in=visible)
-    found = runs.filter(public_id=run_id).first()
+    found = _visible_runs(principal).filter(public_id=run_id).first()
     if found is None:
         raise NotFound(_('There is no evaluation run "{run_id}".'), code="evaluation_not_found", run_id=run_id)
     return withhold_from_run(principal, found)
 
 
+def _visible_runs(principal: Principal) -> QuerySet[EvaluationRun]:
+    visible = EvaluationDataset.objects.visible_to(principal).values("pk")
+    return EvaluationRun.objects.select_related("dataset", "baseline").filter(dataset__in=visible)
+
+
 def list_runs(principal: Principal, *, dataset: str = "") -> QuerySet[EvaluationRun]:
     """The runs of datasets that the caller may read, newest first, without the scores of single cases."""
-    visible = EvaluationDataset.objects.visible_to(principal)
-    runs = EvaluationRun.objects.select_related("dataset", "baseline").filter(dataset__in=visible.values("pk"))
-    runs = runs.defer("scores", "baseline__scores", "baseline__details").order_by("-pk")
+    runs = _visible_runs(principal).defer("scores", "baseline__scores", "baseline__details").order_by("-pk")
     return runs.filter(dataset=get_dataset(principal, dataset)) if dataset else runs
 
 
@@ -201,13 +184,10 @@ def compare_runs(principal: Principal, run_id: str, *, base_id: str) -> Comparis
     if run.status != RunStatus.COMPLETED or base.status != RunStatus.COMPLETED:
         raise Conflict(_("Only completed runs can be compared."), code="run_not_completed")
     run.baseline = base  # for this answer only: nothing is saved
-    summary = (retrieval_summary if run.kind == RETRIEVAL else review_summary)(run, _judged_cases(run))
+    cases = list(run.dataset.cases.filter(pk__in=[int(name) for name in run.scores]))
+    summary = (retrieval_summary if run.kind == RETRIEVAL else review_summary)(run, cases)
     run.metrics, run.details, run.flips = summary["metrics"], summary["details"], summary["flips"]
     return comparison_out(withhold_from_run(principal, run))
-
-
-def _judged_cases(run: EvaluationRun) -> list[EvaluationCase]:
-    return list(run.dataset.cases.filter(pk__in=[int(name) for name in run.scores]))
 
 
 def mark_baseline(*, principal: Principal, run_id: str) -> EvaluationRun:

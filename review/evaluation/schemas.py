@@ -176,8 +176,12 @@ def _model_part(run: EvaluationRun) -> ModelPartOut | None:
     part, asked = run.details.get("model", {}), run.parameters.get("model_asked") or {}
     if not (part.get("answered") or part.get("left_open")):
         return None
-    nothing = {"provider": None, "model": None, "answered": 0, "left_open": {}, "tokens_in": 0, "tokens_out": 0}
-    return ModelPartOut.model_validate({**nothing, **asked, **part, **run.details.get("usage", {})})
+    known: dict[str, Any] = dict.fromkeys(ModelPartOut.model_fields, 0) | {
+        "provider": None,
+        "model": None,
+        "left_open": {},
+    }
+    return ModelPartOut.model_validate(known | asked | part | run.details.get("usage", {}))
 
 
 def comparison_out(run: EvaluationRun) -> ComparisonOut:

@@ -97,7 +97,12 @@ def _finding_out(finding: LintFinding, result: LintResult) -> LintFindingOut:
         finding,
         message=shown(finding.message),
         location=_location(finding.spans[0], result) if finding.spans else None,
-        evidence=[_evidence(span, result.text) for span in finding.spans],
+        evidence=[
+            LintEvidenceOut(
+                quote=result.text[span.start : span.end], start_offset=span.start, end_offset=span.end, verified=True
+            )
+            for span in finding.spans
+        ],
         suggestion=_suggestion(finding, result.text),
         data=dict(finding.data),
     )
@@ -111,12 +116,6 @@ def _location(span: Span, result: LintResult) -> LintLocationOut:
         column=span.start - result.text.rfind("\n", 0, span.start),
         start_offset=span.start,
         end_offset=span.end,
-    )
-
-
-def _evidence(span: Span, text: str) -> LintEvidenceOut:
-    return LintEvidenceOut(
-        quote=text[span.start : span.end], start_offset=span.start, end_offset=span.end, verified=True
     )
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.core.errors import NotFound
 from knowledge.documents.filters import check_filters
-from review.masters.content import ItemContent
+from review.masters.content import TEXT_FIELDS, ItemContent
 from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion
 
 
@@ -91,16 +91,6 @@ def item_versions_of(version: CheckListVersion) -> list[CheckItemVersion]:
 
 def content_of(version: CheckItemVersion) -> ItemContent:
     """What a stored version of an item says."""
-    return ItemContent(
-        code=version.item.code,
-        category=version.category or version.item.category,
-        name_ja=version.name_ja,
-        name_en=version.name_en,
-        description_ja=version.description_ja,
-        description_en=version.description_en,
-        check_type=version.check_type,
-        strategy=version.strategy,
-        priority=version.priority,
-        guideline_reference=version.guideline_reference,
-        criteria=version.criteria,
-    )
+    texts = {name: getattr(version, name) for name in TEXT_FIELDS}
+    texts["category"] = version.category or version.item.category
+    return ItemContent(code=version.item.code, criteria=version.criteria, **texts)

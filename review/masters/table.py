@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -113,6 +113,7 @@ _LENGTHS = {
     "description_en": LONG_TEXT,
 }
 
+ERROR_VALUES = frozenset({"#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!"})
 Cells = Mapping[str, str]
 
 
@@ -194,15 +195,12 @@ def _read_body(rows: list[SheetRow], columns: Mapping[str, int], known: Mapping[
             continue
         first_row[item.code] = row.number
         items.append(item)
-        problems.extend(_lint_problems(row.number, item))
+        problems += [
+            RowProblem(row=row.number, column=title_of(remark.field), message=shown(remark.message))
+            for remark in lint_item(item)
+            if remark.weight is Weight.ERROR
+        ]
     return ReadTable(items=tuple(items), problems=tuple(problems))
-
-
-def _lint_problems(row: int, item: ItemContent) -> Iterator[RowProblem]:
-    for remark in lint_item(item):
-        if remark.weight is Weight.ERROR:
-            message = shown(remark.message)
-            yield RowProblem(row=row, column=title_of(remark.field), message=message)
 
 
 def _item(cells: Cells, known: Mapping[str, ItemContent]) -> ItemContent:
@@ -211,8 +209,8 @@ def _item(cells: Cells, known: Mapping[str, ItemContent]) -> ItemContent:
     values: dict[str, Any] = {}
     criteria = dict(before.criteria)
     for field, text in cells.items():
-        if wrong := _error_value(text):
-            raise _WrongCell(field, _("The cell holds the spreadsheet error {error}.").format(error=wrong))
+        if text in ERROR_VALUES:
+            raise _WrongCell(field, _("The cell holds the spreadsheet error {error}.").format(error=text))
         if field in CRITERIA_COLUMNS:
             value = _criterion(field, text)
             criteria.pop(field, None)
@@ -268,10 +266,6 @@ def _criterion(field: str, text: str) -> object:
         return from_cell(field, text) if field in LIST_CRITERIA else _text(field, text)
     except CellError as error:
         raise _WrongCell(field, shown(error.text)) from error
-
-
-def _error_value(text: str) -> str:
-    return text if text in {"#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!"} else ""
 
 
 def _columns(row: SheetRow) -> dict[str, int]:

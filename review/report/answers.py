@@ -7,8 +7,7 @@ differs from that; it is refused when somebody else changed the same answer in t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime, time
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -18,12 +17,13 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import HubError, InvalidInput
+from hub.core.errors import InvalidInput
+from hub.core.moments import end_of_day
 from review.models import Finding, Triage
 from review.report.answer_file import AnswerRow, read_answer_file
 from review.report.facts import local_day
 from review.runs.reviews import get_review
-from review.triage.decisions import TriageChange, answer_of, triage_finding
+from review.triage.decisions import ANSWER_FIELDS, TriageChange, answer_of, triage_finding
 
 FIELD_NAMES: Mapping[str, Promise] = {
     "plan": _("Planned action"),
@@ -101,17 +101,12 @@ def preview_answers(principal: Principal, review_id: str, content: bytes) -> Ans
             errors.append(RowError(row=row.row, message=str(error)))
             continue
         if fields:
-            changes.append(_change(row, finding, fields))
+            found = {name: getattr(row, name) for name in ("row", "number", "finding_id")}
+            changes.append(AnswerChange(**found, message=finding.message, fields=fields))
         else:
             unchanged += 1
     errors.sort(key=lambda error: error.row)
     return AnswerImport(review_id=review_id, changes=changes, errors=errors, unchanged=unchanged)
-
-
-def _change(row: AnswerRow, finding: Finding, fields: Mapping[str, tuple[Any, Any]]) -> AnswerChange:
-    return AnswerChange(
-        row=row.row, number=row.number, finding_id=row.finding_id, message=finding.message, fields=fields
-    )
 
 
 def _changed_fields(row: AnswerRow, finding: Finding) -> dict[str, tuple[Any, Any]]:
@@ -144,15 +139,8 @@ def _check_state(wanted: Mapping[str, Any]) -> None:
 
 
 def _stored(finding: Finding) -> dict[str, Any]:
-    answer = answer_of(finding)
-    return {
-        "plan": answer.plan,
-        "text": answer.text,
-        "answered_by": answer.answered_by,
-        "answered_on": answer.answered_on,
-        "triage": finding.triage,
-        "expires_at": local_day(finding.expires_at),
-    }
+    decided = {"triage": finding.triage, "expires_at": local_day(finding.expires_at)}
+    return asdict(answer_of(finding)) | decided
 
 
 def _shown(field: str, value: Any) -> str:  # noqa: ANN401 (a text, a day or nothing)
@@ -184,29 +172,19 @@ def apply_answers(principal: Principal, review_id: str, content: bytes) -> Answe
 
 def _apply(principal: Principal, finding: Finding, change: AnswerChange) -> None:
     new = {field: value for field, (_old, value) in change.fields.items()}
-    answer = replace(answer_of(finding), **{name: new[name] for name in _ANSWER_NAMES if name in new})
+    given = {name: new[name] for name in ANSWER_FIELDS if name in new}
+    answer = replace(answer_of(finding), **given)
     state, until = new.get("triage"), new.get("expires_at", local_day(finding.expires_at))
     if state is None and "expires_at" in new and finding.triage == Triage.WAIVED:
         state = finding.triage
     wanted = TriageChange(
         triage=state,
         reason=answer.text if state else "",
-        expires_at=_end_of(until) if state == Triage.WAIVED and until else None,
-        answer=answer if any(name in new for name in _ANSWER_NAMES) else None,
+        expires_at=end_of_day(until) if state == Triage.WAIVED and until else None,
+        answer=answer if given else None,
     )
     if wanted.triage or wanted.answer:
         try:
             triage_finding(principal=principal, finding_id=change.finding_id, change=wanted)
         except InvalidInput as error:
-            raise _in_row(change.row, error) from error
-
-
-_ANSWER_NAMES = ("plan", "text", "answered_by", "answered_on")
-
-
-def _in_row(row: int, error: HubError) -> InvalidInput:
-    return InvalidInput(_("Row {row}: {reason}"), row=row, reason=str(error))
-
-
-def _end_of(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
+            raise InvalidInput(_("Row {row}: {reason}"), row=change.row, reason=str(error)) from error

@@ -183,17 +183,17 @@ def _squeezed(text: str, *, keep: str) -> str:
     return " ".join((paragraphs[-1] if keep == "end" else paragraphs[0]).split())
 
 
-def place_of(finding: FindingOut) -> str:
-    """Name where a finding stands: sections, page, cell, lines."""
+def place_of(finding: FindingOut, *, below: str = " > ", until: str = "-") -> str:
+    """Name where a finding is: sections, page, cell, lines; ``below`` and ``until`` stand between their parts."""
     location = finding.location
-    parts = [" > ".join(location.section_path)] if location.section_path else []
+    parts = [below.join(location.section_path)] if location.section_path else []
     if location.page_number:
         parts.append(f"p. {location.page_number}")
     if location.cell:
         parts.append(location.cell)
     if location.line_range:
         first, last = location.line_range
-        parts.append(f"L{first}" if first == last else f"L{first}-{last}")
+        parts.append(f"L{first}" if first == last else f"L{first}{until}{last}")
     return ", ".join(parts)
 
 

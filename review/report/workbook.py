@@ -67,14 +67,11 @@ def render_xlsx(facts: ReportFacts) -> bytes:
         _write_changes(book.create_sheet(_("Changes")), facts)
     book.properties.creator = "Hub"
     book.properties.title = safe_text(facts.title)
-    book.properties.created = book.properties.modified = _moment(facts)
+    moment = facts.review.finished_at  # the same in every copy of the report
+    book.properties.created = book.properties.modified = (
+        moment.replace(tzinfo=None, microsecond=0) if moment else datetime(*EARLIEST)  # noqa: DTZ001
+    )
     return _packed(book)
-
-
-def _moment(facts: ReportFacts) -> datetime:
-    """When the review was finished: the same in every copy of the report."""
-    moment = facts.review.finished_at
-    return moment.replace(tzinfo=None, microsecond=0) if moment else datetime(*EARLIEST)  # noqa: DTZ001
 
 
 def _packed(book: Workbook) -> bytes:
@@ -154,7 +151,7 @@ def _value(item: ReportedFinding, column: Column) -> Value:
         "place": item.place or (f"{_('Looked through')}: {item.searched}" if item.searched else ""),
         "message": f"{finding.message}\n[{finding.check_item_id} {item.check_name}]",
         "quotes": _quotes(item),
-        "suggestion": _suggestion(item),
+        "suggestion": "\n\n".join(map(_suggestion, item.suggestions)),
         "guideline": finding.related_guideline or "",
         "plan": answer.plan if answer else "",
         "text": answer.text if answer else "",
@@ -172,11 +169,7 @@ def _quotes(item: ReportedFinding) -> str:
     return "\n".join([*lines, f"(+{more})"] if more > 0 else lines)
 
 
-def _suggestion(item: ReportedFinding) -> str:
-    return "\n\n".join(_one_suggestion(suggestion) for suggestion in item.suggestions)
-
-
-def _one_suggestion(suggestion: SuggestionOut) -> str:
+def _suggestion(suggestion: SuggestionOut) -> str:
     source = f"[{suggestion_label(suggestion)}] " if suggestion.made_by != "rules" else ""
     example = f"\n{_('Example')}:\n{suggestion.example}" if suggestion.example else ""
     return f"{source}{suggestion.content}{example}"

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from knowledge.parsers.concealed import LEAST_CHARACTERS, UnreadableOriginal, Writing, read_writings
+from knowledge.parsers.concealed import LEAST_CHARACTERS, UnreadableOriginal, read_writings
 from knowledge.parsers.detect import check_archive
 from knowledge.parsers.errors import corrupted
 from knowledge.parsers.limits import ParseLimits
@@ -49,14 +49,10 @@ def find_concealed(path: Path, shown: str) -> tuple[Concealed, ...]:
         if len(writing.text) < LEAST_CHARACTERS or not reads_as_instruction(writing.text):
             continue
         folded = folded_text(writing.text)
-        if folded in found or not _is_out_of_sight(writing, folded, shown):
+        # white and tiny text is in the document's text, too; all else is out of sight when it is not there
+        if folded in found or (writing.how != "style" and folded in shown):
             continue
         found[folded] = Concealed(how=writing.how, place=writing.place, text=writing.text.strip()[:MOST_SHOWN])
         if len(found) == MOST_FOUND:
             break
     return tuple(found.values())
-
-
-def _is_out_of_sight(writing: Writing, folded: str, shown: str) -> bool:
-    """White and tiny text is in the document's text, too; all else is out of sight when it is not there."""
-    return writing.how == "style" or folded not in shown

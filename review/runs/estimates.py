@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal
 from hub.core.errors import Conflict
@@ -32,38 +32,25 @@ from review.types import RuleInput
 NO_ADVICE = MostAdvice(requests=0, tokens_in=0, tokens_out=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewEstimate:
-    """Input of judging as estimated, output at most; of suggestions both at most, since findings are not known yet.
-
-    ``cost`` is for all of it, in US$ and at most, None without prices. ``summary_requests`` are those for sections of a
-    long document that are not summarised yet. Checks in ``maybe_llm_checks`` have rules, and a question for a model in
-    case that these find nothing to judge: they are not in the tokens.
-    """
-
+class EstimateOut(BaseModel):
     checks: int
-    llm_checks: int
-    maybe_llm_checks: int
-    requests: int
-    summary_requests: int
-    tokens_in: int
-    tokens_out: int
-    suggestion_requests: int
-    suggestion_tokens_in: int
-    suggestion_tokens_out: int
-    cost: Decimal | None
+    llm_checks: int = Field(description="those that a language model judges")
+    maybe_llm_checks: int = Field(description="those that it judges if their rules find nothing to judge; not counted")
+    requests: int = Field(description="to the language model, without suggestions")
+    summary_requests: int = Field(description="among them those for sections of a long document not summarised yet")
+    tokens_in: int = Field(description="of judging, as estimated")
+    tokens_out: int = Field(description="of judging, at most")
+    suggestion_requests: int = Field(description="at most; 0 unless suggestion_level is detailed")
+    suggestion_tokens_in: int = Field(description="at most: findings are not known yet")
+    suggestion_tokens_out: int = Field(description="at most")
+    cost: float | None = Field(description="US$ at most, of all of it; null without configured prices")
     token_budget: int
-
-    @property
-    def fits(self) -> bool:
-        """Whether the token budget is enough for all of it."""
-        suggested = self.suggestion_tokens_in + self.suggestion_tokens_out
-        return self.tokens_in + self.tokens_out + suggested <= self.token_budget
+    fits: bool = Field(description="the budget is enough")
 
 
 def estimate_review(
     *, principal: Principal, document_id: str, checklist: str = "", options: ReviewOptions | None = None
-) -> ReviewEstimate:
+) -> EstimateOut:
     """Plan the requests of a review without sending any. Raises what ``start_review`` does; Conflict without text."""
     options = options or ReviewOptions()
     subject = find_subject(principal=principal, document_id=document_id, checklist=checklist, options=options)
@@ -88,10 +75,6 @@ class _Plan:
     summaries: Sequence[Prepared] = ()
     leading: Sequence[Prepared] = ()
     judging: Sequence[Prepared] = ()
-
-    @property
-    def all(self) -> tuple[Prepared, ...]:
-        return (*self.summaries, *self.leading, *self.judging)
 
 
 def _plan(subject: Subject, target: RuleInput, items: Sequence[CheckItemVersion]) -> _Plan:
@@ -125,28 +108,31 @@ def _prepared(requests: Iterable[LlmRequest]) -> list[Prepared]:
     return [prepare(provider, request, purpose) for request in requests]
 
 
-def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, advice: MostAdvice, *, is_judged: bool) -> ReviewEstimate:
-    parts = [one.estimate for one in plan.all]
+def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, advice: MostAdvice, *, is_judged: bool) -> EstimateOut:
+    parts = [one.estimate for one in (*plan.summaries, *plan.leading, *plan.judging)]
+    tokens_in, tokens_out = sum(part.tokens_in for part in parts), sum(part.tokens_out for part in parts)
     ruled = [item for item in items if rules_of(item.criteria)]
-    return ReviewEstimate(
+    budget = settings.CONFIG.hub_llm_token_budget
+    return EstimateOut(
         checks=len(items),
         llm_checks=len(items) - len(ruled) if is_judged else 0,
         maybe_llm_checks=sum(bool(item.criteria.get("prompt")) for item in ruled) if is_judged else 0,
         requests=len(parts),
         summary_requests=len(plan.summaries),
-        tokens_in=sum(part.tokens_in for part in parts),
-        tokens_out=sum(part.tokens_out for part in parts),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
         suggestion_requests=advice.requests,
         suggestion_tokens_in=advice.tokens_in,
         suggestion_tokens_out=advice.tokens_out,
         cost=_cost(parts, advice),
-        token_budget=settings.CONFIG.hub_llm_token_budget,
+        token_budget=budget,
+        fits=tokens_in + tokens_out + advice.tokens_in + advice.tokens_out <= budget,
     )
 
 
-def _cost(parts: Sequence[Estimate], advice: MostAdvice) -> Decimal | None:
+def _cost(parts: Sequence[Estimate], advice: MostAdvice) -> float | None:
     costs = [part.cost for part in parts]
     if advice.requests:
         price = price_of(Strength.STRONG)
         costs.append(price.cost(advice.tokens_in, advice.tokens_out) if price else None)
-    return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))
+    return None if None in costs else float(sum(cost for cost in costs if cost is not None))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from hub.core.languages import in_language
 from hub.core.shapes import TextOrNone, filled
 from knowledge.types.notices import Notice
-from review.models import CheckResult, Finding, ResultDecision, Review, Signature
+from review.models import CheckResult, Finding, Review, Signature
 from review.runs.finding_schemas import FindingOut, SuggestionOut, finding_out, suggestions_out
 from review.types import JudgedBy, Verdict
 
@@ -239,7 +239,9 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
     # the topic of an empty section may be unknown: None
     topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
     chunks = [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
-    decisions = list(result.decisions.all())
+    decisions = [
+        DecisionOut(reason=one.reason, decided_by=one.actor_name, decided_at=one.at) for one in result.decisions.all()
+    ]
     return filled(
         ResultOut,
         result,
@@ -252,7 +254,7 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
         evidence=ResultEvidenceOut(retrieved_chunks=chunks, ontology_refs=topics),
         notices=_with(result.notices, BY_CALLERS_MODEL if result.judged_by is JudgedBy.CALLERS_MODEL else None),
-        decision=_decision_out(decisions[-1]) if decisions else None,
+        decision=decisions[-1] if decisions else None,
         judgement=_judgement_out(result.judgement) if result.judgement else None,
         suspects=suspects,
     )
@@ -261,10 +263,6 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
 def _judgement_out(record: dict[str, Any]) -> JudgementOut:
     votes = [vote["verdict"] for vote in record.get("votes", ())]
     return JudgementOut.model_validate({**record, "prompt_version": record["prompts"].get("judge"), "votes": votes})
-
-
-def _decision_out(decision: ResultDecision) -> DecisionOut:
-    return DecisionOut(reason=decision.reason, decided_by=decision.actor_name, decided_at=decision.at)
 
 
 def _summary(

@@ -154,7 +154,8 @@ class Work:
             raise LeaseLost
         entries = entries_of(review.checklist_version, review.options.get("check_items") or ())
         target = _target(review, content, related_of(review))
-        if review.version is not None and _looks_for_instructions(entries):
+        used = (rule["rule_id"] for entry in entries for rule in rules_of(entry.item_version.criteria))
+        if review.version is not None and INJECTION_RULE in used:
             target = replace(target, concealed=concealed_in(review.version, target.text))
         return cls(review=review, target=target, entries=entries, fence=fence)
 
@@ -204,12 +205,6 @@ class Work:
         progress = 100 * self.review.results.count() // len(self.entries)
         Review.objects.filter(pk=self.review.pk).update(progress=progress, attempts=0)
         return progress
-
-
-def _looks_for_instructions(entries: Sequence[CheckListEntry]) -> bool:
-    """Whether the original file has to be looked through: a check looks for instructions to models."""
-    used = (rule for entry in entries for rule in rules_of(entry.item_version.criteria))
-    return any(rule["rule_id"] == INJECTION_RULE for rule in used)
 
 
 def entries_of(master: CheckListVersion, check_items: Sequence[str]) -> list[CheckListEntry]:

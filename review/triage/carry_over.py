@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -36,7 +37,7 @@ from review.models import (
 )
 from review.runs.reviews import get_review
 from review.triage.comparing import Comparison, compare_reviews
-from review.triage.decisions import TRIAGE_FIELDS
+from review.triage.decisions import TRIAGE_FIELDS, set_state
 from review.triage.matching import names_in
 from review.triage.schemas import CarryOut
 from review.triage.verdicts import lock_for_change, recompute
@@ -109,26 +110,23 @@ def carry_triage(*, principal: Principal, review_id: str, base_id: str = "") -> 
     return done.model_copy(update={"closed": closed})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Carried:
+class Carried(NamedTuple):
     """What a finding takes over from an earlier one."""
 
     triage: str
     reason: str
     expires_at: datetime | None
-    mark: CarryMark
 
 
 def what_to_carry(before: Finding, *, mark: CarryMark, now: datetime) -> Carried:
-    """Tell what a finding takes over. Open is what was fixed and is still there, and a waiver that has ended.
+    """Give what a finding takes over. Open is what was fixed and is still there, and a waiver that has ended.
 
     Rejecting and waiving are taken over where the evidence is the same; on other evidence nobody has decided.
     """
-    kept = Carried(triage=before.triage, reason=before.triage_reason, expires_at=before.expires_at, mark=mark)
     is_over = before.expires_at is not None and before.expires_at <= now
     if before.triage == Triage.FIXED or is_over or (before.triage in LET_PASS and mark == CarryMark.CHANGED):
-        return replace(kept, triage=Triage.OPEN, reason="", expires_at=None)
-    return kept
+        return Carried(Triage.OPEN, "", None)
+    return Carried(before.triage, before.triage_reason, before.expires_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,15 +145,8 @@ class _Carrying:
         before = _rows(self.base, (comparison.base_findings[one][1].pk for one, _other in _pairs(comparison)))
         after = _rows(self.review, (comparison.findings[other][1].pk for _one, other in _pairs(comparison)))
         texts = self._texts()
-        told = CarryOut(
-            review_id=self.review.public_id,
-            base_review_id=self.base.public_id,
-            carried=0,
-            moved=0,
-            changed=0,
-            reopened=0,
-            closed=0,
-        )
+        nothing = dict.fromkeys(("carried", "moved", "changed", "reopened", "closed"), 0)
+        done = CarryOut(review_id=self.review.public_id, base_review_id=self.base.public_id, **nothing)
         touched = []
         for one, other in _pairs(comparison):
             old, new = before[comparison.base_findings[one][1].pk], after[comparison.findings[other][1].pk]
@@ -165,22 +156,22 @@ class _Carrying:
             if not is_same_evidence(old, texts[self.base.version_id], new, texts[self.review.version_id]):
                 mark = CarryMark.CHANGED
             carried = what_to_carry(old, mark=mark, now=self.now)
-            self._apply(old, new, carried)
+            self._apply(old, new, carried, mark)
             touched.append(new)
-            told.carried += 1
-            told.moved += carried.mark == CarryMark.MOVED
-            told.changed += carried.mark == CarryMark.CHANGED
-            told.reopened += carried.triage == Triage.OPEN != old.triage
+            done.carried += 1
+            done.moved += mark == CarryMark.MOVED
+            done.changed += mark == CarryMark.CHANGED
+            done.reopened += carried.triage == Triage.OPEN != old.triage
         recompute({finding.result for finding in touched})
-        return told
+        return done
 
     def _texts(self) -> Mapping[int | None, str]:
         """The Markdown of both versions by their keys; of a deleted version there are no findings with places."""
         contents = VersionContent.objects.filter(pk__in=(self.base.version_id, self.review.version_id))
         return defaultdict(str, contents.values_list("pk", "markdown"))
 
-    def _apply(self, old: Finding, new: Finding, carried: Carried) -> None:
-        new.triage, new.triage_reason, new.expires_at = carried.triage, carried.reason, carried.expires_at
+    def _apply(self, old: Finding, new: Finding, carried: Carried, mark: CarryMark) -> None:
+        new.triage, new.triage_reason, new.expires_at = carried
         if carried.triage != Triage.OPEN:
             new.triaged_by, new.triaged_at = old.triaged_by, old.triaged_at
         # what people said of the earlier finding is for those who may read what that one rests on
@@ -191,7 +182,7 @@ class _Carrying:
             "finding_id": old.public_id,
             "version": self.base.version_number,
             "triage": old.triage,
-            "mark": carried.mark.value,
+            "mark": mark.value,
         }
         new.revision += 1
         new.save(update_fields=[*TRIAGE_FIELDS, "assignee", "carried", "rests_on", "revision"])
@@ -226,19 +217,8 @@ class _Carrying:
         if findings:
             lock_for_change(self.base)
         for finding in findings:
-            FindingEvent.objects.create(
-                finding=finding,
-                kind=EventKind.TRIAGE,
-                before=finding.triage,
-                after=Triage.FIXED,
-                origin=self.review.public_id,
-                actor_id=self.principal.user_id,
-                actor_name=self.principal.name,
-            )
-            finding.triage, finding.triage_reason = Triage.FIXED, ""
-            finding.triaged_by, finding.triaged_at = self.principal.name, self.now
-            finding.revision += 1
-            finding.save(update_fields=[*TRIAGE_FIELDS, "revision"])
+            origin = self.review.public_id
+            set_state(finding, Triage.FIXED, self.principal, kind=EventKind.TRIAGE, now=self.now, origin=origin)
         recompute({finding.result for finding in findings})
         return len(findings)
 

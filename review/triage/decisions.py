@@ -6,15 +6,14 @@ was signed off stays as it was signed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope, system_principal
@@ -38,6 +37,9 @@ class Answer:
     text: str = ""
     answered_by: str = ""
     answered_on: date | None = None
+
+
+ANSWER_FIELDS = tuple(field.name for field in fields(Answer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,10 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
     reviews = _reviews_of(principal, wanted)
     for review in reviews:
         lock_for_change(review)
-    findings = _load(reviews, wanted)
+    # read after the reviews are locked: what is read now stays
+    rows = Finding.objects.select_related("result__review", "assignee", "answer")
+    by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted, result__review__in=reviews)}
+    findings = [by_id[one] for one in wanted if one in by_id]
     assignee = _assignee(change.assignee, findings)
     for finding in findings:
         _apply(principal, finding, change, assignee)
@@ -110,13 +115,6 @@ def _reviews_of(principal: Principal, wanted: Sequence[str]) -> list[Review]:
     return list(Review.objects.filter(pk__in=set(reviews.values())).order_by("pk"))
 
 
-def _load(reviews: Collection[Review], wanted: Sequence[str]) -> list[Finding]:
-    """Read the findings after the reviews are locked: what is read now stays."""
-    rows = Finding.objects.select_related("result__review", "assignee", "answer")
-    by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted, result__review__in=reviews)}
-    return [by_id[one] for one in wanted if one in by_id]
-
-
 def _check(change: TriageChange, *, now: datetime) -> None:
     if change.triage is not None and change.triage not in Triage.values:
         raise InvalidInput(
@@ -130,7 +128,7 @@ def _check(change: TriageChange, *, now: datetime) -> None:
         if len(getattr(change, name)) > MAX_TEXT:
             raise InvalidInput(_("{field}: at most {limit} characters."), field=name, limit=MAX_TEXT)
     if change.triage is None and change.reason and not change.comment:
-        raise _field("reason", _("reason: it belongs to a triage state; for a remark use comment."))
+        raise InvalidInput(_("reason: it belongs to a triage state; for a remark use comment."), field="reason")
     if change.triage is None and change.assignee is None and change.answer is None and not change.comment.strip():
         raise InvalidInput(_("Nothing to change: give triage, comment or assignee."))
 
@@ -139,18 +137,16 @@ def _check_waiver(change: TriageChange, *, now: datetime) -> None:
     """A waiver has a reason and a day to come when it ends; nothing else ends."""
     if change.triage != Triage.WAIVED:
         if change.expires_at is not None:
-            raise _field("expires_at", _("expires_at: only waivers end; leave it out, or set triage to waived."))
+            raise InvalidInput(
+                _("expires_at: only waivers end; leave it out, or set triage to waived."), field="expires_at"
+            )
         return
     if not change.reason.strip():
-        raise _field("reason", _("reason: a waiver needs a reason."))
+        raise InvalidInput(_("reason: a waiver needs a reason."), field="reason")
     if change.expires_at is None:
-        raise _field("expires_at", _("expires_at: a waiver needs the day when it ends."))
+        raise InvalidInput(_("expires_at: a waiver needs the day when it ends."), field="expires_at")
     if change.expires_at <= now:
-        raise _field("expires_at", _("expires_at: a waiver must end in the future."))
-
-
-def _field(name: str, message: str | Promise) -> InvalidInput:
-    return InvalidInput(message, field=name)
+        raise InvalidInput(_("expires_at: a waiver must end in the future."), field="expires_at")
 
 
 def _assignee(name: str | None, findings: Iterable[Finding]) -> User | None:
@@ -172,7 +168,7 @@ def _apply(principal: Principal, finding: Finding, change: TriageChange, assigne
         raise Conflict(
             _("The finding was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
             code="changed_meanwhile",
-            who=_last_actor(finding),
+            who=finding.events.order_by("-id").values_list("actor_name", flat=True).first() or "-",
             now=finding.revision,
             given=change.revision,
         )
@@ -193,11 +189,6 @@ def _apply(principal: Principal, finding: Finding, change: TriageChange, assigne
 
 
 TRIAGE_FIELDS = ("triage", "triage_reason", "triaged_by", "triaged_at", "expires_at")
-
-
-def _last_actor(finding: Finding) -> str:
-    event = finding.events.order_by("-id").first()
-    return event.actor_name if event else "-"
 
 
 def _decide(principal: Principal, finding: Finding, change: TriageChange) -> list[FindingEvent]:
@@ -225,15 +216,7 @@ def _assign(finding: Finding, change: TriageChange, assignee: User | None) -> li
 def _answer(finding: Finding, answer: Answer | None) -> list[FindingEvent]:
     if answer is None or answer == answer_of(finding):
         return []
-    FindingAnswer.objects.update_or_create(
-        finding=finding,
-        defaults={
-            "plan": answer.plan,
-            "text": answer.text,
-            "answered_by": answer.answered_by,
-            "answered_on": answer.answered_on,
-        },
-    )
+    FindingAnswer.objects.update_or_create(finding=finding, defaults=asdict(answer))
     text = "\n".join(part for part in (answer.plan, answer.text) if part)
     return [FindingEvent(kind=EventKind.ANSWER, after=answer.answered_by, text=text)]
 
@@ -241,9 +224,33 @@ def _answer(finding: Finding, answer: Answer | None) -> list[FindingEvent]:
 def answer_of(finding: Finding) -> Answer:
     """The answer that is stored with a finding, empty when there is none."""
     row: FindingAnswer | None = getattr(finding, "answer", None)
-    if row is None:
-        return Answer()
-    return Answer(plan=row.plan, text=row.text, answered_by=row.answered_by, answered_on=row.answered_on)
+    return Answer(**{name: getattr(row, name) for name in ANSWER_FIELDS}) if row else Answer()
+
+
+def set_state(
+    finding: Finding,
+    state: Triage,
+    principal: Principal,
+    *,
+    kind: EventKind,
+    now: datetime,
+    origin: str = "",
+) -> None:
+    """Set a finding's state, which takes its reason and end away, and write a line of its history."""
+    FindingEvent.objects.create(
+        finding=finding,
+        kind=kind,
+        before=finding.triage,
+        after=state,
+        origin=origin,
+        expires_at=finding.expires_at,
+        actor_id=principal.user_id,
+        actor_name=principal.name,
+    )
+    finding.triage, finding.triage_reason, finding.expires_at = state, "", None
+    finding.triaged_by, finding.triaged_at = principal.name, now
+    finding.revision += 1
+    finding.save(update_fields=[*TRIAGE_FIELDS, "revision"])
 
 
 def reopen_expired_waivers(*, now: datetime) -> Outcome[int]:
@@ -275,18 +282,7 @@ def reopen_expired_waivers_of(review_id: int, *, now: datetime) -> int:
     findings = list(expired.select_related("result__review"))
     principal = system_principal("waivers")
     for finding in findings:
-        FindingEvent.objects.create(
-            finding=finding,
-            kind=EventKind.REOPEN,
-            before=Triage.WAIVED,
-            after=Triage.OPEN,
-            expires_at=finding.expires_at,
-            actor_name=principal.name,
-        )
-        finding.triage, finding.triage_reason, finding.expires_at = Triage.OPEN, "", None
-        finding.triaged_by, finding.triaged_at = principal.name, now
-        finding.revision += 1
-        finding.save(update_fields=[*TRIAGE_FIELDS, "revision"])
+        set_state(finding, Triage.OPEN, principal, kind=EventKind.REOPEN, now=now)
     recompute({finding.result for finding in findings})
     if findings:
         review.signatures.all().delete()

@@ -70,7 +70,7 @@ def test_two_people_sign_where_the_deployment_asks_for_it(review, two_sign):
     assert again.value.error_code == "second_person_needed"
     state = sign_off(principal=second, review_id=review.public_id)
     assert state.signed
-    assert [one.signer_name for one in state.signatures] == [first.name, second.name]
+    assert [one.name for one in state.signatures] == [first.name, second.name]
 
 
 def test_a_person_with_a_new_name_is_no_second_person_and_one_with_the_old_name_is(review, two_sign):

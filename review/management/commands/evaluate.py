@@ -58,7 +58,7 @@ class Command(HubCommand):
             metrics = runs.chosen_metrics([name for name in options["metrics"].split(",") if name])
             if file is not None:
                 self._import(principal, dataset, file)
-            run = runs.start_measuring(
+            run = runs.start_run(
                 principal=principal,
                 dataset=dataset,
                 candidate=options["candidate"],

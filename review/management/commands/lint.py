@@ -38,12 +38,12 @@ class Command(HubCommand):
 
     def handle(self, *, token: str, file: str, rules: str, format: str | None, json: bool, **_options: object) -> None:
         with cli_call():
-            text = _read(file)
+            text, is_plain = _read(file), Path(file).suffix.lower() in _PLAIN_SUFFIXES
             result = lint_text(
                 principal=local_principal(token),
                 text=text,
                 rules=[name for name in (part.strip() for part in rules.split(",")) if name],
-                text_format=format or _format_of(file),
+                text_format=format or (TextFormat.TEXT if is_plain else TextFormat.MARKDOWN),
             )
             found = lint_out(result)
         if json:
@@ -68,8 +68,3 @@ def _read(name: str) -> str:
         return decode_text(data).text if data else ""
     except ParseError as error:
         raise CommandError(f"{name}: {error}") from error
-
-
-def _format_of(name: str) -> str:
-    is_plain = Path(name).suffix.lower() in _PLAIN_SUFFIXES
-    return TextFormat.TEXT if is_plain else TextFormat.MARKDOWN

@@ -9,6 +9,7 @@ from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationDataset
 from review.curation.master_versions import approve_checklist_version
 from review.evaluation import cases, datasets, gate
+from review.evaluation.candidates import checklist_candidate
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Finding
 from review.runs import execution
 from review.runs.reviews import start_review
@@ -60,11 +61,12 @@ def test_the_gate_refuses_a_version_that_finds_less_and_names_the_flips(guarded,
 
 def test_the_gate_lets_an_equal_version_through_warns_or_does_not_look(guarded, gate_mode) -> None:
     gate_mode("refuse")
-    assert gate.check_publish(weakened("BD-C02")).regressions == ()
+    assert gate.let_through(ME, checklist_candidate(weakened("BD-C02"))).regressions == ()
     CheckListVersion.objects.filter(status="draft").delete()
     CheckItemVersion.objects.filter(name_en="weak").delete()
     draft = weakened()
     gate_mode("warn")
-    assert [run.dataset.code for run in gate.check_publish(draft).regressions] == ["guard"]
+    let_through = gate.let_through(ME, checklist_candidate(draft))
+    assert [run.dataset.code for run in let_through.regressions] == ["guard"]
     gate_mode("off")
-    assert gate.check_publish(draft).runs == ()
+    assert gate.let_through(ME, checklist_candidate(draft)).runs == ()
