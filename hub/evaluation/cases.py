@@ -1,4 +1,16 @@
-"""Reading evaluation cases from JSON Lines, JSON and sheets. Pure: no database."""
+"""Reading evaluation cases from JSON Lines, JSON and sheets. Pure: no database.
+
+A question of search is ``{"query": "…", "relevant": ["設計書.md", {"document": "要件.md", "text": "応答は3秒"}]}``,
+with ``collection`` and ``weight`` as one likes, and ``filter``, ``mode``, ``threshold`` and ``per_document`` as POST
+/search takes them. ``document`` is a path or an id; ``text`` is a quote that a passage must hold to count.
+
+What a reviewer should say of a document is ``{"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item":
+"FR-001〜FR-014 の欠番", "expected_verdict": "pass", "identifiers": ["FR-001〜FR-014"]}``. Which document:
+``document_id`` or ``path`` (with ``collection`` where a path is in several), and ``version``, a number; the current one
+without it. What decides: ``check_item_id``, ``rule_id`` (one, or several), ``topic`` or ``check_type``. What the
+finding must be about: ``identifiers``, ``variants``, ``field`` (version or date of an edition), ``location`` (a text of
+the document).
+"""
 
 from __future__ import annotations
 

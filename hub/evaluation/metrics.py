@@ -1,4 +1,8 @@
-"""Measures of rankings and of verdicts against the right answers, and how sure one may be of them. Pure functions."""
+"""Measures of rankings and of verdicts against the right answers, and how sure one may be of them. Pure functions.
+
+The positive class of verdicts is *fail*: a true positive is a defect that was found. A case that nobody decided is a
+miss: for an expected fail a false negative, for an expected pass no agreement (but no false alarm either).
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from hub.llm.errors import BudgetExceeded
@@ -72,6 +73,12 @@ class Budget:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _reserved_tokens: int = 0
     _reserved_cost: Decimal = Decimal(0)
+
+    @classmethod
+    def configured(cls, used: Usage | None = None) -> Budget:
+        """Return what one piece of work may spend as the hub is configured, of which some may be ``used``."""
+        config = settings.CONFIG
+        return cls(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget, used=used or Usage())
 
     @contextmanager
     def reserve(self, *, tokens_in: int, tokens_out: int, price: Price | None) -> Iterator[Reservation]:

@@ -287,13 +287,14 @@ def _run(request: HttpRequest, code: str) -> HttpResponseBase:
 @require_POST
 def _change(request: HttpRequest, code: str) -> HttpResponseBase:
     with errors_as_messages(request):
-        change = datasets.DatasetChange(
+        datasets.change_dataset(
+            principal=principal_of(request),
+            code=code,
             name=request.POST.get("name", ""),
             is_nightly="is_nightly" in request.POST,
             guards=_names(request.POST.get("guards", "")),
             readers=_names(request.POST.get("readers", "")),
         )
-        datasets.change_dataset(principal=principal_of(request), code=code, change=change)
         messages.success(request, _("Saved."))
     return _back(request, code)
 

@@ -126,8 +126,8 @@ def get_dataset(request: HubRequest, code: str) -> shapes.DatasetOut:
 @router.patch("/evaluation/datasets/{code}", response=shapes.DatasetOut)
 def change_dataset(request: HubRequest, code: str, fields: DatasetPatch) -> shapes.DatasetOut:
     """Change a dataset's name, readers, what it guards, and whether it runs every night."""
-    change = datasets.DatasetChange(**fields.model_dump())
-    return shapes.dataset_out(datasets.change_dataset(principal=request.principal, code=code, change=change))
+    changed = datasets.change_dataset(principal=request.principal, code=code, **fields.model_dump())
+    return shapes.dataset_out(changed)
 
 
 @router.delete("/evaluation/datasets/{code}", response={204: None})

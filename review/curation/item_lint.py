@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
-
 from hub.access.principals import Principal
 from hub.core.errors import HubError
 from hub.core.texts import Text
@@ -84,7 +82,10 @@ def lint_request(item: ItemContent, others: Sequence[ItemContent]) -> LlmRequest
 def read_remarks(
     answer: Mapping[str, Any], item: ItemContent, others: Sequence[ItemContent], *, model: str
 ) -> tuple[tuple[Remark, ...], int]:
-    """Take the remarks that hold, and count those that don't."""
+    """Take the remarks that hold, and count those that don't.
+
+    One holds when its quote is in the field that it names, and when it says how to word it instead.
+    """
     fields = dict(_fields(item))
     codes = {other.code for other in others} - {item.code}
     taken = [one for one in answer["remarks"] if _holds(one, fields, codes)]
@@ -208,8 +209,7 @@ def _ask(
     """A model's remarks on items, and what people should know about them."""
     if not is_configured():
         return [], (notices.LINT_NO_MODEL,)
-    config = settings.CONFIG
-    budget = Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget)
+    budget = Budget.configured()
     remarks: list[Remark] = []
     said: list[Notice] = []
     started = time.monotonic()

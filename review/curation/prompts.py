@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -121,7 +120,7 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
     judge = Judge(
         principal=principal,
         provider=get_provider(),
-        budget=Budget(max_tokens=settings.CONFIG.hub_llm_token_budget, max_cost=settings.CONFIG.hub_llm_cost_budget),
+        budget=Budget.configured(),
         prompts=texts_of({**numbers_in_force(), prompt.kind: prompt.number}),
         purpose=purpose_of(document, "prompt_trial"),
         heartbeat=lambda: None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -26,16 +25,6 @@ from review.models import CheckList
 GUARD_CHECKLIST = "checklist:"
 GUARDS = ("embedding_set", "prompt")
 LONGEST_NAME = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetChange:
-    """What to change of a dataset; None leaves it. ``readers`` are user names, all of them."""
-
-    name: str | None = None
-    is_nightly: bool | None = None
-    guards: Sequence[str] | None = None
-    readers: Sequence[str] | None = None
 
 
 def list_datasets(principal: Principal) -> QuerySet[EvaluationDataset]:
@@ -76,23 +65,30 @@ def create_dataset(*, principal: Principal, code: str, name: str = "") -> Evalua
     return read_dataset(principal, code)
 
 
-def change_dataset(*, principal: Principal, code: str, change: DatasetChange) -> EvaluationDataset:
-    """Change a dataset's name, night runs, guards or readers. Raises NotFound, InvalidInput for unknown ones."""
+def change_dataset(
+    *,
+    principal: Principal,
+    code: str,
+    name: str | None = None,
+    is_nightly: bool | None = None,
+    guards: Sequence[str] | None = None,
+    readers: Sequence[str] | None = None,
+) -> EvaluationDataset:
+    """Change what is given of a dataset; ``readers`` are user names, all of them. Raises NotFound, InvalidInput."""
     principal.require_hub_curator()
     found = get_dataset(principal, code)
-    if change.name is not None:
-        found.name = change.name.strip()[:LONGEST_NAME] or code
-    if change.is_nightly is not None:
-        found.is_nightly = change.is_nightly
-    if change.guards is not None:
-        found.guards = _checked_guards(change.guards)
+    given = {"name": name, "is_nightly": is_nightly, "guards": guards, "readers": readers}
+    if name is not None:
+        found.name = name.strip()[:LONGEST_NAME] or code
+    if is_nightly is not None:
+        found.is_nightly = is_nightly
+    if guards is not None:
+        found.guards = _checked_guards(guards)
     with transaction.atomic():
         found.save()
-        if change.readers is not None:
-            found.readers.set(_users(change.readers))
-        record(
-            principal, "CHANGE", code, **{name: value for name, value in asdict(change).items() if value is not None}
-        )
+        if readers is not None:
+            found.readers.set(_users(readers))
+        record(principal, "CHANGE", code, **{key: value for key, value in given.items() if value is not None})
     return list_datasets(principal).filter(pk=found.pk).first() or found
 
 

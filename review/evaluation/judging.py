@@ -26,13 +26,12 @@ from hub.llm.preparation import model_of
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import Strength
 from knowledge.guidelines.queries import articles_of, editions_in_force
-from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.queries import topics_for
 from knowledge.types.notices import Notice
 from review.evaluation.matching import Defect, Said, answer
-from review.judging.engine import NEEDS_LLM, CheckSpec, judge
-from review.judging.excerpts import find_material, planted_in
+from review.judging.engine import NEEDS_LLM, Judgement, judge
+from review.judging.excerpts import find_material, plain_target, planted_in
 from review.judging.judge import Judge
 from review.judging.model_session import is_for_model, purpose_of, task_of
 from review.judging.prompts import texts_of
@@ -42,7 +41,8 @@ from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, Ch
 from review.rules import list_rules, run_rules
 from review.rules.base import RuleCrash
 from review.runs.related import related_document
-from review.types import FindingDraft, RuleInput, RuleOutcome, Verdict
+from review.runs.work import spec_of
+from review.types import FindingDraft, RuleInput, Verdict
 
 TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
 NOT_DECIDED = (Verdict.SKIPPED, Verdict.ERROR)
@@ -112,17 +112,11 @@ class DocumentJudge:
     @cached_property
     def _target(self) -> RuleInput:
         contents = VersionContent.objects.in_bulk([self._version.pk, *(one.pk for one in self._related)])
-        content = contents[self._version.pk]
-        document_type = self._version.document.document_type_id or "other"
-        return RuleInput(
-            text=content.markdown,
-            title=content.title,
-            document_type=document_type,
-            sections=sections_of(content),
-            blocks=blocks_of(content),
-            topics=topics_for(self._masters.domain_for(document_type)),
+        target = plain_target(self._version, contents[self._version.pk])
+        return replace(
+            target,
+            topics=topics_for(self._masters.domain_for(target.document_type)),
             articles=articles_of([edition.pk for edition in editions_in_force()]),
-            document_name=self._version.filename,
             related=tuple(related_document(one, contents[one.pk]) for one in self._related),
         )
 
@@ -146,7 +140,11 @@ class DocumentJudge:
 
     def _by_rule(self, name: str) -> Said:
         if name not in self._rules:
-            self._rules[name] = _said_by(run_rules([name], self._target)[name])
+            outcome = run_rules([name], self._target)[name]
+            if isinstance(outcome, RuleCrash) or outcome.skip_reason is not None:
+                self._rules[name] = NOTHING
+            else:
+                self._rules[name] = Said(decided=True, defects=list(map(_defect, outcome.findings)))
         return self._rules[name]
 
     def _by_item(self, code: str) -> Said:
@@ -156,22 +154,18 @@ class DocumentJudge:
         return self._items[code]
 
     def _judged(self, item: CheckItemVersion, master: CheckListVersion) -> Said:
-        check = CheckSpec(
-            code=item.item.code, check_type=item.check_type, strategy=item.strategy, criteria=item.criteria
-        )
-        judgement = judge(check, replace(self._target, topics=topics_for(master.checklist.ontology_domain)))
+        target = replace(self._target, topics=topics_for(master.checklist.ontology_domain))
+        judgement = judge(spec_of(item), target)
         if self._model is not None and is_for_model(item, judgement):
             return self._asked(self._model, item)
         if judgement.verdict is Verdict.SKIPPED:
             return self._said_by_model(item)
-        return Said(
-            decided=judgement.verdict not in NOT_DECIDED, defects=[_defect(draft) for draft in judgement.findings]
-        )
+        return _decided(judgement)
 
     def _asked(self, model: ModelAnswers, item: CheckItemVersion) -> Said:
         opinion = model.opinion(item, self._target, self._version)
         self._model_parts[item.item.code] = ANSWERED if opinion.record else opinion.notices[-1].code
-        return Said(decided=opinion.verdict not in NOT_DECIDED, defects=[_defect(draft) for draft in opinion.findings])
+        return _decided(opinion)
 
     def _said_by_model(self, item: CheckItemVersion) -> Said:
         results = CheckResult.objects.filter(
@@ -207,10 +201,8 @@ def _known_rules(names: Sequence[str]) -> list[str]:
     ]
 
 
-def _said_by(outcome: RuleOutcome | RuleCrash) -> Said:
-    if isinstance(outcome, RuleCrash) or outcome.skip_reason is not None:
-        return NOTHING
-    return Said(decided=True, defects=[_defect(draft) for draft in outcome.findings])
+def _decided(judged: Judgement | Opinion) -> Said:
+    return Said(decided=judged.verdict not in NOT_DECIDED, defects=list(map(_defect, judged.findings)))
 
 
 def _defect(draft: FindingDraft) -> Defect:
@@ -245,7 +237,10 @@ def earlier_model() -> dict[str, Any]:
 
 @dataclass(slots=True, kw_only=True)
 class ModelAnswers:
-    """Asks one model within one budget, for one run. ``pinned`` and ``prompts`` are the run's."""
+    """Asks one model within one budget, for one run. ``pinned`` and ``prompts`` are the run's.
+
+    It is asked as a review asks it, so that what was answered once comes from the recordings; nothing else is stored.
+    """
 
     principal: Principal
     pinned: Mapping[str, Any]
@@ -292,20 +287,16 @@ class ModelAnswers:
 
 def budget_with(used: Mapping[str, Any]) -> Budget:
     """A run's budget, of the size of a review's; ``used`` is what :func:`usage_of` gave before a crash."""
-    config = settings.CONFIG
     spent = Usage(tokens_in=used.get("tokens_in", 0), tokens_out=used.get("tokens_out", 0))
     spent.cost = None if used.get("cost", "0") is None else Decimal(used.get("cost", "0"))
-    return Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget, used=spent)
+    return Budget.configured(spent)
 
 
 def usage_of(budget: Budget) -> dict[str, Any]:
     """What was spent, as JSON."""
     used = budget.used
-    return {
-        "tokens_in": used.tokens_in,
-        "tokens_out": used.tokens_out,
-        "cost": None if used.cost is None else str(used.cost),
-    }
+    cost = None if used.cost is None else str(used.cost)
+    return {"tokens_in": used.tokens_in, "tokens_out": used.tokens_out, "cost": cost}
 
 
 def digest_of_contents(checklists: Sequence[int], prompts: Mapping[str, int]) -> str:

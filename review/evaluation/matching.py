@@ -146,7 +146,10 @@ def judged_of(score: Score) -> Judged:
 
 
 def compare(before: Mapping[str, Score], after: Mapping[str, Score]) -> Comparison:
-    """Compare the stored scores of two runs by case id. F1 decides; where there is none, agreement."""
+    """Compare the stored scores of two runs by case id. F1 decides; where there is none, agreement.
+
+    Only cases that both judged, with the same expected answer, count: a dataset may have grown in between.
+    """
     shared = [name for name, score in after.items() if name in before and before[name]["expected"] == score["expected"]]
     old, new = (
         _values([judged_of(scores[name]) for name in shared]) if shared else dict.fromkeys(MEASURES)

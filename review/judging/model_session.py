@@ -134,7 +134,7 @@ class Sitting:
         return Judge(
             principal=requester(review),
             provider=provider,
-            budget=Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget, used=spent),
+            budget=Budget.configured(spent),
             prompts=texts_of(review.options.get("prompts") or numbers_in_force()),
             purpose=purpose_of(self._version.document),
             heartbeat=self._hold,

@@ -87,8 +87,7 @@ def _plan(subject: Subject, target: RuleInput, items: Sequence[CheckItemVersion]
         title, material = tasks[0].document_title, materials[0]
         wanted = plan_digest(material, title=title, prompts=prompts, tokens=config.llm_context_tokens)
         new = unanswered(provider, _prepared(wanted))
-    budget = Budget(max_tokens=config.hub_llm_token_budget, max_cost=config.hub_llm_cost_budget)
-    summarises = is_affordable(provider, budget, new)
+    summarises = is_affordable(provider, Budget.configured(), new)
     forecaster = Forecaster(
         prompts=prompts,
         tokens=config.llm_context_tokens,

@@ -12,12 +12,11 @@ from hub.core import bus
 from hub.core.lease import LeaseLost
 from hub.core.locks import try_lock
 from knowledge.guidelines.queries import articles_of
-from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import VersionContent
 from knowledge.ontology.queries import topics_for
 from review.evidence import claimed, locate, quote
 from review.judging.engine import CheckSpec, Judgement, judge, unique_findings
-from review.judging.excerpts import INJECTION_RULE
+from review.judging.excerpts import INJECTION_RULE, plain_target
 from review.judging.model_session import PENDING, Sitting, is_for_model, with_opinion
 from review.models import (
     CheckItemVersion,
@@ -32,11 +31,15 @@ from review.models import (
 from review.rules.content.criteria import rules_of
 from review.runs.concealed import concealed_in
 from review.runs.related import related_of
-from review.types import FindingDraft, RelatedDocument, RuleInput
+from review.types import FindingDraft, RuleInput
 
 
 def claim_check(review_id: int, item_version_id: int) -> bool:
-    """Take a check for this transaction, without waiting; False while another worker is at it."""
+    """Take a check for this transaction, without waiting; False while another worker is at it.
+
+    A claim saves work and nothing else: it is PostgreSQL's own lock, gone with the worker that held it. What is stored
+    is decided by a look under the review's lock: each check has one result, whichever worker comes first.
+    """
     return try_lock(f"review:{review_id}:{item_version_id}")
 
 
@@ -149,14 +152,19 @@ class Work:
     @classmethod
     def on(cls, review: Review, *, fence: Callable[[], None]) -> Work:
         """Load what is judged. Raises LeaseLost when the document is gone."""
-        content = VersionContent.objects.filter(pk=review.version_id).first()
-        if content is None:
+        version, content = review.version, VersionContent.objects.filter(pk=review.version_id).first()
+        if version is None or content is None:
             raise LeaseLost
         entries = entries_of(review.checklist_version, review.options.get("check_items") or ())
-        target = _target(review, content, related_of(review))
+        target = replace(
+            plain_target(version, content),
+            topics=topics_for(review.checklist_version.checklist.ontology_domain),
+            articles=articles_of(list(review.guideline_editions.values_list("edition_id", flat=True))),
+            related=related_of(review),
+        )
         used = (rule["rule_id"] for entry in entries for rule in rules_of(entry.item_version.criteria))
-        if review.version is not None and INJECTION_RULE in used:
-            target = replace(target, concealed=concealed_in(review.version, target.text))
+        if INJECTION_RULE in used:
+            target = replace(target, concealed=concealed_in(version, target.text))
         return cls(review=review, target=target, entries=entries, fence=fence)
 
     def open_checks(self) -> list[tuple[int, CheckListEntry]]:
@@ -167,7 +175,7 @@ class Work:
     def judge(self, position: int, entry: CheckListEntry, *, insist: bool = False) -> bool:
         """Judge one check and store its result; False while another worker is at it, unless ``insist``."""
         started = time.monotonic()
-        check = _spec(entry.item_version)
+        check = spec_of(entry.item_version)
         with transaction.atomic():
             if not claim_check(self.review.pk, entry.item_version_id) and not insist:
                 return False
@@ -213,30 +221,10 @@ def entries_of(master: CheckListVersion, check_items: Sequence[str]) -> list[Che
     return list(entries.filter(item_version__item__code__in=check_items) if check_items else entries)
 
 
-def _target(review: Review, content: VersionContent, related: tuple[RelatedDocument, ...]) -> RuleInput:
-    if review.version is None:
-        raise LeaseLost
-    document = review.version.document
-    return RuleInput(
-        text=content.markdown,
-        title=content.title,
-        document_type=document.document_type_id or "other",
-        sections=sections_of(content),
-        blocks=blocks_of(content),
-        topics=topics_for(review.checklist_version.checklist.ontology_domain),
-        articles=articles_of(list(review.guideline_editions.values_list("edition_id", flat=True))),
-        document_name=review.version.filename,
-        related=related,
-    )
-
-
-def _spec(item_version: CheckItemVersion) -> CheckSpec:
-    return CheckSpec(
-        code=item_version.item.code,
-        check_type=item_version.check_type,
-        strategy=item_version.strategy,
-        criteria=item_version.criteria,
-    )
+def spec_of(item_version: CheckItemVersion) -> CheckSpec:
+    """What the engine needs of a version of a check item."""
+    names = ("check_type", "strategy", "criteria")
+    return CheckSpec(code=item_version.item.code, **{name: getattr(item_version, name) for name in names})
 
 
 def tell(review: Review, *, status: str, progress: int, **more: str) -> None:

@@ -125,8 +125,7 @@ def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
     ):
         with pytest.raises(NotFound):
             look()
-    change = datasets.DatasetChange(readers=[curator.name])
-    datasets.change_dataset(principal=ME, code="gold", change=change)
+    datasets.change_dataset(principal=ME, code="gold", readers=[curator.name])
     assert datasets.read_dataset(curator, "gold").review_cases == len(CASES)
     with pytest.raises(Forbidden):
         datasets.create_dataset(principal=principal_with(Role.CURATOR, collection), code="other")
@@ -134,7 +133,7 @@ def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
 
 def test_a_run_judges_only_documents_that_its_starter_may_read(dataset) -> None:
     curator = hub_curator()
-    datasets.change_dataset(principal=ME, code="gold", change=datasets.DatasetChange(readers=[curator.name]))
+    datasets.change_dataset(principal=ME, code="gold", readers=[curator.name])
     with pytest.raises(Conflict, match=r"無い文書\.md") as refused:
         start_run(principal=curator, dataset="gold")
     assert SAMPLE.name not in str(refused.value)

@@ -48,7 +48,7 @@ def english():
 def guard(code: str, guards: list[str], cases: list[dict[str, Any]]) -> EvaluationDataset:
     made = datasets.create_dataset(principal=ME, code=code, name=code)
     imports.import_cases(principal=ME, dataset=code, rows=imports.rows_of(cases))
-    datasets.change_dataset(principal=ME, code=code, change=datasets.DatasetChange(guards=guards))
+    datasets.change_dataset(principal=ME, code=code, guards=guards)
     return made
 
 

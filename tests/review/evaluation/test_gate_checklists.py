@@ -42,8 +42,7 @@ def guarded(document) -> EvaluationDataset:
     assert found.exists()
     for finding in found:
         cases.case_from_finding(principal=ME, finding_id=finding.public_id, expected_verdict="fail", dataset="guard")
-    change = datasets.DatasetChange(guards=["checklist:basic-design"])
-    datasets.change_dataset(principal=ME, code="guard", change=change)
+    datasets.change_dataset(principal=ME, code="guard", guards=["checklist:basic-design"])
     return made
 
 

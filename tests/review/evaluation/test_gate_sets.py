@@ -24,7 +24,7 @@ def guarded(db, tmp_path, settings) -> None:
     datasets.create_dataset(principal=ME, code="questions")
     rows = imports.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
     imports.import_cases(principal=ME, dataset="questions", rows=rows)
-    datasets.change_dataset(principal=ME, code="questions", change=datasets.DatasetChange(guards=["embedding_set"]))
+    datasets.change_dataset(principal=ME, code="questions", guards=["embedding_set"])
     make("next")
     build("next")
     with translation.override("en"):
