@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
-from hub.core.errors import InvalidInput, NotFound
+from hub.core.errors import InvalidInput, NotFound, not_one_of
 from hub.core.publication import PublicationStatus
 from hub.core.shapes import TextOrNone, filled
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
@@ -189,12 +189,7 @@ def save_mapping(
     """Map a check item to an article in force, or change how. Raises NotFound and InvalidInput."""
     principal.require_hub_curator()
     if relation not in MappingRelation.values:
-        raise InvalidInput(
-            _("{field}: {value!r} is not one of {allowed}."),
-            field="relation",
-            value=relation,
-            allowed=", ".join(MappingRelation.values),
-        )
+        raise not_one_of("relation", relation, MappingRelation.values)
     if article not in _articles_in_force({article}):
         raise article_not_found(article)
     item = CheckItem.objects.filter(code=check_item).first()

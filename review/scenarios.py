@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
 from hub.access.versions import draft_beside, publish, save_draft, take_draft
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, NotFound, not_one_of
 from hub.core.publication import PublicationStatus
 from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
@@ -110,17 +110,11 @@ def published_scenarios(
 
 def _check_filters(role: str, document_type: str) -> None:
     if role and role not in ScenarioRole.values:
-        raise _not_one_of("role", role, ScenarioRole.values)
+        raise not_one_of("role", role, ScenarioRole.values)
     if document_type:
         known = list(DocumentType.objects.order_by("code").values_list("code", flat=True))
         if document_type not in known:
-            raise _not_one_of("document_type", document_type, known)
-
-
-def _not_one_of(field: str, value: str, allowed: Sequence[str]) -> InvalidInput:
-    return InvalidInput(
-        _("{field}: {value!r} is not one of {allowed}."), field=field, value=value, allowed=", ".join(allowed)
-    )
+            raise not_one_of("document_type", document_type, known)
 
 
 def list_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> list[ScenarioRowOut]:
@@ -223,7 +217,7 @@ def save_scenario_draft(*, principal: Principal, scenario: Scenario) -> None:
     known = set(DocumentType.objects.values_list("code", flat=True))
     for given in scenario.document_types:
         if given not in known:
-            raise _not_one_of("document_types", given, sorted(known))
+            raise not_one_of("document_types", given, sorted(known))
     save_draft(principal=principal, version=scenario)
 
 

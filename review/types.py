@@ -194,17 +194,3 @@ class LintResult:
     findings: tuple[LintFinding, ...]
     rules: tuple[str, ...]
     notices: tuple[Notice, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleFacts:
-    """A rule as callers see it. ``is_text_rule``: it needs nothing but a text; ``by_default``: it runs unasked."""
-
-    id: str
-    title: Text
-    looks_at: Text
-    tags: tuple[str, ...]
-    defaults: Mapping[str, Any]
-    aliases: tuple[str, ...]
-    is_text_rule: bool
-    by_default: bool

@@ -12,8 +12,9 @@ import numpy as np
 
 from benchmarks.retrieval.fit import Collected, collect, fit_line, fit_range, ranked_keys, sample_values, separation
 from benchmarks.retrieval.measure import TOP, alternatives, chance
+from benchmarks.retrieval.quality import evaluate
 from benchmarks.retrieval.question_sets import QuestionSet, read_sets
-from hub.evaluation.metrics import evaluate, ndcg_at
+from hub.evaluation.metrics import ndcg_at
 from knowledge.search.fusion import WEIGHTS, CosineRange, Weights
 from knowledge.types.search import SearchMode
 

@@ -11,9 +11,10 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from benchmarks.retrieval.quality import evaluate
 from benchmarks.retrieval.question_sets import Question, QuestionSet, load_set, read_sets
 from hub.access.principals import local_operator
-from hub.evaluation.metrics import evaluate, ndcg_at
+from hub.evaluation.metrics import ndcg_at
 from knowledge.index.active_embedder import active_embedding_set, get_embedder
 from knowledge.index.analysis import analyse_passage
 from knowledge.index.vectors import vector_literal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 from django.utils.functional import Promise
@@ -37,6 +38,12 @@ class InvalidInput(HubError):
     code = "invalid_input"
     status = 422
     title = _("Invalid input")
+
+
+def not_one_of(field: str, value: object, allowed: Iterable[str]) -> InvalidInput:
+    """Return the refusal of a value that is none of those allowed for a field."""
+    message = _("{field}: {value!r} is not one of {allowed}.")
+    return InvalidInput(message, field=field, value=value, allowed=", ".join(allowed))
 
 
 class NotFound(HubError):

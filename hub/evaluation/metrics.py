@@ -7,7 +7,7 @@ miss: for an expected fail a false negative, for an expected pass no agreement (
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +17,6 @@ import numpy.typing as npt
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 SEED = 20_210_401  # fixed, so that the same scores give the same interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingQuality:
-    """Means over queries, each from 0 to 1."""
-
-    queries: int
-    ndcg: float
-    recall: float
-    mrr: float
 
 
 def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
@@ -48,15 +38,6 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 def reciprocal_rank_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """Compute one over the rank of the first gold passage among the first k, 0 when there is none."""
     return next((1 / rank for rank, name in enumerate(ranked[:k], 1) if name in gold), 0.0)
-
-
-def evaluate(answers: Iterable[tuple[Sequence[str], Collection[str]]], *, k: int = 10) -> RankingQuality:
-    """Average nDCG@k, recall@k and MRR@k over (ranked ids, gold ids) of each query. Raises ValueError for none."""
-    rows = [(ndcg_at(*one, k), recall_at(*one, k), reciprocal_rank_at(*one, k)) for one in answers]
-    if not rows:
-        raise ValueError("no queries to evaluate")
-    ndcg, recall, mrr = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-    return RankingQuality(queries=len(rows), ndcg=ndcg, recall=recall, mrr=mrr)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

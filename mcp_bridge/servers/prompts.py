@@ -13,7 +13,7 @@ from mcp.server.mcpserver import UserMessage
 from mcp.server.mcpserver.prompts import Prompt
 from pydantic import Field
 
-from hub.core.errors import InvalidInput
+from hub.core.errors import InvalidInput, not_one_of
 from knowledge.models import DocumentType
 from mcp_bridge.icons import icon
 from mcp_bridge.prompts.templates import LANGUAGES, Filling, Template
@@ -131,9 +131,7 @@ def _count(name: str, value: str) -> int:
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     """Give a value back that is allowed. Raises InvalidInput naming those that are."""
     if value not in allowed:
-        raise InvalidInput(
-            _("{field}: {value!r} is not one of {allowed}."), field=name, value=value[:80], allowed=", ".join(allowed)
-        )
+        raise not_one_of(name, value[:80], allowed)
     return value
 
 

@@ -23,8 +23,8 @@ from hub.core.errors import HubError, NotFound
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, RunStatus
 from hub.rest.uploads import received_file
 from review.admin.evaluation_trend import LABELS, trend_page
-from review.curation.publishing import publish_candidate
-from review.evaluation import datasets, gate, imports, runs
+from review.curation.prompts import publish_candidate
+from review.evaluation import cases, datasets, gate, runs
 from review.evaluation.candidates import open_candidates
 from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
 from review.evaluation.schemas import CaseImportOut, evaluation_out, import_out
@@ -257,11 +257,11 @@ def _import(request: HttpRequest, code: str) -> HttpResponseBase:
             messages.error(request, _("Choose a file first."))
             return _back(request, code)
         with received_file(file) as received:
-            rows = imports.rows_in_file(received.path, received.filename)
-        preview = imports.preview_cases(principal=principal, dataset=code, rows=rows)
+            rows = cases.rows_in_file(received.path, received.filename)
+        preview = cases.preview_cases(principal=principal, dataset=code, rows=rows)
         if "preview" in request.POST or preview.bad:
             return _dataset_page(request, code, import_out(preview))
-        done = imports.import_cases(principal=principal, dataset=code, rows=rows)
+        done = cases.import_cases(principal=principal, dataset=code, rows=rows)
         messages.success(
             request,
             _("Imported: {created} new, {replaced} replaced.").format(created=done.created, replaced=done.replaced),

@@ -19,7 +19,7 @@ from hub.admin_site.base import ReadOnlyMixin
 from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
 from knowledge.models import Collection
-from review.admin import answer_pages, people_pages, review_pages, start_page, triage_pages
+from review.admin import people_pages, review_pages, triage_pages
 from review.models import UNFINISHED, Review
 from review.runs.reviews import list_reviews
 
@@ -54,7 +54,7 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         own = [
-            path("start/", view(start_page.start), name="review_review_start"),
+            path("start/", view(review_pages.start), name="review_review_start"),
             path("progress/", view(review_pages.progress), name="review_review_progress"),
             path("<int:pk>/cancel/", view(review_pages.cancel), name="review_review_cancel"),
             path("<int:pk>/report/<str:report_format>/", view(review_pages.report), name="review_review_report"),
@@ -65,8 +65,8 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
             path("<int:pk>/sign-off/", view(people_pages.sign), name="review_review_sign_off"),
             path("<int:pk>/carry/", view(people_pages.carry), name="review_review_carry"),
             path("<int:pk>/keep/", view(people_pages.keep), name="review_review_keep"),
-            path("<int:pk>/answers/", view(answer_pages.answers), name="review_review_answers"),
-            path("<int:pk>/diff/", view(answer_pages.diff), name="review_review_diff"),
+            path("<int:pk>/answers/", view(people_pages.answers), name="review_review_answers"),
+            path("<int:pk>/diff/", view(people_pages.diff), name="review_review_diff"),
         ]
         return [*own, *super().get_urls()]
 

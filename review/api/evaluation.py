@@ -19,7 +19,7 @@ from hub.rest.responses import accepted, created
 from hub.rest.schemas import LongText, Page, PageQuery, ShortText, ShortTexts
 from hub.rest.uploads import received_file
 from review.curation.prompts import PromptOut, draft_prompt, get_prompt, list_prompts, prompt_out, publish_prompt
-from review.evaluation import cases, datasets, gate, imports, runs
+from review.evaluation import cases, datasets, gate, runs
 from review.evaluation import schemas as shapes
 from review.evaluation.gate_report import GateOut, gate_out
 
@@ -142,18 +142,16 @@ def list_cases(
     request: HubRequest, code: str, filters: Annotated[CaseQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[shapes.CaseOut]:
     """A dataset's cases, newest first."""
-    cases = datasets.list_cases(request.principal, code, kind=filters.kind)
+    listed = datasets.list_cases(request.principal, code, kind=filters.kind)
     scope = cursor_scope("evaluation.cases", filters, code=code)
-    return paginate_keyset(cases, limit=page.limit, cursor=page.cursor, scope=scope).map(shapes.case_out)
+    return paginate_keyset(listed, limit=page.limit, cursor=page.cursor, scope=scope).map(shapes.case_out)
 
 
 @router.post("/evaluation/datasets/{code}/cases/import", response=shapes.CaseImportOut, openapi_extra=IMPORT_BODY)
 def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Import cases from a file (JSON Lines, JSON, Excel) or {cases: []}; 422 names the wrong rows, none is stored."""
     request.principal.require_hub_curator()
-    done = imports.import_cases(
-        principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
-    )
+    done = cases.import_cases(principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format)
     return shapes.import_out(done)
 
 
@@ -164,7 +162,7 @@ def import_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery,
 def preview_cases(request: HubRequest, code: str, filters: Annotated[ImportQuery, Query()]) -> shapes.CaseImportOut:
     """Say what an import would change, and what is wrong in which row. Nothing is stored."""
     request.principal.require_hub_curator()
-    preview = imports.preview_cases(
+    preview = cases.preview_cases(
         principal=request.principal, dataset=code, rows=_rows(request), row_format=filters.format
     )
     return shapes.import_out(preview)
@@ -177,14 +175,14 @@ def _rows(request: HttpRequest) -> list[Row]:
         if file is None:
             raise InvalidInput(_("file: expected a file of cases (.jsonl or .xlsx)."))
         with received_file(file) as received:
-            return imports.rows_in_file(received.path, received.filename)
+            return cases.rows_in_file(received.path, received.filename)
     if request.content_type in ("", "application/json"):
         body = parse_json(request.body)
-        cases = body.get("cases") if isinstance(body, dict) else body
-        if not isinstance(cases, list):
+        given = body.get("cases") if isinstance(body, dict) else body
+        if not isinstance(given, list):
             raise InvalidInput(_("cases: expected a list of cases."))
-        return imports.rows_of(cases)
-    return imports.rows_in(request.body, "body")
+        return cases.rows_of(given)
+    return cases.rows_in(request.body, "body")
 
 
 @router.post("/evaluation/datasets/{code}/cases/from-finding", response={201: shapes.CaseOut})

@@ -9,7 +9,7 @@ from ninja import Field, Router, Schema
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.schemas import ShortText
-from review.lint import MAX_CHARACTERS, MAX_RULES, LintOut, RulesOut, describe_rules, lint_out, lint_text, rules_out
+from review.lint import MAX_CHARACTERS, MAX_RULES, LintOut, RulesOut, describe_rules, lint_out, lint_text
 
 router = Router()
 
@@ -36,4 +36,4 @@ def lint(request: HubRequest, asked: LintIn) -> LintOut:
 @router.get("/rules", response=RulesOut)
 def list_rules(request: HubRequest) -> RulesOut:
     """All rules: id, title, what each looks at, defaults, aliases, and whether it judges texts or whole documents."""
-    return rules_out(describe_rules(request.principal))
+    return describe_rules(request.principal)

@@ -1,4 +1,4 @@
-"""Curating the prompts, and trying one on one check item and one document."""
+"""Curating the prompts, trying one on one check item and one document, and publishing what was measured."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from hub.core.shapes import filled
 from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider
 from knowledge.documents.documents import get_document
-from knowledge.models import VersionContent
-from review.evaluation.candidates import find_prompt, prompt_candidate
+from knowledge.embedding_sets.switching import switch_to
+from knowledge.models import EmbeddingSet, VersionContent
+from review.curation.master_versions import approve_checklist_version
+from review.evaluation.candidates import find_candidate, find_prompt, prompt_candidate
 from review.evaluation.gate import let_through
 from review.judging.excerpts import find_material, plain_target, planted_in
 from review.judging.judge import Judge
 from review.judging.model_session import purpose_of, task_of
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.types import Opinion
-from review.models import CheckItemVersion, JudgePrompt, MasterStatus, PromptKind
+from review.models import CheckItemVersion, CheckListVersion, JudgePrompt, MasterStatus, PromptKind
 
 LONGEST_NOTE = 300
 
@@ -157,3 +159,17 @@ def prompt_out(prompt: JudgePrompt) -> PromptOut:
     """A version of a prompt. Expects the author to be selected."""
     author = prompt.author.get_username() if prompt.author else None
     return filled(PromptOut, prompt, version=prompt.number, candidate=prompt_candidate(prompt).name, author=author)
+
+
+def publish_candidate(*, principal: Principal, name: str) -> None:
+    """Approve a check list's version, publish a prompt, or switch to an embedding set.
+
+    Raises what the service for it raises: Conflict with the flipped cases, when the gate refuses.
+    """
+    match find_candidate(principal, name).version:
+        case CheckListVersion() as version:
+            approve_checklist_version(principal=principal, version=version)
+        case JudgePrompt() as prompt:
+            publish_prompt(principal=principal, prompt_id=prompt.pk)
+        case EmbeddingSet() as chosen:
+            switch_to(principal=principal, name=chosen.name)

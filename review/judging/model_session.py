@@ -128,7 +128,6 @@ class Sitting:
         return self._judge
 
     def _make(self, provider: Provider, *, is_replay: bool = False) -> Judge:
-        config = settings.CONFIG
         review = self.review
         spent = Usage(tokens_in=review.tokens_in, tokens_out=review.tokens_out, cost=_decimal(review.cost))
         return Judge(

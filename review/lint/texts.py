@@ -8,30 +8,158 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
 from hub.access.turns import Turns
 from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
+from hub.core.languages import in_language, shown
 from hub.core.per_process import PerProcess
+from hub.core.shapes import filled
 from knowledge.parsers import ParseError, ParseLimits
 from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.text.folding import fold_compact
+from knowledge.text.structure import line_range, section_at
 from review.lint.linting import judge_text, read_answer, write_question
 from review.rules import list_rules
 from review.rules.base import Rule
 from review.rules.style import ALIASES, Use, aliases_of, style_rules
-from review.types import LintResult, RuleFacts
+from review.types import LintFinding, LintResult, Span
+
+
+class LintLocationOut(BaseModel):
+    section_path: list[str]
+    line_range: list[int] = Field(description="first and last line, from 1, inclusive")
+    column: int = Field(description="column of the first character in its line, from 1")
+    start_offset: int
+    end_offset: int
+
+
+class LintEvidenceOut(BaseModel):
+    quote: str
+    start_offset: int
+    end_offset: int
+    verified: bool = Field(description="the quote stands in the given text at these offsets")
+
+
+class LintSuggestionOut(BaseModel):
+    content: str
+    replacement: str | None = Field(description="put this in place of the location's characters; null: reword it")
+
+
+class LintFindingOut(BaseModel):
+    rule_id: str
+    severity: str
+    message: str
+    location: LintLocationOut | None
+    evidence: list[LintEvidenceOut]
+    suggestion: LintSuggestionOut | None
+    data: dict[str, Any]
+
+
+class LintOut(BaseModel):
+    """Findings on the given text. Offsets count its Unicode code points, ``[start_offset, end_offset)``."""
+
+    findings: list[LintFindingOut]
+    total_findings: int
+    rules: list[str] = Field(description="the rules that ran")
+    characters: int
+    notices: list[dict[str, str]]
+
+
+class NameOut(BaseModel):
+    ja: str
+    en: str
+
+
+class RuleOut(BaseModel):
+    id: str
+    title: NameOut
+    looks_at: NameOut
+    applies_to: str = Field(description="text: POST /lint and reviews; document: reviews only")
+    by_default: bool = Field(description="runs in POST /lint when no rules are named")
+    tags: list[str]
+    defaults: dict[str, Any]
+    aliases: list[str] = Field(description="the same meaning in other rule sets")
+
+
+class RulesOut(BaseModel):
+    rules: list[RuleOut]
+    total: int
+
+
+def lint_out(result: LintResult) -> LintOut:
+    return LintOut(
+        findings=[_finding_out(finding, result) for finding in result.findings],
+        total_findings=len(result.findings),
+        rules=list(result.rules),
+        characters=len(result.text),
+        notices=[notice.as_dict() for notice in result.notices],
+    )
+
+
+def _finding_out(finding: LintFinding, result: LintResult) -> LintFindingOut:
+    return filled(
+        LintFindingOut,
+        finding,
+        message=shown(finding.message),
+        location=_location(finding.spans[0], result) if finding.spans else None,
+        evidence=[
+            LintEvidenceOut(
+                quote=result.text[span.start : span.end], start_offset=span.start, end_offset=span.end, verified=True
+            )
+            for span in finding.spans
+        ],
+        suggestion=_suggestion(finding, result.text),
+        data=dict(finding.data),
+    )
+
+
+def _location(span: Span, result: LintResult) -> LintLocationOut:
+    section = section_at(result.sections, span.start)
+    return LintLocationOut(
+        section_path=list(section.path) if section else [],
+        line_range=list(line_range(result.text, span.start, span.end)),
+        column=span.start - result.text.rfind("\n", 0, span.start),
+        start_offset=span.start,
+        end_offset=span.end,
+    )
+
+
+def _suggestion(finding: LintFinding, text: str) -> LintSuggestionOut | None:
+    if finding.replacement is not None:
+        span = finding.spans[0]
+        found, to = text[span.start : span.end], finding.replacement
+        put = in_language(f"「{found}」を「{to}」に置き換えます。", f"Replace “{found}” by “{to}”.")
+        remove = in_language(f"「{found}」を取り除きます。", f"Remove “{found}”.")
+        return LintSuggestionOut(content=put if to else remove, replacement=to)
+    if finding.advice is not None:
+        return LintSuggestionOut(content=shown(finding.advice), replacement=None)
+    return None
+
 
 TEXT_TAG = "text"
 _NEAR_MATCHES = 3
 
 
-def describe_rules(principal: Principal) -> tuple[RuleFacts, ...]:
+def describe_rules(principal: Principal) -> RulesOut:
     """All rules of the reviewer, by id."""
     principal.require(Scope.READ)
-    return tuple(_facts(found) for found in list_rules())
+    rules = [
+        filled(
+            RuleOut,
+            found,
+            applies_to=TEXT_TAG if TEXT_TAG in found.tags else "document",
+            by_default=TEXT_TAG in found.tags and _runs_by_default(found),
+            defaults=dict(found.defaults),
+            aliases=aliases_of(found.id),
+        )
+        for found in list_rules()
+    ]
+    return RulesOut(rules=rules, total=len(rules))
 
 
 def choose_rules(names: Sequence[str]) -> tuple[Use, ...]:
@@ -71,15 +199,13 @@ def _meant(name: str) -> Iterator[Use]:
 
 def _unknown(name: str, texts: set[str]) -> InvalidInput:
     known = {fold_compact(each): each for each in (*sorted(ALIASES), *sorted(texts))}
-    near = [
-        known[each] for each in difflib.get_close_matches(fold_compact(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)
-    ]
+    near = difflib.get_close_matches(fold_compact(name), list(known), n=_NEAR_MATCHES, cutoff=0.5)
     if near:
         return InvalidInput(
             _('There is no text rule "{given}". Did you mean {near}?'),
             code="unknown_rule",
             given=name,
-            near=", ".join(near),
+            near=", ".join(known[each] for each in near),
         )
     return InvalidInput(
         _('There is no text rule "{given}". Those that there are: {known}.'),
@@ -98,20 +224,6 @@ def _families(rule_ids: set[str]) -> str:
 def _aliases() -> dict[str, tuple[Use, ...]]:
     """By folded name: presets spell their rules in several ways, which differ in case, width or spaces."""
     return {fold_compact(alias): uses for alias, uses in ALIASES.items()}
-
-
-def _facts(found: Rule) -> RuleFacts:
-    is_text_rule = TEXT_TAG in found.tags
-    return RuleFacts(
-        id=found.id,
-        title=found.title,
-        looks_at=found.looks_at,
-        tags=found.tags,
-        defaults=found.defaults,
-        aliases=aliases_of(found.id),
-        is_text_rule=is_text_rule,
-        by_default=is_text_rule and _runs_by_default(found),
-    )
 
 
 def _runs_by_default(found: Rule) -> bool:

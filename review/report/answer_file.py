@@ -44,12 +44,20 @@ class AnswerRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowError:
+    """Why a row can't be read in; ``row`` counts as the spreadsheet program does."""
+
+    row: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFile:
-    """All rows that could be read, and (row, why) of the others."""
+    """All rows that could be read, and what is wrong with the others."""
 
     review_id: str
     rows: Sequence[AnswerRow]
-    errors: Sequence[tuple[int, str]]
+    errors: Sequence[RowError]
 
 
 class BadValueError(ValueError):
@@ -63,13 +71,13 @@ def read_answer_file(content: bytes) -> AnswerFile:
         raise _not_ours()
     review_id, exported = _exported(book[HIDDEN_SHEET])
     rows: list[AnswerRow] = []
-    errors: list[tuple[int, str]] = []
+    errors: list[RowError] = []
     seen: dict[int, int] = {}
     for row, cells in _table_of(book):
         try:
             rows.append(_read_row(row, cells, exported, seen))
         except BadValueError as error:
-            errors.append((row, str(error)))
+            errors.append(RowError(row=row, message=str(error)))
     return AnswerFile(review_id=review_id, rows=rows, errors=errors)
 
 

@@ -20,7 +20,7 @@ from hub.access.services import record_event
 from hub.core.errors import InvalidInput
 from hub.core.moments import end_of_day
 from review.models import Finding, Triage
-from review.report.answer_file import AnswerRow, read_answer_file
+from review.report.answer_file import AnswerRow, RowError, read_answer_file
 from review.report.facts import local_day
 from review.runs.reviews import get_review
 from review.triage.decisions import ANSWER_FIELDS, TriageChange, answer_of, triage_finding
@@ -55,14 +55,6 @@ class AnswerChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowError:
-    """Why a row can't be read in; ``row`` counts as the spreadsheet program does."""
-
-    row: int
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerImport:
     """What a file would change. With errors only the other rows can be read in."""
 
@@ -87,7 +79,7 @@ def preview_answers(principal: Principal, review_id: str, content: bytes) -> Ans
             review_id=review_id,
         )
     findings = {one.public_id: one for result in review.results.all() for one in result.findings.all()}
-    errors = [RowError(row=row, message=message) for row, message in sheet.errors]
+    errors = list(sheet.errors)
     changes: list[AnswerChange] = []
     unchanged = 0
     for row in sheet.rows:

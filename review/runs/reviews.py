@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core import bus
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from hub.core.queue import enqueue_on_commit
 from knowledge.documents.documents import get_document
 from knowledge.documents.workers import leave_it_to_workers, work_through, worker_is_alive
@@ -158,12 +158,7 @@ def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
     )
     for name, value, allowed in choices:
         if value not in allowed:
-            raise InvalidInput(
-                _("{field}: {value!r} is not one of {allowed}."),
-                field=name,
-                value=value,
-                allowed=", ".join(str(item) for item in allowed if item),
-            )
+            raise not_one_of(name, value, (str(item) for item in allowed if item))
     if unknown := sorted(set(options.check_items) - known):
         raise InvalidInput(
             _("Unknown check items: {unknown}. This check list has: {known}."),
@@ -301,25 +296,17 @@ def replay_review(*, principal: Principal, review_id: str) -> Review:
         raise Conflict(
             _("Review {review_id} can't be replayed: it still runs, or its document is gone."), review_id=review_id
         )
+    same = ("version_id", "document_id_text", "version_number", "checklist_version_id")
     with transaction.atomic():
         review = Review.objects.create(
-            version_id=original.version_id,
-            document_id_text=original.document_id_text,
-            version_number=original.version_number,
-            checklist_version_id=original.checklist_version_id,
+            **{name: getattr(original, name) for name in same},
             options={**original.options, "replay_of": original.public_id},
             requested_by_id=principal.user_id,
         )
-        RelatedVersion.objects.bulk_create(
-            RelatedVersion(
-                review=review,
-                position=row.position,
-                version_id=row.version_id,
-                document_id_text=row.document_id_text,
-                version_number=row.version_number,
-            )
-            for row in RelatedVersion.objects.filter(review=original)
-        )
+        copies = list(RelatedVersion.objects.filter(review=original))
+        for copy in copies:
+            copy.pk, copy.review = None, review
+        RelatedVersion.objects.bulk_create(copies)
         record_event(
             principal=principal,
             action="REVIEW_START",

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope, system_principal
 from hub.access.services import principal_for_user, record_event
 from hub.core.bounds import LONG_TEXT
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from hub.core.scheduled_rows import Outcome, for_each_row
 from review.models import EventKind, Finding, FindingAnswer, FindingEvent, Review, Triage
 from review.triage.verdicts import lock_for_change, recompute
@@ -117,12 +117,7 @@ def _reviews_of(principal: Principal, wanted: Sequence[str]) -> list[Review]:
 
 def _check(change: TriageChange, *, now: datetime) -> None:
     if change.triage is not None and change.triage not in Triage.values:
-        raise InvalidInput(
-            _("{field}: {value!r} is not one of {allowed}."),
-            field="triage",
-            value=change.triage,
-            allowed=", ".join(Triage.values),
-        )
+        raise not_one_of("triage", change.triage, Triage.values)
     _check_waiver(change, now=now)
     for name in ("reason", "comment"):
         if len(getattr(change, name)) > MAX_TEXT:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.core.errors import Conflict, InvalidInput, NotFound
+from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from review.judging.engine import overall_verdict, verdict_of
 from review.models import STANDING, UNFINISHED, CheckResult, ResultDecision, Review
 from review.runs.related import require_all_findings
@@ -80,12 +80,7 @@ def decide_result(
     """Record a person's verdict on a check; what the run said is kept. Raises NotFound, InvalidInput, Conflict."""
     principal.require(Scope.TRIAGE)
     if verdict not in PERSONS_VERDICTS:
-        raise InvalidInput(
-            _("{field}: {value!r} is not one of {allowed}."),
-            field="verdict",
-            value=verdict,
-            allowed=", ".join(PERSONS_VERDICTS),
-        )
+        raise not_one_of("verdict", verdict, PERSONS_VERDICTS)
     if not reason.strip():
         raise InvalidInput(_("reason: a person's verdict needs a reason."), field="reason")
     review = Review.objects.visible_to(principal, Scope.TRIAGE).filter(public_id=review_id).first()

@@ -21,8 +21,8 @@ from knowledge.guidelines.imports import GuidelineImport, import_edition
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition, Ontology
 from knowledge.ontology.ontologies import import_ontology
 from review.curation import master_files
+from review.evaluation.cases import import_cases, rows_of
 from review.evaluation.datasets import create_dataset
-from review.evaluation.imports import import_cases, rows_of
 from review.models import CheckItemVersion
 
 pytestmark = pytest.mark.django_db

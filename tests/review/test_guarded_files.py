@@ -19,7 +19,7 @@ from knowledge.parsers import tables
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.tables import read_csv, read_plain_text, read_workbook
-from review.evaluation.imports import MAX_FILE_BYTES, rows_in
+from review.evaluation.cases import MAX_FILE_BYTES, rows_in
 from review.masters.files import read_file
 from review.report.answer_file import read_answer_file
 from review.runs import concealed

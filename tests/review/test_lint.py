@@ -20,8 +20,7 @@ from hub.core.errors import Forbidden, InvalidInput, LimitExceeded
 from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.servers import build_server
-from review.lint.schemas import lint_out
-from review.lint.texts import MAX_CHARACTERS, describe_rules, lint_text
+from review.lint.texts import MAX_CHARACTERS, describe_rules, lint_out, lint_text
 from review.rules import list_rules
 
 TEXT = "# 受付\n\n画面から履歴を見れる。`見れる`はコード。\n\n- ｻｰﾊﾞｰを置く。\n- 確認して下さい\n"

@@ -15,7 +15,7 @@ from hub.access.principals import Principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import NotFound
 from hub.evaluation.models import RunStatus
-from review.evaluation import datasets, imports, runs
+from review.evaluation import cases, datasets, runs
 from review.evaluation.schemas import EvaluationOut, evaluation_out, import_out
 
 FLIPS_SHOWN = 20
@@ -81,12 +81,12 @@ class Command(HubCommand):
     def _import(self, principal: Principal, dataset: str, file: Path) -> None:
         if not file.is_file():
             raise CommandError(f"there is no file {file}")
-        rows = imports.rows_in_file(file, file.name)
+        rows = cases.rows_in_file(file, file.name)
         try:
             datasets.read_dataset(principal, dataset)
         except NotFound:
             datasets.create_dataset(principal=principal, code=dataset)
-        done = import_out(imports.import_cases(principal=principal, dataset=dataset, rows=rows))
+        done = import_out(cases.import_cases(principal=principal, dataset=dataset, rows=rows))
         self.stderr.write(
             f"cases: {done.created} new, {done.replaced} replaced, {done.unchanged} unchanged; "
             f"{len(done.skipped_rows)} rows left out"

@@ -9,7 +9,7 @@ from typing import Any
 
 from hub.access.local import local_principal
 from hub.core.commands import HubCommand, cli_call
-from review.curation.publishing import publish_candidate
+from review.curation.prompts import publish_candidate
 from review.evaluation import gate
 from review.evaluation.gate_report import GateOut, GuardOut, gate_out
 

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from hub.evaluation.metrics import bootstrap_mean, evaluate
+from benchmarks.retrieval.quality import evaluate
+from hub.evaluation.metrics import bootstrap_mean
 
 
 def test_measures_follow_their_definitions() -> None:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
-from review.evaluation import datasets, execution, imports, runs
+from review.evaluation import cases, datasets, execution, runs
 from tests.factories import upload_file, work_through
 from tests.hub.admin.support import client_of, make_user
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
@@ -106,8 +106,8 @@ def test_the_trend_shows_baseline_flips_and_what_was_changed_in_between() -> Non
 def test_any_two_runs_of_a_dataset_are_compared(queue) -> None:
     work_through(upload_file(local_operator(), SAMPLE, document_type="basic_design").document)
     datasets.create_dataset(principal=local_operator(), code="gold")
-    rows = imports.rows_of(CASES)
-    imports.import_cases(principal=local_operator(), dataset="gold", rows=rows)
+    rows = cases.rows_of(CASES)
+    cases.import_cases(principal=local_operator(), dataset="gold", rows=rows)
     started = [runs.start_run(principal=local_operator(), dataset="gold", rounds=3) for _time in range(2)]
     for run in started:
         execution.execute(run.pk)

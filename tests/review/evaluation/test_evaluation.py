@@ -16,7 +16,7 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.evaluation.working import take_stuck
 from knowledge.models import Collection
-from review.evaluation import cases, datasets, execution, imports, runs
+from review.evaluation import cases, datasets, execution, runs
 from review.evaluation.runs import KNOWN_METRICS, get_run, start_run
 from review.evaluation.schemas import evaluation_out
 from review.models import Finding
@@ -38,7 +38,7 @@ def dataset(document) -> EvaluationDataset:
 
 
 def load(cases, code: str = "gold"):
-    return imports.import_cases(principal=ME, dataset=code, rows=imports.rows_of(cases))
+    return cases.import_cases(principal=ME, dataset=code, rows=cases.rows_of(cases))
 
 
 def finished(**asked) -> EvaluationRun:
@@ -49,13 +49,13 @@ def finished(**asked) -> EvaluationRun:
 
 def test_an_import_is_previewed_and_repeated_changes_nothing(dataset) -> None:
     assert load(CASES).unchanged == len(CASES)
-    rows = imports.rows_of([CASES[0] | {"expected_verdict": "pass"}, {"path": "x"}, CASES[4]])
-    preview = imports.preview_cases(principal=ME, dataset="gold", rows=rows)
+    rows = cases.rows_of([CASES[0] | {"expected_verdict": "pass"}, {"path": "x"}, CASES[4]])
+    preview = cases.preview_cases(principal=ME, dataset="gold", rows=rows)
     assert (preview.created, preview.replaced, preview.unchanged) == (0, 1, 1)
     assert [(row.row, row.reason.split(":")[0]) for row in preview.bad] == [(2, "name what decides")]
     assert preview.unknown_documents == ("無い文書.md",)
     with pytest.raises(InvalidInput, match="2: name what decides"):
-        imports.import_cases(principal=ME, dataset="gold", rows=rows)
+        cases.import_cases(principal=ME, dataset="gold", rows=rows)
     assert dataset.cases.count() == len(CASES)
 
 

@@ -10,7 +10,7 @@ from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationRun
 from knowledge.embedding_sets import switching
 from knowledge.models import EmbeddingSet
-from review.evaluation import datasets, gate, imports
+from review.evaluation import cases, datasets, gate
 from tests.knowledge.embedding_sets.sets import QUESTION, add_corpus, build, make, switch
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("queue")]
@@ -22,8 +22,8 @@ def guarded(db, tmp_path, settings) -> None:
     add_corpus(tmp_path)
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": "refuse"})
     datasets.create_dataset(principal=ME, code="questions")
-    rows = imports.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
-    imports.import_cases(principal=ME, dataset="questions", rows=rows)
+    rows = cases.rows_of([{"query": QUESTION, "relevant": ["認証.md"]}])
+    cases.import_cases(principal=ME, dataset="questions", rows=rows)
     datasets.change_dataset(principal=ME, code="questions", guards=["embedding_set"])
     make("next")
     build("next")

@@ -14,8 +14,8 @@ from hub.evaluation.cases import review_case
 from knowledge.parsers import ParseLimits
 from knowledge.parsers.registry import parse_file
 from knowledge.text.structure import build_sections
+from review.evaluation.cases import rows_of
 from review.evaluation.gold_list import to_cases
-from review.evaluation.imports import rows_of
 from review.evaluation.matching import Defect, Said, answer
 from review.rules import run_rules
 from review.rules.base import RuleCrash

@@ -11,8 +11,8 @@ from openpyxl import Workbook
 from hub.core.errors import InvalidInput
 from hub.evaluation.cases import expand_identifiers, review_case
 from hub.evaluation.metrics import Judged, counts, measure
+from review.evaluation.cases import rows_in, rows_of
 from review.evaluation.gold_list import DESIGN_TOPICS, TEST_PLAN_TOPICS, to_cases
-from review.evaluation.imports import rows_in, rows_of
 from review.evaluation.matching import Defect, Said, answer, compare
 
 CASE = {"path": "設計書.md", "rule_id": "traceability.numbering_gap", "item": "欠番", "expected_verdict": "pass"}
