@@ -202,9 +202,7 @@ def save_mapping(
         check_item=item,
         defaults={"relation": relation, "rationale_ja": rationale_ja, "rationale_en": rationale_en},
     )
-    record_event(
-        principal=principal, action="GUIDELINE_MAP", resource=f"article:{article}", check_item=check_item, to=relation
-    )
+    record_event(principal, "GUIDELINE_MAP", f"article:{article}", check_item=check_item, to=relation)
     return mapping
 
 
@@ -220,7 +218,7 @@ def delete_mapping(*, principal: Principal, article: str, check_item: str) -> No
             check_item=check_item,
         )
     SuspectMark.objects.filter(article_code=article, check_item__code=check_item, cleared_at__isnull=True).delete()
-    record_event(principal=principal, action="GUIDELINE_UNMAP", resource=f"article:{article}", check_item=check_item)
+    record_event(principal, "GUIDELINE_UNMAP", f"article:{article}", check_item=check_item)
 
 
 def mapped_items(codes: Sequence[str]) -> dict[str, list[str]]:
@@ -248,9 +246,7 @@ def mark_suspects(principal: Principal, edition: GuidelineEdition, changes: Sequ
     ]
     SuspectMark.objects.bulk_create(marks, ignore_conflicts=True)
     if marks:
-        record_event(
-            principal=principal, action="GUIDELINE_SUSPECTS", resource=f"guideline:{edition}", marked=len(marks)
-        )
+        record_event(principal, "GUIDELINE_SUSPECTS", f"guideline:{edition}", marked=len(marks))
 
 
 def _reason(change: ArticleChange, edition: GuidelineEdition) -> tuple[str, str] | None:
@@ -319,8 +315,6 @@ def clear_suspect(*, principal: Principal, mark_id: int, reason: str) -> Suspect
         cleared_at=timezone.now(), cleared_by=principal.name[:150], cleared_reason=reason.strip()
     )
     if cleared:
-        record_event(
-            principal=principal, action="GUIDELINE_CLEAR", resource=f"check_item:{mark.check_item}", mark=mark_id
-        )
+        record_event(principal, "GUIDELINE_CLEAR", f"check_item:{mark.check_item}", mark=mark_id)
     mark.refresh_from_db()
     return mark

@@ -159,7 +159,7 @@ def _ceiling(cleared: int | None, *, is_superuser: bool) -> Classification:
     return Classification.C3 if is_superuser else Classification.C2
 
 
-def record_event(*, principal: Principal, action: str, resource: str = "", **details: object) -> None:
+def record_event(principal: Principal, action: str, resource: str = "", **details: object) -> None:
     """Write one audit line; address, agent and door come from the running call. One query."""
     call = current_call()
     AuditEvent.objects.create(

@@ -126,9 +126,9 @@ def _finish(run: EvaluationRun, lease: Lease, cases: Sequence[EvaluationCase], s
         lease.lock()
         _close(run, status=RunStatus.COMPLETED, progress=100, **summary)
         record_event(
-            principal=system_principal("evaluation"),
-            action="EVALUATION_COMPLETE",
-            resource=f"evaluation_run:{run.public_id}",
+            system_principal("evaluation"),
+            "EVALUATION_COMPLETE",
+            f"evaluation_run:{run.public_id}",
             dataset=run.dataset.code,
             regression=bool(summary["metrics"].get("regression")),
         )

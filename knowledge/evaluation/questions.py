@@ -44,9 +44,7 @@ def import_retrieval_cases(*, principal: Principal, dataset: str, lines: Iterabl
     with transaction.atomic():
         found = own_dataset(principal, dataset)
         created = sum(save_case(found, case)[1] for case in cases)
-        record_event(
-            principal=principal, action="EVALUATION_IMPORT", resource=f"dataset:{found.code}", cases=len(cases)
-        )
+        record_event(principal, "EVALUATION_IMPORT", f"dataset:{found.code}", cases=len(cases))
     return {"dataset": found.code, "created": created, "replaced": len(cases) - created}
 
 
@@ -112,13 +110,7 @@ def keep_answer(*, principal: Principal, question: AskedQuestion, chunk_id: str,
         )
         if not is_new and not is_kept(row, hit):
             _store_answers(row, [*row.expected["relevant"], answer])
-        record_event(
-            principal=principal,
-            action="EVALUATION_CASE_KEEP",
-            resource=f"dataset:{found.code}",
-            case=row.pk,
-            chunk=chunk_id,
-        )
+        record_event(principal, "EVALUATION_CASE_KEEP", f"dataset:{found.code}", case=row.pk, chunk=chunk_id)
     return row
 
 
@@ -151,9 +143,7 @@ def withdraw_answer(*, principal: Principal, question: AskedQuestion, chunk_id: 
             _store_answers(row, left)
         else:
             row.delete()
-        record_event(
-            principal=principal, action="EVALUATION_CASE_WITHDRAW", resource=f"dataset:{found.code}", chunk=chunk_id
-        )
+        record_event(principal, "EVALUATION_CASE_WITHDRAW", f"dataset:{found.code}", chunk=chunk_id)
 
 
 def is_kept(row: EvaluationCase, hit: Hit) -> bool:
@@ -188,10 +178,5 @@ def delete_saved_query(*, principal: Principal, case_id: int) -> None:
         row = saved_queries(principal).filter(pk=case_id).first()
         if row is None:
             raise NotFound(_("There is no saved query {case_id}."), code="saved_query_not_found", case_id=case_id)
-        record_event(
-            principal=principal,
-            action="EVALUATION_CASE_DELETE",
-            resource=f"dataset:{row.dataset.code}",
-            case=case_id,
-        )
+        record_event(principal, "EVALUATION_CASE_DELETE", f"dataset:{row.dataset.code}", case=case_id)
         row.delete()

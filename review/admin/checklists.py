@@ -47,7 +47,7 @@ class MasterAdmin(CuratedAdmin):
     def save_model(self, request: HttpRequest, obj: Master, form: forms.ModelForm[Master], change: bool) -> None:
         super().save_model(request, obj, form, change)
         resource = f"{obj._meta.model_name}:{obj.code}"
-        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=resource)
+        record_event(principal_of(request), "CONFIG_CHANGE", resource)
 
 
 @admin.display(description=_("state"))

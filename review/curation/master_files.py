@@ -69,9 +69,9 @@ def import_checklist(
         items = [_version_for(principal, content, stored, reason) for content in preview.items]
         made = draft_checklist(principal=principal, checklist=preview.checklist, items=items, reason=reason)
         record_event(
-            principal=principal,
-            action="MASTER_IMPORT",
-            resource=f"checklistversion:{made}",
+            principal,
+            "MASTER_IMPORT",
+            f"checklistversion:{made}",
             filename=filename[:200],
             changes=len(preview.changes),
         )

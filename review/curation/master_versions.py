@@ -65,7 +65,7 @@ def create_checklist(
             document_types=list(document_types),
             ontology_domain=ontology_domain,
         )
-        record_event(principal=principal, action="CONFIG_CHANGE", resource=f"checklist:{code}")
+        record_event(principal, "CONFIG_CHANGE", f"checklist:{code}")
     return made
 
 
@@ -79,7 +79,7 @@ def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVer
         version.author_id = principal.user_id
         note_writer(version, principal)
         version.save()
-        record_event(principal=principal, action="CONFIG_CHANGE", resource=_resource(version))
+        record_event(principal, "CONFIG_CHANGE", _resource(version))
 
 
 def draft_item(*, principal: Principal, content: ItemContent, reason: str = "") -> CheckItemVersion:
@@ -166,7 +166,7 @@ def retire_version(*, principal: Principal, version: CheckItemVersion | CheckLis
         require_withdrawal(principal, locked)
         locked.status, locked.retired_at = MasterStatus.RETIRED, timezone.now()
         locked.save(update_fields=["status", "retired_at"])
-        record_event(principal=principal, action="MASTER_RETIRE", resource=_resource(locked))
+        record_event(principal, "MASTER_RETIRE", _resource(locked))
     version.refresh_from_db()
 
 
@@ -209,7 +209,7 @@ def _stamp(principal: Principal, version: CheckItemVersion | CheckListVersion) -
     version.approved_by_id = principal.user_id
     version.save()
     people = require_second_person(principal, [version])
-    record_event(principal=principal, action="MASTER_PUBLISH", resource=_resource(version), **people)
+    record_event(principal, "MASTER_PUBLISH", _resource(version), **people)
 
 
 def _require_status(version: CheckItemVersion | CheckListVersion, wanted: MasterStatus) -> None:

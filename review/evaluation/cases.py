@@ -256,9 +256,9 @@ def import_cases(*, principal: Principal, dataset: str, rows: Sequence[Row], row
         for case in preview.cases:
             save_case(preview.dataset, case)
         record_event(
-            principal=principal,
-            action="EVALUATION_IMPORT",
-            resource=f"dataset:{preview.dataset.code}",
+            principal,
+            "EVALUATION_IMPORT",
+            f"dataset:{preview.dataset.code}",
             created=preview.created,
             replaced=preview.replaced,
         )

@@ -136,7 +136,7 @@ def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
 
 def record(principal: Principal, action: str, code: str, **details: object) -> None:
     """Write to the audit trail what was done to a dataset."""
-    record_event(principal=principal, action=f"EVALUATION_{action}", resource=f"dataset:{code}", **details)
+    record_event(principal, f"EVALUATION_{action}", f"dataset:{code}", **details)
 
 
 VERSION = re.compile(r"#v\d+$")

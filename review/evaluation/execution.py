@@ -25,7 +25,7 @@ from review.evaluation.judging import (
     digest_of_contents,
     usage_of,
 )
-from review.evaluation.matching import Flip, compare, judged_of
+from review.evaluation.matching import compare, judged_of
 
 FLIPS_KEPT = 200
 
@@ -75,10 +75,10 @@ def review_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summa
     flips: list[dict[str, Any]] = []
     if run.baseline is not None:
         found = compare(run.baseline.scores, run.scores)
-        metrics |= {"delta": found.delta, "improved": found.improved, "regression": found.regression}
-        metrics["baseline"] = found.baseline
+        metrics |= found.metrics
         details["compared_cases"] = found.cases
-        flips = [_flip_row(flip, {str(case.pk): case for case in cases}) for flip in found.flips[:FLIPS_KEPT]]
+        by_key = {str(case.pk): case for case in cases}
+        flips = [_described(by_key[flip["case"]], flip) for flip in found.flips[:FLIPS_KEPT]]
     return {"metrics": metrics, "details": details, "flips": flips}
 
 
@@ -111,18 +111,10 @@ def _documents(cases: Sequence[EvaluationCase], judged: Mapping[int, Judged]) ->
     return found
 
 
-def _flip_row(flip: Flip, cases: Mapping[str, EvaluationCase]) -> dict[str, Any]:
-    asked = cases[flip.case].input
-    return {
-        "case": cases[flip.case].pk,
-        "document": asked["document"],
-        "item": asked.get("item", ""),
-        "decided_by": item_of(asked),
-        "expected": flip.expected,
-        "before": flip.before,
-        "after": flip.after,
-        "is_worse": flip.is_worse,
-    }
+def _described(case: EvaluationCase, flip: Mapping[str, Any]) -> dict[str, Any]:
+    asked = case.input
+    about = {"document": asked["document"], "item": asked.get("item", ""), "decided_by": item_of(asked)}
+    return {"case": case.pk, **about, **{name: flip[name] for name in ("expected", "before", "after", "is_worse")}}
 
 
 Scores = Mapping[str, Mapping[str, Any]]

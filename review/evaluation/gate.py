@@ -67,9 +67,9 @@ def let_through(principal: Principal, candidate: Candidate) -> GateReport:
     report = _report(principal, candidate, _measured(candidate, WAIT_S))
     if report.comparisons:
         record_event(
-            principal=principal,
-            action="EVALUATION_GATE",
-            resource=candidate.guard,
+            principal,
+            "EVALUATION_GATE",
+            candidate.guard,
             candidate=candidate.name,
             mode=mode,
             runs=[one.run.public_id for one in report.comparisons if one.run],

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hub.evaluation.metrics import FAIL, MEASURES, PASS, UNDECIDED, Judged, measure
 from knowledge.text.folding import fold_compact
@@ -114,30 +114,12 @@ Score = Mapping[str, Any]
 LEADING = ("f1_score", "agreement")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
-    """A case that was answered otherwise; ``is_worse`` when it was right before."""
-
-    case: str
-    expected: str
-    before: str
-    after: str
-
-    @property
-    def is_worse(self) -> bool:
-        return self.before == self.expected
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """``delta`` is after minus before (null where either is); ``improved`` and ``regression`` may both be false."""
+class Compared(NamedTuple):
+    """What changed between two runs: over how many cases, in which measures, and the cases answered otherwise."""
 
     cases: int
-    baseline: Mapping[str, float | None]
-    delta: Mapping[str, float | None]
-    improved: bool
-    regression: bool
-    flips: Sequence[Flip]
+    metrics: dict[str, Any]
+    flips: list[dict[str, Any]]
 
 
 def judged_of(score: Score) -> Judged:
@@ -145,36 +127,34 @@ def judged_of(score: Score) -> Judged:
     return Judged(expected=score["expected"], said=score["said"], weight=score["weight"], stable=score.get("stable"))
 
 
-def compare(before: Mapping[str, Score], after: Mapping[str, Score]) -> Comparison:
+def compare(before: Mapping[str, Score], after: Mapping[str, Score]) -> Compared:
     """Compare the stored scores of two runs by case id. F1 decides; where there is none, agreement.
 
-    Only cases that both judged, with the same expected answer, count: a dataset may have grown in between.
+    Only cases that both judged, with the same expected answer, count: a dataset may have grown in between. ``delta`` is
+    after minus before, null where either is; ``improved`` and ``regression`` may both be false.
     """
     shared = [name for name, score in after.items() if name in before and before[name]["expected"] == score["expected"]]
     old, new = (
-        _values([judged_of(scores[name]) for name in shared]) if shared else dict.fromkeys(MEASURES)
-        for scores in (before, after)
+        {name: entry["value"] for name, entry in measure(judged, intervals=False).items()} if judged else {}
+        for judged in ([judged_of(scores[name]) for name in shared] for scores in (before, after))
     )
-    delta = {name: _difference(old[name], new[name]) for name in MEASURES}
+    pairs = {name: (old.get(name), new.get(name)) for name in MEASURES}
+    delta = {name: None if then is None or now is None else round(now - then, 6) for name, (then, now) in pairs.items()}
     change = next((delta[name] for name in LEADING if delta[name] is not None), None) or 0.0
     flips = [
-        Flip(case=name, expected=after[name]["expected"], before=before[name]["said"], after=after[name]["said"])
+        {
+            "case": name,
+            "expected": after[name]["expected"],
+            "before": before[name]["said"],
+            "after": after[name]["said"],
+            "is_worse": before[name]["said"] == after[name]["expected"],
+        }
         for name in shared
         if before[name]["said"] != after[name]["said"]
     ]
-    return Comparison(
+    baseline = {name: old.get(name) for name in MEASURES}
+    return Compared(
         cases=len(shared),
-        baseline=old,
-        delta=delta,
-        improved=change > 0,
-        regression=change < 0,
-        flips=sorted(flips, key=lambda flip: not flip.is_worse),
+        metrics={"delta": delta, "improved": change > 0, "regression": change < 0, "baseline": baseline},
+        flips=sorted(flips, key=lambda flip: not flip["is_worse"]),
     )
-
-
-def _values(judged: Sequence[Judged]) -> dict[str, float | None]:
-    return {name: entry["value"] for name, entry in measure(judged, intervals=False).items() if name in MEASURES}
-
-
-def _difference(old: float | None, new: float | None) -> float | None:
-    return None if old is None or new is None else round(new - old, 6)

@@ -119,11 +119,11 @@ def _queue(
             details={"notices": pins.notices},
         )
         record_event(
-            principal=principal,
-            action="EVALUATION_RUN",
-            resource=f"evaluation_run:{run.public_id}",
+            principal,
+            "EVALUATION_RUN",
+            f"evaluation_run:{run.public_id}",
             dataset=dataset.code,
-            **({"candidate": measured.name} if measured.name else {}),
+            **{"candidate": measured.name} if measured.name else {},
         )
         enqueue_on_commit("review.evaluate", run_id=run.pk)
     return run
@@ -199,7 +199,7 @@ def mark_baseline(*, principal: Principal, run_id: str) -> EvaluationRun:
     with transaction.atomic():
         EvaluationRun.objects.filter(dataset=run.dataset, kind=run.kind, is_baseline=True).update(is_baseline=False)
         EvaluationRun.objects.filter(pk=run.pk).update(is_baseline=True)
-        record_event(principal=principal, action="EVALUATION_BASELINE", resource=f"evaluation_run:{run_id}")
+        record_event(principal, "EVALUATION_BASELINE", f"evaluation_run:{run_id}")
     return get_run(principal, run_id)
 
 

@@ -76,7 +76,7 @@ def build_report(
     with translation.override(language):
         facts = load_facts(principal, review_id, baseline=baseline, options=options or ReportOptions())
         content = form.render(facts)
-    record_event(principal=principal, action="REPORT_DOWNLOAD", resource=f"review:{review_id}", format=report_format)
+    record_event(principal, "REPORT_DOWNLOAD", f"review:{review_id}", format=report_format)
     return Report(
         content=content,
         content_type=form.content_type,

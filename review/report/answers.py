@@ -153,11 +153,7 @@ def apply_answers(principal: Principal, review_id: str, content: bytes) -> Answe
     for change in found.changes:
         _apply(principal, findings[change.finding_id], change)
     record_event(
-        principal=principal,
-        action="ANSWERS_IMPORT",
-        resource=f"review:{review_id}",
-        changed=len(found.changes),
-        refused=len(found.errors),
+        principal, "ANSWERS_IMPORT", f"review:{review_id}", changed=len(found.changes), refused=len(found.errors)
     )
     return found
 

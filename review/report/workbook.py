@@ -46,7 +46,6 @@ SEVERITY_FILLS = {
     "minor": PatternFill("solid", fgColor="D8E6F7"),
     "info": PatternFill("solid", fgColor="E7EBEF"),
 }
-MAX_QUOTES = 5
 Value = str | int | date | None
 """What a cell holds."""
 LINE_HEIGHT, MAX_ROW_HEIGHT = 14.5, 409
@@ -164,9 +163,8 @@ def _value(item: ReportedFinding, column: Column) -> Value:
 
 
 def _quotes(item: ReportedFinding) -> str:
-    lines = [f"「{passage.quote}」" for passage in item.passages[:MAX_QUOTES]]
-    more = len(item.passages) - MAX_QUOTES
-    return "\n".join([*lines, f"(+{more})"] if more > 0 else lines)
+    more = [f"(+{item.more_passages})"] if item.more_passages else []
+    return "\n".join([*(f"「{passage.quote}」" for passage in item.shown_passages), *more])
 
 
 def _suggestion(suggestion: SuggestionOut) -> str:

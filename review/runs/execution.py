@@ -159,11 +159,7 @@ def _finish(
             lease_expires_at=None,
         )
         record_event(
-            principal=system_principal("review"),
-            action="REVIEW_COMPLETE",
-            resource=f"review:{review.public_id}",
-            status=status,
-            verdict=verdict,
+            system_principal("review"), "REVIEW_COMPLETE", f"review:{review.public_id}", status=status, verdict=verdict
         )
     tell(review, status=status, progress=100, verdict=verdict)
 

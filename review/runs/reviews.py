@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -79,8 +80,9 @@ def start_review(
     Without ``checklist`` the one for the document's type is taken. Raises NotFound, InvalidInput, Conflict.
     """
     options = options or ReviewOptions()
-    subject = find_subject(principal=principal, document_id=document_id, checklist=checklist, options=options)
-    document, chosen, master, version = subject.document, subject.checklist, subject.master, subject.version
+    document, version, master = find_subject(
+        principal=principal, document_id=document_id, checklist=checklist, options=options
+    )
     related = related_versions(principal, options.related_documents, reviewed=document)
     with transaction.atomic():
         review = Review.objects.create(
@@ -94,32 +96,26 @@ def start_review(
         )
         pin_related(review, related)
         record_event(
-            principal=principal,
-            action="REVIEW_START",
-            resource=f"review:{review.public_id}",
+            principal,
+            "REVIEW_START",
+            f"review:{review.public_id}",
             document_id=document.public_id,
-            checklist=chosen.code,
+            checklist=master.checklist.code,
             related_documents=len(related),
         )
         for other, _version in related:
             # a line of its own, so that it is read by those who audit that document
-            record_event(
-                principal=principal,
-                action="REVIEW_COMPARE",
-                resource=f"document:{other.public_id}",
-                review=review.public_id,
-            )
+            resource = f"document:{other.public_id}"
+            record_event(principal, "REVIEW_COMPARE", resource, review=review.public_id)
         enqueue_on_commit("review.execute", review_id=review.pk)
     return review
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(NamedTuple):
     """What a review would judge, and by what."""
 
     document: Document
     version: DocumentVersion
-    checklist: CheckList
     master: CheckListVersion
 
 
@@ -133,7 +129,7 @@ def find_subject(*, principal: Principal, document_id: str, checklist: str, opti
         raise Conflict(_('The check list "{given}" has no approved version.'), given=chosen.code)
     _check_options(options, master)
     version = _version_to_review(document.latest_version, document.current_version, path=document.path)
-    return Subject(document=document, version=version, checklist=chosen, master=master)
+    return Subject(document, version, master)
 
 
 def _checklist_for(document_type: str) -> CheckList:
@@ -219,7 +215,7 @@ def cancel_review(*, principal: Principal, review_id: str) -> Review:
         status=ReviewStatus.CANCELLED, finished_at=Now(), lease_token="", lease_expires_at=None
     )
     if stopped:
-        record_event(principal=principal, action="REVIEW_CANCEL", resource=f"review:{review_id}")
+        record_event(principal, "REVIEW_CANCEL", f"review:{review_id}")
         bus.publish(f"review:{review_id}", {"review_id": review_id, "status": "cancelled"})
     return get_review(principal, review_id, scope=Scope.REVIEW)
 
@@ -308,9 +304,9 @@ def replay_review(*, principal: Principal, review_id: str) -> Review:
             copy.pk, copy.review = None, review
         RelatedVersion.objects.bulk_create(copies)
         record_event(
-            principal=principal,
-            action="REVIEW_START",
-            resource=f"review:{review.public_id}",
+            principal,
+            "REVIEW_START",
+            f"review:{review.public_id}",
             document_id=original.document_id_text,
             replay_of=original.public_id,
         )

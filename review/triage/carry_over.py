@@ -100,12 +100,7 @@ def carry_triage(*, principal: Principal, review_id: str, base_id: str = "") -> 
     done = carrying.carry(comparison)
     closed = carrying.close(comparison) if base.signed_at is None else 0
     record_event(
-        principal=principal,
-        action="TRIAGE_CARRY",
-        resource=f"review:{review_id}",
-        base=base.public_id,
-        carried=done.carried,
-        closed=closed,
+        principal, "TRIAGE_CARRY", f"review:{review_id}", base=base.public_id, carried=done.carried, closed=closed
     )
     return done.model_copy(update={"closed": closed})
 

@@ -84,9 +84,9 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
     recompute({finding.result for finding in findings})
     for review in reviews:
         record_event(
-            principal=principal,
-            action="FINDING_TRIAGE",
-            resource=f"review:{review.public_id}",
+            principal,
+            "FINDING_TRIAGE",
+            f"review:{review.public_id}",
             findings=[one.public_id for one in findings if one.result.review_id == review.pk][:50],
             triage=change.triage,
         )
@@ -282,9 +282,9 @@ def reopen_expired_waivers_of(review_id: int, *, now: datetime) -> int:
     if findings:
         review.signatures.all().delete()
         record_event(
-            principal=principal,
-            action="WAIVER_EXPIRED",
-            resource=f"review:{review.public_id}",
+            principal,
+            "WAIVER_EXPIRED",
+            f"review:{review.public_id}",
             findings=[finding.public_id for finding in findings][:50],
         )
     return len(findings)

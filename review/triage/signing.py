@@ -105,9 +105,9 @@ def sign_off(*, principal: Principal, review_id: str, comment: str = "") -> Sign
             review.signed_at = timezone.now()
             review.save(update_fields=["signed_at"])
         record_event(
-            principal=principal,
-            action="REVIEW_SIGN_OFF",
-            resource=f"review:{review_id}",
+            principal,
+            "REVIEW_SIGN_OFF",
+            f"review:{review_id}",
             signatures=given,
             final=review.signed_at is not None,
             verdict=review.verdict,

@@ -96,13 +96,7 @@ def decide_result(
     _refuse_stale(result, revision)
     _store_decision(principal, result, verdict=verdict, reason=reason.strip())
     _settle_review(review)
-    record_event(
-        principal=principal,
-        action="RESULT_DECIDE",
-        resource=f"review:{review_id}",
-        check_item_id=check_item_id,
-        verdict=verdict,
-    )
+    record_event(principal, "RESULT_DECIDE", f"review:{review_id}", check_item_id=check_item_id, verdict=verdict)
     return result
 
 

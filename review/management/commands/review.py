@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from django.core.management.base import CommandError
 
@@ -67,26 +68,22 @@ class Command(HubCommand):
         *,
         token: str,
         document: str,
-        checklist: str,
-        related: list[str],
-        collection: str,
         format: str,
         output: Path | None,
         baseline: str,
-        llm: str | None,
-        suggestions: str,
-        **_options: object,
+        **options: Any,  # noqa: ANN401
     ) -> None:
         if output is None and not RENDERERS[format].is_text:
             raise CommandError(f"a report in {format} is a file: name it with --output")
+        checklist, collection = options["checklist"], options["collection"]
         with cli_call():
             principal = local_principal(token)
             if baseline:
                 get_review(principal, baseline)  # an unknown one is told before the work, not after it
             document_id = _document_id(principal, document, checklist, collection)
-            compared = tuple(_ready(principal, name, collection) for name in related)
-            options = replace(_judged_by(llm, related=compared), suggestion_level=suggestions)
-            review = start_review(principal=principal, document_id=document_id, checklist=checklist, options=options)
+            compared = tuple(_ready(principal, name, collection) for name in options["related"])
+            asked = replace(_judged_by(options["llm"], related=compared), suggestion_level=options["suggestions"])
+            review = start_review(principal=principal, document_id=document_id, checklist=checklist, options=asked)
             wait_for_review(review, timeout_s=None, on_progress=self._show)
             report = build_report(
                 principal=principal, review_id=review.public_id, report_format=format, baseline=baseline

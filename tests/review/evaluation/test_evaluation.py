@@ -37,8 +37,8 @@ def dataset(document) -> EvaluationDataset:
     return made
 
 
-def load(cases, code: str = "gold"):
-    return cases.import_cases(principal=ME, dataset=code, rows=cases.rows_of(cases))
+def load(rows, code: str = "gold"):
+    return cases.import_cases(principal=ME, dataset=code, rows=cases.rows_of(rows))
 
 
 def finished(**asked) -> EvaluationRun:

@@ -16,7 +16,7 @@ from hub.core.errors import Conflict
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.llm.models import RecordedAnswer
 from review.curation.prompts import draft_prompt, publish_prompt
-from review.evaluation import datasets, gate
+from review.evaluation import cases, datasets, gate
 from review.evaluation.gate_report import Standing
 from review.models import JudgePrompt
 from tests.factories import hub_curator
@@ -45,9 +45,9 @@ def english():
         yield
 
 
-def guard(code: str, guards: list[str], cases: list[dict[str, Any]]) -> EvaluationDataset:
+def guard(code: str, guards: list[str], rows: list[dict[str, Any]]) -> EvaluationDataset:
     made = datasets.create_dataset(principal=ME, code=code, name=code)
-    cases.import_cases(principal=ME, dataset=code, rows=cases.rows_of(cases))
+    cases.import_cases(principal=ME, dataset=code, rows=cases.rows_of(rows))
     datasets.change_dataset(principal=ME, code=code, guards=guards)
     return made
 

@@ -150,16 +150,15 @@ def test_a_run_that_loses_a_true_finding_is_a_regression_with_the_flip_named() -
     before = {"1": score("fail", "fail"), "2": score("pass", "pass"), "9": score("fail", "pass")}
     after = {"1": score("fail", "pass"), "2": score("pass", "pass"), "3": score("fail", "fail")}
     found = compare(before, after)
-    assert (found.cases, found.regression, found.improved) == (2, True, False)
-    assert [(flip.case, flip.before, flip.after, flip.is_worse) for flip in found.flips] == [
-        ("1", "fail", "pass", True)
-    ]
-    assert compare(after, after).regression is False
+    assert (found.cases, found.metrics["regression"], found.metrics["improved"]) == (2, True, False)
+    flip = {"case": "1", "expected": "fail", "before": "fail", "after": "pass", "is_worse": True}
+    assert found.flips == [flip]
+    assert compare(after, after).metrics["regression"] is False
 
 
 def test_without_any_expected_fail_agreement_decides() -> None:
     found = compare({"1": score("pass", "pass")}, {"1": score("pass", "undecided")})
-    assert found.regression
+    assert found.metrics["regression"]
 
 
 def gold(document: str, check_type: str, item: str, **more: str) -> dict:
