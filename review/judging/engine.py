@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from hub.core.texts import Text
 from knowledge.types.notices import Notice
-from review.rules.base import RuleCrash
 from review.rules.content.criteria import rules_of
-from review.rules.registry import UnknownRuleError, run_rules
+from review.rules.registry import RuleCrash, UnknownRuleError, run_rule
 from review.types import STRATEGY_BY_TYPE, FindingDraft, RuleInput, Severity, Verdict
 
 BLOCKING = frozenset({Severity.CRITICAL, Severity.MAJOR})
@@ -101,7 +100,7 @@ def choose_strategy(check: CheckSpec, *, force_strategy: str | None) -> tuple[st
 def _apply_rule(entry: Mapping[str, Any], target: RuleInput, tally: _Tally) -> None:
     rule_id = str(entry.get("rule_id", ""))
     try:
-        outcome = run_rules([rule_id], replace(target, params=dict(entry.get("params") or {})))[rule_id]
+        outcome = run_rule(rule_id, target, entry.get("params") or {})
     except UnknownRuleError as error:
         tally.crashed += 1
         tally.notices.append(Notice(code="unknown_rule", ja=f"規則「{rule_id}」は登録されていません。", en=str(error)))

@@ -11,9 +11,8 @@ from knowledge.search import rank_within
 from review.judging.plan import WITHHELD
 from review.judging.sections import bodies_of
 from review.judging.types import CheckTask, Material, Passage
-from review.rules.base import RuleCrash
 from review.rules.prompt_injection import reads_as_instruction
-from review.rules.registry import UnknownRuleError, run_rules
+from review.rules.registry import RuleCrash, UnknownRuleError, run_rule
 from review.types import RuleInput, Span
 
 INJECTION_RULE = "security.prompt_injection"
@@ -76,7 +75,7 @@ def question_of(task: CheckTask) -> str:
 def planted_in(target: RuleInput) -> tuple[Span, ...]:
     """Find the stretches of a document that speak to a model, by the rule for it where there is one."""
     try:
-        outcome = run_rules([INJECTION_RULE], replace(target, params={}))[INJECTION_RULE]
+        outcome = run_rule(INJECTION_RULE, target, {})
     except UnknownRuleError:
         return _planted_lines(target.text)
     if isinstance(outcome, RuleCrash):

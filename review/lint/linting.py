@@ -15,7 +15,7 @@ from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import Block, BlockKind
 from knowledge.types.notices import Notice
-from review.rules import RuleCrash, list_rules, run_rules
+from review.rules import RuleCrash, list_rules, run_rule
 from review.rules.style import Place, StyleRule, StyleText, Use, read_markdown, read_plain, style_rules
 from review.types import LintFinding, LintResult, RuleInput, Span
 
@@ -90,7 +90,7 @@ def _apply(use: Use, target: _Target, findings: list[LintFinding], notices: list
         if len(places) > MAX_PLACES:
             notices.append(_cut_notice(style, len(places)))
         return
-    outcome = run_rules([use.rule_id], target.document)[use.rule_id]
+    outcome = run_rule(use.rule_id, target.document)
     if isinstance(outcome, RuleCrash):
         notices.append(Notice(code="rule_crashed", ja=outcome.message.ja, en=outcome.message.en))
         return

@@ -24,8 +24,7 @@ from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.text.folding import fold_compact
 from knowledge.text.structure import line_range, section_at
 from review.lint.linting import judge_text, read_answer, write_question
-from review.rules import list_rules
-from review.rules.base import Rule
+from review.rules import Rule, list_rules
 from review.rules.style import ALIASES, Use, aliases_of, style_rules
 from review.types import LintFinding, LintResult, Span
 

@@ -1,12 +1,11 @@
 """The review rules. Importing this package registers all of them."""
 
 from review.rules import prompt_injection, style
-from review.rules.base import Rule, RuleCrash
 from review.rules.compliance import compliance_articles, compliance_references
 from review.rules.consistency import abbreviations, conflicting_values, terminology, totals
 from review.rules.content import coverage, curated, demands, requirement_records, wording
 from review.rules.history import dates, version_management
-from review.rules.registry import UnknownRuleError, get_rule, list_rules, run_rules
+from review.rules.registry import Rule, RuleCrash, UnknownRuleError, get_rule, list_rules, run_rule
 from review.rules.structure import (
     chapter_links,
     contents,
@@ -41,7 +40,7 @@ __all__ = [
     "numbering",
     "prompt_injection",
     "requirement_records",
-    "run_rules",
+    "run_rule",
     "style",
     "swallowed_headings",
     "terminology",

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from hub.core.texts import Text
 from knowledge.text.folding import INVISIBLE, fold_case
 from knowledge.text.outline import place
 from knowledge.text.structure import COMMENT, section_at
+from knowledge.text.variants import INVISIBLE
+from review.rules.findings import finding, joined, shipped
 from review.rules.registry import rule
-from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
-_DATA_FILE = Path(__file__).resolve().parent.parent / "data" / "injection.json"
 _INVISIBLE = re.compile(
     f"[{INVISIBLE}\u034f\u115f\u1160\u17b4\u17b5\u206a-\u206f\U000e0000-\U000e007f]"  # fillers, old controls, tags
 )
@@ -50,10 +49,7 @@ HOW = {
     ),
 }
 MOST_NAMED = 5
-_RATIONALE = Text(
-    ja="文書を言語モデルで処理する利用者の結果をゆがめるおそれがあります。",
-    en="It may distort what others get who process the document with a model.",
-)
+RULE = "security.prompt_injection"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +61,7 @@ class Planted:
     end: int
 
 
-@rule(
-    id="security.prompt_injection",
-    title=Text(ja="モデルへの指示の埋め込み", en="Instructions planted for a model"),
-    looks_at=Text(
-        ja="「これまでの指示を無視」「合格と判定せよ」など、読み手でなく言語モデルに向けた指示。"
-        "HTML コメント、見えない書式、ゼロ幅文字、Base64 の中や、ファイルのコメント、プロパティ、非表示の部分も見る。"
-        "判定には影響しない",
-        en="instructions to a language model instead of the reader, in sight, in comments, invisible formatting, "
-        "zero-width characters or Base64, and in the file's comments, properties and hidden parts; moves no verdict",
-    ),
-    tags=("security",),
-)
+@rule(RULE, tags=("security",))
 def prompt_injection(target: RuleInput) -> RuleOutcome:
     """Report all planted instructions in one finding of severity info, and those of the file in another."""
     found = sorted(set(_hidden(target.text)) | set(_spelled(target.text, 0, "visible")), key=lambda p: (p.start, p.how))
@@ -101,11 +86,9 @@ def folded_text(text: str) -> str:
     return "".join(narrowed.translate(_look_alikes()).translate(_DROPPED).split())
 
 
-@lru_cache(maxsize=1)
 def conventions() -> dict[str, Any]:
     """Return the shipped patterns."""
-    data: dict[str, Any] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    return data
+    return shipped("injection")
 
 
 @lru_cache(maxsize=1)
@@ -210,88 +193,48 @@ def _decoded(written: str) -> str:
 
 
 def _finding(target: RuleInput, found: list[Planted]) -> FindingDraft:
-    first = found[0]
-    where = place(target.sections, first.start)
     hows = list(dict.fromkeys(each.how for each in found))
     about = re.compile(conventions()["about"], re.IGNORECASE)
     plain = sum(1 for each in found if not _is_subject(target, each, about))
-    return FindingDraft(
-        rule_id="security.prompt_injection",
+    return finding(
+        RULE,
         severity=Severity.INFO,
-        message=Text(
-            ja=f"言語モデルに向けた指示と読める記述が {len(found)} か所あります"
-            f"（{'、'.join(HOW[how].ja for how in hows)}。最初は「{where}」）。判定には影響していません。",
-            en=f"{len(found)} passages read as instructions to a language model "
-            f"({', '.join(HOW[how].en for how in hows)}; first in “{where}”). They did not affect any verdict.",
-        ),
         key="|".join(f"{each.how}:{target.text[each.start : each.start + 40]}" for each in found),
         evidence=tuple(Span(start=each.start, end=each.end) for each in found),
         data={"hidden": hows, "count": len(found)},
-        confidence=round(plain / len(found), 3),
-        confidence_basis=Text(
-            ja=f"{len(found)} か所のうち、攻撃や対策を説明する節・文の外にある割合",
-            en=f"share of the {len(found)} places outside passages that explain attacks or defences",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の記述が意図したものかを作成者に確かめ、不要なら削除します。",
-                en=f"Ask the author whether the passage in “{where}” is meant, and remove it if not.",
-            ),
-            rationale=_RATIONALE,
-        ),
+        confidence=plain / len(found),
+        words={
+            "count": len(found),
+            "hows": _named(hows),
+            "where": place(target.sections, found[0].start),
+        },
     )
 
 
 def _finding_of_file(found: tuple[Concealed, ...]) -> FindingDraft:
     """What the original file says out of sight of the text's readers; the text has no place to point to."""
     said = [one for one in found if one.how in HOW]
-    return _concealed_finding(said) if said else _unread_finding()
-
-
-def _unread_finding() -> FindingDraft:
-    return FindingDraft(
-        rule_id="security.prompt_injection",
-        severity=Severity.INFO,
-        message=Text(
-            ja="元のファイルを調べられなかったため、コメントや非表示の部分に言語モデルへの指示がないかは分かりません。",
-            en="The original file could not be looked through: whether its comments or hidden parts hold "
-            "instructions to a language model is not known.",
-        ),
-        key="file|unread",
-        data={"hidden": [], "count": 0},
-    )
-
-
-def _concealed_finding(said: list[Concealed]) -> FindingDraft:
     hows = list(dict.fromkeys(one.how for one in said))
-    quoted = [f"「{one.text[:60]}」" for one in said[:MOST_NAMED]]
-    return FindingDraft(
-        rule_id="security.prompt_injection",
+    hidden = {"hidden": hows, "count": len(said)}
+    if not said:
+        return finding(RULE, severity=Severity.INFO, key="file|unread", texts="unread", data=hidden)
+    return finding(
+        RULE,
         severity=Severity.INFO,
-        message=Text(
-            ja=f"元のファイルの、本文に出ない部分に言語モデルに向けた指示と読める記述が {len(said)} か所あります"
-            f"（{'、'.join(HOW[how].ja for how in hows)}）。{'、'.join(quoted)}。判定には影響していません。",
-            en=f"The original file holds {len(said)} texts out of its readers' sight that read as instructions to a "
-            f"language model ({', '.join(HOW[how].en for how in hows)}): {', '.join(quoted)}. They did not affect any "
-            "verdict.",
-        ),
         key="file|" + "|".join(f"{one.how}:{folded_text(one.text)[:40]}" for one in said),
-        data={
-            "hidden": hows,
+        texts="concealed",
+        words={
             "count": len(said),
-            "concealed": [{"how": one.how, "place": one.place, "text": one.text} for one in said],
+            "hows": _named(hows),
+            "quoted": joined(f"「{one.text[:60]}」" for one in said[:MOST_NAMED]),
         },
+        data={**hidden, "concealed": [{"how": one.how, "place": one.place, "text": one.text} for one in said]},
         confidence=1.0,
-        confidence_basis=Text(ja="本文に出ない部分にある", en="out of the readers' sight"),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja="元のファイルのコメント、プロパティ、非表示の部分を確かめ、意図しないものは作成者が削除します。",
-                en="Look through the file's comments, properties and hidden parts, and have the author remove what is "
-                "not meant.",
-            ),
-            rationale=_RATIONALE,
-        ),
     )
+
+
+def _named(hows: list[str]) -> Text:
+    return Text(ja="、".join(HOW[how].ja for how in hows), en=", ".join(HOW[how].en for how in hows))
 
 
 def _is_subject(target: RuleInput, planted: Planted, about: re.Pattern[str]) -> bool:

@@ -1,22 +1,50 @@
-"""The rules by id: registration, listing, and running several of them over one document."""
+"""The rules by id: what a rule is, registration, listing, and running one over a document."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
 from hub.core.texts import Text
 from hub.core.time_limit import TimeOver, limit_cpu
-from review.rules.base import Rule, RuleCrash, RuleFunction
+from review.rules.findings import text_of
 from review.types import RuleInput, RuleOutcome
 
 logger = logging.getLogger(__name__)
 
 # Of processor time for one rule over one document; the largest documents take the slowest rules some seconds.
 RULE_S = 60.0
+
+RuleFunction = Callable[[RuleInput], RuleOutcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A registered rule. ``defaults`` are the parameters it understands, with the value used when none is given.
+
+    Only a rule that ``reads_related`` is given the related documents.
+    """
+
+    id: str
+    title: Text
+    looks_at: Text
+    check: RuleFunction
+    tags: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    reads_related: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCrash:
+    """A rule that raised instead of judging. It decides nothing: the check it belongs to is an error."""
+
+    rule_id: str
+    error_type: str
+    message: Text
+
 
 _rules: dict[str, Rule] = {}
 
@@ -29,35 +57,40 @@ class UnknownRuleError(LookupError):
         self.rule_id = rule_id
 
 
+def register(found: Rule) -> None:
+    """Make a rule known.
+
+    :raises ValueError: its id is taken.
+    """
+    if found.id in _rules:
+        raise ValueError(f"Rule {found.id!r} is registered twice.")
+    _rules[found.id] = found
+
+
 def rule(
-    *,
     id: str,
-    title: Text,
-    looks_at: Text,
-    tags: Iterable[str] = (),
+    *,
+    tags: tuple[str, ...] = (),
     defaults: Mapping[str, Any] | None = None,
     reads_related: bool = False,
 ) -> Callable[[RuleFunction], RuleFunction]:
-    """Register the decorated function as the rule ``id``; it is given related documents if it ``reads_related``.
+    """Register the decorated function as the rule ``id``, with the title that ``review/data/rules`` has for it."""
 
-    :raises ValueError: the id is taken.
-    """
-
-    def register(check: RuleFunction) -> RuleFunction:
-        if id in _rules:
-            raise ValueError(f"Rule {id!r} is registered twice.")
-        _rules[id] = Rule(
-            id=id,
-            title=title,
-            looks_at=looks_at,
-            check=check,
-            tags=tuple(tags),
-            defaults=dict(defaults or {}),
-            reads_related=reads_related,
+    def decorate(check: RuleFunction) -> RuleFunction:
+        register(
+            Rule(
+                id=id,
+                title=text_of(id, "title"),
+                looks_at=text_of(id, "looks_at"),
+                check=check,
+                tags=tags,
+                defaults=defaults or {},
+                reads_related=reads_related,
+            )
         )
         return check
 
-    return register
+    return decorate
 
 
 def get_rule(rule_id: str) -> Rule:
@@ -76,24 +109,20 @@ def list_rules(*, tag: str | None = None) -> tuple[Rule, ...]:
     return tuple(found for _, found in sorted(_rules.items()) if tag is None or tag in found.tags)
 
 
-def run_rules(rule_ids: Iterable[str], target: RuleInput) -> dict[str, RuleOutcome | RuleCrash]:
-    """Run the rules over one document and return what each of them said, in the order asked for.
+def run_rule(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None = None) -> RuleOutcome | RuleCrash:
+    """Return what a rule says of a document with its defaults overlaid by ``params`` (those of ``target`` when None).
 
-    A rule sees its defaults overlaid with ``target.params``. A rule that raises, or takes longer than ``RULE_S``,
-    yields a ``RuleCrash`` and does not stop the others. Each finding names the related documents that it rests on: all
-    that its rule was given, unless the rule says less.
+    A rule that raises, or takes longer than ``RULE_S``, yields a ``RuleCrash``. Each finding names the related
+    documents that it rests on: all that its rule was given, unless the rule says less.
 
-    :raises UnknownRuleError: an id is not registered; nothing has run then.
+    :raises UnknownRuleError: the id is not registered.
     """
-    chosen = [get_rule(rule_id) for rule_id in dict.fromkeys(rule_ids)]
-    return {each.id: _run_one(each, target) for each in chosen}
-
-
-def _run_one(chosen: Rule, target: RuleInput) -> RuleOutcome | RuleCrash:
+    chosen = get_rule(rule_id)
     related = target.related if chosen.reads_related else ()
+    given = {**chosen.defaults, **(target.params if params is None else params)}
     try:
         with patterns_within(RULE_S), limit_cpu(RULE_S):
-            outcome = chosen.check(replace(target, related=related, params={**chosen.defaults, **target.params}))
+            outcome = chosen.check(replace(target, related=related, params=given))
     except TimeOver as over:
         logger.warning("Rule %s took more than %g s", chosen.id, over.seconds)
         return _crash(
@@ -120,7 +149,11 @@ def _run_one(chosen: Rule, target: RuleInput) -> RuleOutcome | RuleCrash:
         logger.exception("Rule %s crashed", chosen.id)
         name = type(error).__name__
         return _crash(chosen, error, ja=f"内部エラー（{name}）", en=f"internal error ({name})")
-    return _with_sources(outcome, tuple(each.document_id for each in related))
+    if not related:
+        return outcome
+    rests_on = tuple(each.document_id for each in related)
+    findings = (each if each.rests_on is not None else replace(each, rests_on=rests_on) for each in outcome.findings)
+    return replace(outcome, findings=tuple(findings))
 
 
 def _crash(chosen: Rule, error: Exception, *, ja: str, en: str) -> RuleCrash:
@@ -132,11 +165,3 @@ def _crash(chosen: Rule, error: Exception, *, ja: str, en: str) -> RuleCrash:
             en=f"The rule “{chosen.title.en}” could not judge: {en}.",
         ),
     )
-
-
-def _with_sources(outcome: RuleOutcome, given: tuple[str, ...]) -> RuleOutcome:
-    """Say of each finding what it rests on; a rule that does not say may have used all that it was given."""
-    if not given:
-        return outcome
-    findings = (each if each.rests_on is not None else replace(each, rests_on=given) for each in outcome.findings)
-    return replace(outcome, findings=tuple(findings))

@@ -7,7 +7,7 @@ import pytest
 from hub.core.texts import Text
 from review.judging import engine
 from review.judging.engine import CheckSpec, judge, overall_verdict, unique_findings
-from review.rules.base import RuleCrash
+from review.rules import RuleCrash
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, Verdict
 
 TARGET = RuleInput(text="本文", title="題", document_type="basic_design", sections=(), blocks=())
@@ -28,7 +28,7 @@ def check(*rule_ids: str, check_type: str = "style", strategy: str = "") -> Chec
 def outcomes(monkeypatch):
     """Rules by id, each answering what the test puts there."""
     answers: dict[str, RuleOutcome | RuleCrash] = {}
-    monkeypatch.setattr(engine, "run_rules", lambda ids, target: {name: answers[name] for name in ids})
+    monkeypatch.setattr(engine, "run_rule", lambda rule_id, target, params: answers[rule_id])
     return answers
 
 

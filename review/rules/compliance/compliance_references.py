@@ -11,15 +11,12 @@ from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
 from knowledge.text.outline import place
 from knowledge.types.requirements import Article
+from review.rules.findings import finding, skipped
 from review.rules.prose import read_prose
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 UNKNOWN = "compliance.unknown_article"
-NO_REFERENCES = Text(
-    ja="施行中のガイドラインの条項への参照がありません。",
-    en="The document refers to no article of a guideline in force.",
-)
 _SHOWN = 20
 # 「…ガイドライン」第3.2条, …ガイドライン（第2版）の 3.2.1: a unit or a dotted number, so that a year is no article.
 _AFTER_NAME = (
@@ -37,15 +34,7 @@ class _Reference:
     span: Span
 
 
-@rule(
-    id=UNKNOWN,
-    title=Text(ja="存在しない条項の参照", en="Reference to an unknown article"),
-    looks_at=Text(
-        ja="施行中のガイドラインの条項番号・条項コードへの参照のうち、その版にない番号",
-        en="references by number or code to articles that the guideline's edition in force does not have",
-    ),
-    tags=("compliance", "traceability"),
-)
+@rule(UNKNOWN, tags=("compliance", "traceability"))
 def unknown_article(target: RuleInput) -> RuleOutcome:
     """Report, per article, the references to numbers that a known guideline does not have."""
     guidelines: dict[str, list[Article]] = {}
@@ -54,7 +43,7 @@ def unknown_article(target: RuleInput) -> RuleOutcome:
     masked = read_prose(target.text, target.blocks).masked
     references = [found for articles in guidelines.values() for found in _references(masked, articles)]
     if not references:
-        return RuleOutcome(skip_reason=NO_REFERENCES)
+        return skipped("no_article_references")
     findings: list[FindingDraft] = []
     for code, articles in guidelines.items():
         known = {article.number for article in articles}
@@ -95,28 +84,24 @@ def _finding(target: RuleInput, articles: list[Article], number: str, found: lis
     spans = tuple(reference.span for reference in sorted(found, key=lambda each: each.span.start))
     where = place(target.sections, spans[0].start)
     near = _nearest(number, articles)
-    listed = "、".join(f"{article.code}（{article.title}）" for article in near)
-    listed_en = ", ".join(f"{article.code} ({article.title})" for article in near)
-    return FindingDraft(
-        rule_id=UNKNOWN,
+    listed = Text(
+        ja="、".join(f"{article.code}（{article.title}）" for article in near),
+        en=", ".join(f"{article.code} ({article.title})" for article in near),
+    )
+    return finding(
+        UNKNOWN,
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"「{first.guideline_name}」（第{first.edition}版）に条項 {code} はありません（参照元:「{where}」）。",
-            en=f"“{first.guideline_name}” (edition {first.edition}) has no article {code} (referred to in “{where}”).",
-        ),
         key=code,
         evidence=spans[:_SHOWN],
         data={"guideline": first.guideline, "edition": first.edition, "article": code, "places": len(spans)},
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"条項番号を確かめて直します。近い番号の条項: {listed}。",
-                en=f"Check the number and correct it. Articles with near numbers: {listed_en}.",
-            ),
-            rationale=Text(
-                ja=f"施行中の版の条項 {len(articles)} 件に、この番号がありません。",
-                en=f"None of the {len(articles)} articles of the edition in force has this number.",
-            ),
-        ),
+        words={
+            "guideline": first.guideline_name,
+            "edition": first.edition,
+            "code": code,
+            "where": where,
+            "listed": listed,
+            "count": len(articles),
+        },
     )
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from functools import lru_cache
-from pathlib import Path
 
-from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import conventions as identifier_conventions
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, bare_title, inside, place
 from knowledge.text.tables import read_tables
+from review.rules.findings import finding, listed, shipped, skipped
 from review.rules.prose import is_polite, read_prose
 from review.rules.registry import rule
-from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
-_DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "abbreviations.json"
 # Letters of names such as SRV-01, WPF/XAML paths, MS-DOS and version strings are parts of something longer.
 _ABBREVIATION = re.compile(r"(?<![A-Za-z0-9_\-./#@])[A-Z][A-Z0-9]{1,5}(?![A-Za-z0-9_]|-[A-Za-z0-9]|\.[A-Za-z0-9])")
 _JAPANESE = re.compile(r"[ぁ-ヿ一-龯]")
@@ -28,25 +24,12 @@ _NUMBERED = re.compile(r"[A-Z]{1,2}[0-9]{1,4}")
 _PLACES_SHOWN = 20
 
 
-@rule(
-    id="terminology.undefined_abbreviation",
-    title=Text(ja="説明のない略語", en="Abbreviation that is not spelled out"),
-    looks_at=Text(
-        ja="本文中の英大文字の略語が、用語集・括弧書き（ABC（正式名称）、正式名称（ABC））のどこかで説明されているか。"
-        "API、URL など一般に知られた語、コード、識別子は見ない",
-        en="whether abbreviations in the text are explained in a glossary or in brackets (ABC (full name) or the other "
-        "way); well-known ones such as API and URL, code and identifiers are not looked at",
-    ),
-    tags=("terminology",),
-    defaults={"known": ()},
-)
+@rule("terminology.undefined_abbreviation", tags=("terminology",), defaults={"known": ()})
 def undefined_abbreviation(target: RuleInput) -> RuleOutcome:
     """Report all abbreviations that are explained nowhere, in one finding. ``params["known"]`` adds known ones."""
     used = _used(target)
     if not used:
-        return RuleOutcome(
-            skip_reason=Text(ja="説明を要する略語がありません。", en="There are no abbreviations to explain.")
-        )
+        return skipped("no_abbreviations")
     explained = _explained(target)
     lost = {word: places for word, places in used.items() if word not in explained}
     return RuleOutcome(findings=(_finding(target, lost, len(used)),) if lost else (), examined=len(used))
@@ -55,8 +38,7 @@ def undefined_abbreviation(target: RuleInput) -> RuleOutcome:
 @lru_cache(maxsize=1)
 def known_abbreviations() -> frozenset[str]:
     """Return the abbreviations that need no explanation."""
-    data = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    return frozenset(data["known"]["words"])
+    return frozenset(shipped("abbreviations")["known"]["words"])
 
 
 def _used(target: RuleInput) -> dict[str, list[Span]]:
@@ -115,32 +97,14 @@ def _finding(target: RuleInput, lost: dict[str, list[Span]], total: int) -> Find
     where = place(target.sections, first_places[0].start)
     spans = sorted((places[0] for places in lost.values()), key=lambda span: span.start)
     end = "といいます。" if is_polite(target.text, target.blocks) else "という。"
-    return FindingDraft(
-        rule_id="terminology.undefined_abbreviation",
+    return finding(
+        "terminology.undefined_abbreviation",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"説明のない略語が {len(lost)} 語あります: {listed(lost)}（最初は「{where}」）。",
-            en=f"{len(lost)} abbreviations are explained nowhere: {listed(lost)} (first in “{where}”).",
-        ),
         key="|".join(sorted(lost)),
         evidence=tuple(spans[:_PLACES_SHOWN]),
         searched=tuple(s.title for s in target.sections if _GLOSSARY.search(bare_title(s.title))),
         data={"abbreviations": dict(counts.most_common())},
-        confidence=round(1 - len(lost) / total, 3),
-        confidence_basis=Text(
-            ja=f"略語 {total} 語のうち説明のある割合（高いほど残りは説明の漏れらしい）",
-            en=f"share of the {total} abbreviations that are explained",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の {first_word} に初出の箇所で正式名称を添えるか、用語集に {listed(lost)} を加えます。",
-                en=f"Spell out {first_word} where it first stands in "
-                f"“{where}”, or put {listed(lost)} into the glossary.",
-            ),
-            rationale=Text(
-                ja="略語は分野ごとに意味が違い、読み手によって別のものと受け取られます。",
-                en="An abbreviation means different things in different fields.",
-            ),
-            example=f"（正式名称）（以下「{first_word}」{end[:-1]}）",
-        ),
+        confidence=1 - len(lost) / total,
+        words={"count": len(lost), "lost": listed(lost), "where": where, "total": total, "first_word": first_word},
+        example=f"（正式名称）（以下「{first_word}」{end[:-1]}）",
     )

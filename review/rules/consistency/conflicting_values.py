@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 
-from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
 from knowledge.text.outline import bare_title, place
 from knowledge.types.documents import Section
 from review.rules.consistency.expected_results import contradicted_results
 from review.rules.consistency.quantities import Quantity, amounts, conventions, read_quantities
+from review.rules.findings import finding, skipped
 from review.rules.prose import read_prose
 from review.rules.registry import rule
 from review.rules.traceability.across import kind_name
-from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 Group = tuple[str, str, str, str]
 Values = frozenset[Decimal]
@@ -26,26 +26,13 @@ _SHARED_LABELS = 2
 _SHORTEST_LABEL = 3
 
 
-@rule(
-    id="consistency.conflicting_value",
-    title=Text(ja="同じ量の値の食い違い", en="One quantity, different values"),
-    looks_at=Text(
-        ja="同じ名前・同じ単位・同じ意味（目標か実績か、以上か以下か）の値が箇所または関連文書で異なること、"
-        "表の期待結果と実装例の検証値が異なること",
-        en="values of the same name, unit and sense (goal or measured, at least or at most) that differ between places "
-        "or related documents, and expected results that a code sample contradicts",
-    ),
-    tags=("consistency",),
-    reads_related=True,
-)
+@rule("consistency.conflicting_value", tags=("consistency",), reads_related=True)
 def conflicting_value(target: RuleInput) -> RuleOutcome:
     """Report each quantity that has more than one value, with every place."""
     quantities = [each for each in read_quantities(target.text, target.sections, target.blocks) if _is_named(each)]
     compared, contradicted = contradicted_results(target)
     if not (quantities or compared or amounts(read_prose(target.text, target.blocks).masked)):
-        return RuleOutcome(
-            skip_reason=Text(ja="比べられる数値がありません。", en="There are no quantities that could be compared.")
-        )
+        return skipped("no_quantities")
     findings = [_finding(target, found) for found in _conflicts(quantities, target.sections)]
     findings += [
         _across_finding(target, related, one) for related in target.related for one in _differing(target, related)
@@ -131,68 +118,39 @@ def _single_valued(quantities: tuple[Quantity, ...]) -> dict[Group, tuple[Quanti
 
 
 def _finding(target: RuleInput, group: list[Quantity]) -> FindingDraft:
-    counts: dict[str, int] = defaultdict(int)
-    for each in group:
-        counts[each.written] += 1
+    counts = Counter(each.written for each in group)
     first, name = group[0], group[0].name
-    where = "、".join(dict.fromkeys(f"「{place(target.sections, each.start)}」{each.written}" for each in group))
-    return FindingDraft(
-        rule_id="consistency.conflicting_value",
+    places = "、".join(dict.fromkeys(f"「{place(target.sections, each.start)}」{each.written}" for each in group))
+    return finding(
+        "consistency.conflicting_value",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"「{name}」の値が箇所によって異なります: {where}。",
-            en=f"“{name}” has different values: {where}.",
-        ),
         key="|".join(sorted(counts)),
         rests_on=(),
         evidence=tuple(Span(start=each.start, end=each.end) for each in group),
         data={"quantity": name, "values": sorted(counts)},
-        confidence=round(max(counts.values()) / len(group), 3),
-        confidence_basis=Text(
-            ja=f"「{name}」の記述 {len(group)} か所のうち最も多い書き方の割合",
-            en=f"share of the most frequent wording among the {len(group)} places",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{place(target.sections, first.start)}」などの「{name}」の値を確かめて一つにそろえるか、"
-                "条件（時点・対象・環境）が違うならそれを書き分けます。",
-                en=f"Settle on one value of “{name}”, or say how the conditions (time, object, environment) differ.",
-            ),
-            rationale=Text(
-                ja="同じ量に二つの値があると、どちらを満たせばよいか決まりません。",
-                en="With two values nobody knows which one counts.",
-            ),
-            example=first.written,
-        ),
+        confidence=max(counts.values()) / len(group),
+        words={"name": name, "places": places, "count": len(group), "first": place(target.sections, first.start)},
+        example=first.written,
     )
 
 
 def _across_finding(target: RuleInput, related: RelatedDocument, pair: list[Quantity]) -> FindingDraft:
     ours, theirs = pair
-    kind = kind_name(related)
-    where = place(target.sections, ours.start)
-    return FindingDraft(
-        rule_id="consistency.conflicting_value",
+    return finding(
+        "consistency.conflicting_value",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"「{where}」の「{ours.written}」が、{kind.ja}の同じ項目の値と異なります。",
-            en=f"“{ours.written}” in “{where}” differs from the value in the {kind.en}.",
-        ),
         key=f"{related.document_id}:{ours.label}:{ours.written}",
+        texts="across",
         evidence=(
             Span(start=ours.start, end=ours.end),
             Span(start=theirs.start, end=theirs.end, document=related.document_id),
         ),
         data={"quantity": ours.name, "values": [ours.written], "document_id": related.document_id},
         rests_on=(related.document_id,),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の「{ours.name}」を{kind.ja}の値に合わせるか、変えた理由を書きます。",
-                en=f"Bring “{ours.name}” in “{where}” in line with the {kind.en}, or say why it differs.",
-            ),
-            rationale=Text(
-                ja="文書の間で値が違うと、どちらを満たせばよいか決まりません。",
-                en="With two values nobody knows which one counts.",
-            ),
-        ),
+        words={
+            "where": place(target.sections, ours.start),
+            "written": ours.written,
+            "kind": kind_name(related),
+            "name": ours.name,
+        },
     )

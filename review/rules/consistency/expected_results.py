@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hub.core.texts import Text
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind
-from review.types import FindingDraft, RuleInput, Severity, Span, SuggestionDraft
+from review.rules.findings import finding
+from review.types import FindingDraft, RuleInput, Severity, Span
 
 _EXPECTED = re.compile(r"期待|想定結果|expected", re.IGNORECASE)
 _STATUS = re.compile(r"^\s*([1-5][0-9]{2})(?![0-9])")
@@ -90,29 +90,20 @@ def _name(row: Row) -> str:
 
 
 def _finding(target: RuleInput, name: str, expected: Cell, status: str, sample: Sample) -> FindingDraft:
-    where = place(target.sections, expected.start)
-    asserted = "、".join(sorted(sample.statuses))
+    asserted = sorted(sample.statuses)
     spans = sorted((Span(start=expected.start, end=expected.end), sample.span), key=lambda span: span.start)
-    return FindingDraft(
-        rule_id="consistency.conflicting_value",
+    return finding(
+        "consistency.conflicting_value",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"「{where}」の「{name}」は、表の期待結果が {status} ですが、実装例では {asserted} を確かめています。",
-            en=f"“{name}” in “{where}”: the table expects {status}, the code sample checks for {asserted}.",
-        ),
         key=f"expected:{name}",
+        texts="expected",
         evidence=tuple(spans),
-        data={"quantity": name, "values": [status, *sorted(sample.statuses)]},
+        data={"quantity": name, "values": [status, *asserted]},
         rests_on=(),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{name}」の期待結果を仕様で確かめ、表（{status}）と実装例（{asserted}）の誤っている方を直します。",
-                en=f"Check the expected result of “{name}” and correct "
-                f"the table ({status}) or the sample ({asserted}).",
-            ),
-            rationale=Text(
-                ja="期待結果が二通りあると、試験の合否を判定できません。",
-                en="With two expected results nobody can tell whether the test passed.",
-            ),
-        ),
+        words={
+            "where": place(target.sections, expected.start),
+            "name": name,
+            "status": status,
+            "asserted": "、".join(asserted),
+        },
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from review.rules.consistency.shipped_terms import terminology
+from review.rules.findings import shipped
 from review.rules.morphology import Word
 
 _JUDGED_CLASSES = frozenset({"名詞", "動詞", "形容詞", "形状詞", "副詞", "接続詞", "代名詞"})
@@ -72,7 +72,7 @@ def _citation_form(word: Word) -> str:
 
 
 def _is_judged(word: Word) -> bool:
-    known = terminology()
+    known = shipped("terminology")
     if word.normal in known["kana_kanji"]["normal_forms"]:
         return word.normal not in known["never"]["normal_forms"]
     if word.normal in known["never"]["normal_forms"] or "固有名詞" in word.part_of_speech:

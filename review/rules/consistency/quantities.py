@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from knowledge.text.folding import fold_compact, narrow
@@ -17,9 +15,9 @@ from knowledge.text.outline import apparatus, bare_title, inside
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
+from review.rules.findings import shipped
 from review.rules.prose import read_prose
 
-_DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "quantities.json"
 _LINE = re.compile(
     r"^[ \t]*(?P<label>[^\s:：|。、][^:：|。\n]{1,24}?)[ \t]*[:：][ \t]*(?P<value>[^|\n]{1,80})$", re.MULTILINE
 )
@@ -91,11 +89,9 @@ class Quantity:
     end: int
 
 
-@lru_cache(maxsize=1)
 def conventions() -> dict[str, Any]:
     """Return the shipped units, generic labels and synonyms."""
-    data: dict[str, Any] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    return data
+    return shipped("quantities")
 
 
 @lru_cache(maxsize=8)

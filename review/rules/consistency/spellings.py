@@ -13,7 +13,7 @@ from functools import lru_cache
 from knowledge.text.folding import normalise
 from knowledge.types.documents import Block
 from review.rules.consistency.lexemes import HIRAGANA, KANJI, Occurrence, by_lexeme
-from review.rules.consistency.shipped_terms import terminology
+from review.rules.findings import shipped
 from review.rules.morphology import read_words
 from review.rules.prose import Prose, read_prose
 
@@ -63,7 +63,7 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
         *_collect(_katakana(prose)),
         *_collect(_latin(prose)),
         *_named(prose, Kind.SYNONYM, synonyms),
-        *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in terminology()["pairs"]["forms"])),
+        *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in shipped("terminology")["pairs"]["forms"])),
     ]
     return tuple(sorted(_distinct(found), key=lambda each: min(places[0].start for _, places in each.forms)))
 
@@ -84,7 +84,7 @@ def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
     In a run of English words capitals follow the rules of titles, parts of names are spelled as the name is, and a
     word alone in a cell may be a value.
     """
-    ignored = set(terminology()["latin"]["ignore"])
+    ignored = set(shipped("terminology")["latin"]["ignore"])
     for match in _LATIN_WORD.finditer(prose.masked):
         word = match.group()
         key = re.sub(r"[-‐－]", "", normalise(word)).casefold()

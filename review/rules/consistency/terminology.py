@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from hub.core.texts import Text
 from knowledge.text.outline import place
 from review.rules.consistency.lexemes import Occurrence
-from review.rules.consistency.shipped_terms import terminology
 from review.rules.consistency.spellings import Kind, Spellings, variants
+from review.rules.findings import counted, finding, shipped
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _KIND_NAMES = {
     Kind.LONG_VOWEL: Text(ja="長音の有無", en="long vowel mark"),
@@ -31,14 +31,7 @@ _COMPOUND_TAIL = re.compile(r"[一-龯々]{2,6}|[ァ-ヴー]{2,12}")
 
 
 @rule(
-    id="terminology.variant",
-    title=Text(ja="表記ゆれ", en="Inconsistent spelling"),
-    looks_at=Text(
-        ja="同じ語の異なる書き方（長音、仮名と漢字、送り仮名、全角半角、大文字小文字、ハイフン、同義語）の混在。"
-        "コード・URL・識別子・「」の引用・固有名は見ない",
-        en="one word in several spellings (long vowels, kana and kanji, okurigana, width, case, hyphens, synonyms); "
-        "code, links, identifiers, quotations and proper names are not looked at",
-    ),
+    "terminology.variant",
     tags=("terminology", "text"),
     defaults={"ignore": (), "synonyms": None, "kinds": tuple(kind.value for kind in Kind)},
 )
@@ -60,7 +53,7 @@ def _synonyms(target: RuleInput) -> Iterator[tuple[str, ...]]:
     if given is not None:
         yield from (tuple(names) for names in given)
         return
-    for entry in terminology()["synonyms"]:
+    for entry in shipped("terminology")["synonyms"]:
         yield entry["preferred"], *entry["variants"]
 
 
@@ -68,37 +61,23 @@ def _finding(group: Spellings, target: RuleInput) -> FindingDraft:
     counts = {form: len(places) for form, places in group.forms}
     majority, majority_places = group.forms[0]
     minority = [each for _, places in group.forms[1:] for each in places]
-    name = _KIND_NAMES[group.kind]
-    listed_ja = "、".join(f"「{form}」{count} 件" for form, count in counts.items())
-    listed_en = ", ".join(f"“{form}” ({count})" for form, count in counts.items())
     first = min(minority, key=lambda each: each.start)
-    where = place(target.sections, first.start)
-    return FindingDraft(
-        rule_id="terminology.variant",
+    return finding(
+        "terminology.variant",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"表記が混在しています（{name.ja}）: {listed_ja}。",
-            en=f"Inconsistent spelling ({name.en}): {listed_en}.",
-        ),
         key="|".join(sorted(counts)),
         evidence=_evidence(minority, majority_places),
         data={"variants": counts | _compounds(group, target.text), "kind": group.kind.value, "proposed": majority},
-        confidence=round(len(majority_places) / group.count, 3),
-        confidence_basis=Text(
-            ja=f"全 {group.count} 件のうち多数派の表記「{majority}」の割合",
-            en=f"share of the majority form “{majority}” among all {group.count} occurrences",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"多数派の「{majority}」に統一し、「{where}」などの {len(minority)} か所を直します。",
-                en=f"Use “{majority}” throughout and correct {len(minority)} places, beginning with “{where}”.",
-            ),
-            rationale=Text(
-                ja="同じものを別の表記で書くと、別のものと読まれ、検索からも漏れます。",
-                en="One thing spelled in two ways reads as two things and is missed by search.",
-            ),
-            example=_corrected(target.text, first, majority),
-        ),
+        confidence=len(majority_places) / group.count,
+        words={
+            "name": _KIND_NAMES[group.kind],
+            "listed": counted(counts),
+            "count": group.count,
+            "majority": majority,
+            "where": place(target.sections, first.start),
+            "places": len(minority),
+        },
+        example=_corrected(target.text, first, majority),
     )
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.numerals import read_numeral
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
 from knowledge.types.documents import BlockKind
+from review.rules.findings import finding, skipped
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _TOTAL = re.compile(r"(?:総)?合計(?:\s*[(（].*)?|総計|計|total", re.IGNORECASE)
 _SUBTOTAL = re.compile(r"小計|中計|subtotal", re.IGNORECASE)
@@ -49,27 +49,12 @@ class Mismatch:
     places: tuple[Span, ...]
 
 
-@rule(
-    id="consistency.total_mismatch",
-    title=Text(ja="合わない合計", en="Totals that do not add up"),
-    looks_at=Text(
-        ja="表の「合計」「計」の行・列と各行・各列の数の和、「次の 5 項目」のような予告と直後の箇条書きの数、"
-        "「機能は全部で 8 件である」のような数と隣の表の行数",
-        en="rows and columns 合計 or 計 against the sum of their parts, and announced counts (次の 5 項目) "
-        "against the list that follows, and a stated number of things (機能は全部で 8 件) against the table beside it",
-    ),
-    tags=("consistency",),
-)
+@rule("consistency.total_mismatch", tags=("consistency",))
 def total_mismatch(target: RuleInput) -> RuleOutcome:
     """Report each total in a table, and each announced count, that differs from what is there."""
     checked = [*_table_totals(target), *_announced(target), *_counted_rows(target)]
     if not checked:
-        return RuleOutcome(
-            skip_reason=Text(
-                ja="合計の行・列も、数を予告した箇条書きもありません。",
-                en="There are no totals and no announced counts.",
-            )
-        )
+        return skipped("no_totals")
     findings = tuple(_finding(target, found) for found in checked if found.stated != found.counted)
     return RuleOutcome(findings=findings, examined=len(checked))
 
@@ -182,25 +167,18 @@ def _counted_rows(target: RuleInput) -> Iterator[Mismatch]:
 
 def _finding(target: RuleInput, found: Mismatch) -> FindingDraft:
     where = place(target.sections, found.places[0].start)
-    return FindingDraft(
-        rule_id="consistency.total_mismatch",
+    return finding(
+        "consistency.total_mismatch",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"「{where}」の「{found.name}」は {found.stated} とありますが、数えると {found.counted} です。",
-            en=f"“{found.name}” in “{where}” is given as {found.stated}, but its parts come to {found.counted}.",
-        ),
         key=f"{where}:{found.name}",
         evidence=found.places,
         data={"item": found.name, "stated": found.stated, "counted": found.counted},
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の内訳 {found.parts} 件と合計を照らし合わせ、誤っている方を直します。",
-                en=f"Compare the {found.parts} parts in “{where}” with the total and correct the one that is wrong.",
-            ),
-            rationale=Text(
-                ja="合計が合わないと、内訳の漏れか計算の誤りかを読み手が判断できません。",
-                en="A reader cannot tell whether a part is missing or the sum is wrong.",
-            ),
-            example=found.counted,
-        ),
+        words={
+            "where": where,
+            "name": found.name,
+            "stated": found.stated,
+            "counted": found.counted,
+            "parts": found.parts,
+        },
+        example=found.counted,
     )

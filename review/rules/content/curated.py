@@ -10,72 +10,40 @@ from hub.core.texts import Text
 from knowledge.text.outline import apparatus, bare_title, inside, place
 from knowledge.types.documents import Section
 from review.rules.content.curated_patterns import compiled, occurrences
+from review.rules.findings import finding, joined, quoted, skipped
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 ELEMENT = "coverage.required_element"
 REQUIRED = "pattern.required"
 FORBIDDEN = "pattern.forbidden"
 PREFERRED = "terminology.preferred_term"
-NOTHING_ASKED = Text(ja="調べるものが指定されていません。", en="It names nothing to look for.")
-NO_SECTION = Text(ja="対象の節がこの文書にありません。", en="The document has no such section.")
-NOT_CONCERNED = Text(
-    ja="この文書には、求める記載の対象となる事柄がありません。",
-    en="Nothing in the document makes what it asks for necessary.",
-)
 _PLACES_SHOWN = 20
 _KATAKANA = re.compile(r"[ァ-ヴー]")
 _LATIN = re.compile(r"[A-Za-z0-9]")
 
 
-@rule(
-    id=ELEMENT,
-    title=Text(ja="必須要素の欠落", en="Required element missing"),
-    looks_at=Text(
-        ja="登録した必須要素（名称と、それを表すパターン）が、対象の節（指定がなければ文書全体）に書かれているか",
-        en="whether each element of the check item (a name with patterns) is in the sections named, or the document",
-    ),
-    tags=("coverage", "curated"),
-    defaults={"elements": (), "sections": (), "severity": "major"},
-)
+@rule(ELEMENT, tags=("coverage", "curated"), defaults={"elements": (), "sections": (), "severity": "major"})
 def required_element(target: RuleInput) -> RuleOutcome:
     """Report each element that none of its patterns finds. A section that is not there is the topic rule's finding."""
     return _require(target, ELEMENT, target.params.get("elements", ()))
 
 
-@rule(
-    id=REQUIRED,
-    title=Text(ja="必要な記述の欠落", en="Required wording missing"),
-    looks_at=Text(
-        ja="チェック項目に登録した正規表現に合う記述が、対象の節（指定がなければ文書全体）に一つはあるか",
-        en="whether each pattern of the check item occurs in the sections named, or anywhere in the document",
-    ),
-    tags=("pattern", "curated"),
-    defaults={"patterns": (), "sections": (), "severity": "major"},
-)
+@rule(REQUIRED, tags=("pattern", "curated"), defaults={"patterns": (), "sections": (), "severity": "major"})
 def required_pattern(target: RuleInput) -> RuleOutcome:
     """Report each pattern that occurs nowhere."""
     return _require(target, REQUIRED, target.params.get("patterns", ()))
 
 
-@rule(
-    id=FORBIDDEN,
-    title=Text(ja="使用できない記述", en="Forbidden wording"),
-    looks_at=Text(
-        ja="チェック項目に登録した正規表現に合う記述が、対象の節（指定がなければ文書全体）にないか（目次と変更履歴は除く）",
-        en="whether a pattern of the check item occurs in the sections named, or anywhere but contents and history",
-    ),
-    tags=("pattern", "curated"),
-    defaults={"patterns": (), "sections": (), "severity": "minor"},
-)
+@rule(FORBIDDEN, tags=("pattern", "curated"), defaults={"patterns": (), "sections": (), "severity": "minor"})
 def forbidden_pattern(target: RuleInput) -> RuleOutcome:
     """Report each pattern that occurs, with all its places in one finding."""
     asked = [_asked(entry, target) for entry in target.params.get("patterns", ())]
     looked = [(entry, _stretches(target, entry["sections"])) for entry in asked]
     looked = [(entry, stretches) for entry, stretches in looked if stretches]
     if not looked:
-        return RuleOutcome(skip_reason=NO_SECTION if asked else NOTHING_ASKED)
+        return skipped("no_such_section" if asked else "nothing_asked")
     findings = []
     for entry, stretches in looked:
         if places := _found(target, entry["patterns"], stretches):
@@ -83,21 +51,12 @@ def forbidden_pattern(target: RuleInput) -> RuleOutcome:
     return RuleOutcome(findings=tuple(findings), examined=len(looked))
 
 
-@rule(
-    id=PREFERRED,
-    title=Text(ja="決められた用語の不使用", en="Term other than the agreed one"),
-    looks_at=Text(
-        ja="チェック項目に登録した用語の組（避ける語と使う語）のうち、避ける語が使われていないか",
-        en="whether words that the check item's term pairs avoid are used",
-    ),
-    tags=("terminology", "curated"),
-    defaults={"terms": (), "severity": "minor"},
-)
+@rule(PREFERRED, tags=("terminology", "curated"), defaults={"terms": (), "severity": "minor"})
 def preferred_term(target: RuleInput) -> RuleOutcome:
     """Report each avoided word with its places; inside the word to use, or a longer word, it does not count."""
     terms = [(str(entry["use"]), tuple(entry["avoid"])) for entry in target.params.get("terms", ())]
     if not terms:
-        return RuleOutcome(skip_reason=NOTHING_ASKED)
+        return skipped("nothing_asked")
     stretches = _stretches(target, ())
     findings = []
     for use, avoid in terms:
@@ -110,14 +69,14 @@ def preferred_term(target: RuleInput) -> RuleOutcome:
 def _require(target: RuleInput, rule_id: str, entries: Sequence[Any]) -> RuleOutcome:
     asked = [_asked(entry, target) for entry in entries]
     if not asked:
-        return RuleOutcome(skip_reason=NOTHING_ASKED)
+        return skipped("nothing_asked")
     concerning = [entry for entry in asked if _concerns(target, entry)]
     if not concerning:
-        return RuleOutcome(skip_reason=NOT_CONCERNED)
+        return skipped("not_concerned")
     looked = [(entry, _stretches(target, entry["sections"])) for entry in concerning]
     looked = [(entry, stretches) for entry, stretches in looked if stretches]
     if not looked:
-        return RuleOutcome(skip_reason=NO_SECTION)
+        return skipped("no_such_section")
     missing = [entry for entry, stretches in looked if not _found(target, entry["patterns"], stretches, limit=1)]
     share = 1 - len(missing) / len(looked)
     findings = tuple(_missing_finding(target, rule_id, entry, share, len(looked)) for entry in missing)
@@ -204,71 +163,45 @@ def _missing_finding(
     name = entry["name"]
     sections = _sections(target, entry["sections"]) if entry["sections"] else []
     titles = [section.title.strip() for section in (sections or target.sections)]
-    where = f"「{titles[0]}」" if sections else "この文書"
-    where_en = f"“{titles[0]}”" if sections else "the document"
-    return FindingDraft(
-        rule_id=rule_id,
+    return finding(
+        rule_id,
+        like=ELEMENT,
         severity=Severity(target.params.get("severity", "major")),
-        message=Text(ja=f"{where}に「{name}」の記載がありません。", en=f"{where_en} does not state “{name}”."),
         key=str(name),
         evidence=tuple(heading_span(target.text, section) for section in sections),
         searched=tuple(titles),
         data={"element": name, "patterns": list(entry["patterns"]), "sections": titles if sections else []},
-        confidence=round(share, 3),
-        confidence_basis=Text(
-            ja=f"この項目が求める {total} 件のうち、見つかった割合（高いほど残りは書き漏らしらしい）",
-            en=f"share of the {total} things this item asks for that were found (high: the rest was forgotten)",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"{where}に「{name}」を書くか、不要ならその旨と理由を書きます。",
-                en=f"State “{name}” in {where_en}, or say that it does not apply, and why.",
-            ),
-            rationale=Text(
-                ja=f"チェック項目が求める記載です。探した語: {'、'.join(entry['patterns'])}",
-                en=f"The check item asks for it. Looked for: {', '.join(entry['patterns'])}",
-            ),
-        ),
+        confidence=share,
+        words={
+            "where": quoted(titles[:1]) if sections else Text(ja="この文書", en="the document"),
+            "name": name,
+            "total": total,
+            "patterns": joined(entry["patterns"]),
+        },
     )
 
 
 def _forbidden_finding(target: RuleInput, name: str, places: Sequence[Span]) -> FindingDraft:
     where = place(target.sections, places[0].start)
     quote = " ".join(target.text[places[0].start : places[0].end].split())
-    return FindingDraft(
-        rule_id=FORBIDDEN,
+    return finding(
+        FORBIDDEN,
         severity=Severity(target.params.get("severity", "minor")),
-        message=Text(
-            ja=f"使用できない記述「{name}」が {len(places)} か所あります（最初は「{where}」の「{quote}」）。",
-            en=f"Forbidden wording “{name}” occurs {len(places)} time(s), first “{quote}” in “{where}”.",
-        ),
         key=name,
         evidence=tuple(places),
         data={"name": name, "places": len(places)},
-        suggestion=SuggestionDraft(
-            content=Text(ja=f"「{where}」の「{quote}」などを改めます。", en=f"Change “{quote}” in “{where}”."),
-            rationale=Text(
-                ja="チェック項目が使用を認めていない記述です。", en="The check item does not allow this wording."
-            ),
-        ),
+        words={"name": name, "count": len(places), "where": where, "quote": quote},
     )
 
 
 def _term_finding(target: RuleInput, word: str, use: str, places: Sequence[Span]) -> FindingDraft:
     where = place(target.sections, places[0].start)
-    return FindingDraft(
-        rule_id=PREFERRED,
+    return finding(
+        PREFERRED,
         severity=Severity(target.params.get("severity", "minor")),
-        message=Text(
-            ja=f"「{word}」が {len(places)} か所で使われています（最初は「{where}」）。「{use}」を使います。",
-            en=f"“{word}” is used {len(places)} time(s), first in “{where}”; the agreed term is “{use}”.",
-        ),
         key=f"{word}>{use}",
         evidence=tuple(places),
         data={"word": word, "use": use, "places": len(places)},
-        suggestion=SuggestionDraft(
-            content=Text(ja=f"「{word}」を「{use}」に改めます。", en=f"Replace “{word}” by “{use}”."),
-            rationale=Text(ja="用語の組に定められています。", en="The term pairs of the check item say so."),
-            example=use,
-        ),
+        words={"word": word, "count": len(places), "where": where, "use": use},
+        example=use,
     )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
@@ -17,12 +14,11 @@ from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, 
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
+from review.rules.findings import finding, listed, shipped, skipped
 from review.rules.prose import is_polite, read_prose
 from review.rules.registry import rule
-from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
-_DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "requirements.json"
 # Numbers that measure nothing: of identifiers, editions and headings.
 _NO_FIGURE = re.compile(
     r"[A-Z]{1,6}(?:-[A-Z]{1,6}){0,8}-[0-9]+|(?:v|(?<![0-9]))[0-9]++(?:\.[0-9]++){1,3}(?=\s|$)|^#+\s*[0-9.]+",
@@ -47,32 +43,15 @@ class Demand:
 
 @lru_cache(maxsize=1)
 def _patterns() -> dict[str, re.Pattern[str]]:
-    data = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    return {name: re.compile(entry["pattern"], re.IGNORECASE) for name, entry in data.items()}
+    return {name: re.compile(entry["pattern"], re.IGNORECASE) for name, entry in shipped("requirements").items()}
 
 
-@rule(
-    id="wording.unquantified_requirement",
-    title=Text(ja="数値のない要件", en="Requirement without a figure"),
-    looks_at=Text(
-        ja="性能・可用性・冗長性・復旧・拡張性など、数値でしか合否を決められない要件（要件 ID の行・節、"
-        "要件の見出しの下の項目）に数値があるか。他の箇所・別紙への参照があるものは除く",
-        en="whether requirements on performance, availability, "
-        "redundancy, recovery, scalability and the like (rows and "
-        "sections of requirement ids, labelled items under such headings) state a figure, or refer to one",
-    ),
-    tags=("wording",),
-)
+@rule("wording.unquantified_requirement", tags=("wording",))
 def unquantified_requirement(target: RuleInput) -> RuleOutcome:
     """Report all measurable requirements without a number, in one finding."""
     demands = list(_demands(target))
     if not demands:
-        return RuleOutcome(
-            skip_reason=Text(
-                ja="数値で表すべき要件（性能・可用性など）がありません。",
-                en="There are no requirements on measurable qualities.",
-            )
-        )
+        return skipped("no_measurable_requirements")
     lacking = [demand for demand in demands if not _has_figure(demand.text)]
     findings = (_unquantified_finding(target, lacking, len(demands)),) if lacking else ()
     return RuleOutcome(findings=findings, examined=len(demands))
@@ -154,57 +133,24 @@ def _unquantified_finding(target: RuleInput, lacking: list[Demand], total: int) 
     first = lacking[0]
     where = place(target.sections, first.start)
     end = "します。" if is_polite(target.text, target.blocks) else "する。"
-    return FindingDraft(
-        rule_id="wording.unquantified_requirement",
+    return finding(
+        "wording.unquantified_requirement",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"数値で表すべき要件 {total} 件のうち {len(lacking)} 件に数値がありません: {listed(names)}"
-            f"（最初は「{where}」）。",
-            en=f"{len(lacking)} of {total} measurable requirements "
-            f"state no figure: {listed(names)} (first in “{where}”).",
-        ),
         key="|".join(names),
         evidence=tuple(Span(start=demand.start, end=demand.end) for demand in lacking[:_PLACES_SHOWN]),
         data={"identifiers": [demand.identifier for demand in lacking if demand.identifier], "items": names},
-        confidence=round(1 - len(lacking) / total, 3),
-        confidence_basis=Text(
-            ja=f"数値で表すべき要件 {total} 件のうち数値がある割合（高いほど残りは書き漏らしらしい）",
-            en=f"share of the {total} measurable requirements that state a figure",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の {names[0]} に、測る対象・条件・目標値・測り方を書きます。",
-                en=f"State object, condition, target figure and way of measuring for {names[0]} in “{where}”.",
-            ),
-            rationale=Text(
-                ja="数値がないと、満たしたかどうかを受入時に判定できません。",
-                en="Without a figure nobody can tell at acceptance whether it is met.",
-            ),
-            example=f"稼働率は月間 99.9 % 以上（計画停止を除く）とし、障害発生から 4 時間以内に復旧{end}",
-        ),
+        confidence=1 - len(lacking) / total,
+        words={"total": total, "count": len(lacking), "names": listed(names), "where": where, "first_name": names[0]},
+        example=f"稼働率は月間 99.9 % 以上（計画停止を除く）とし、障害発生から 4 時間以内に復旧{end}",
     )
 
 
-@rule(
-    id="wording.missing_subject",
-    title=Text(ja="主体のない責任", en="Responsibility without a subject"),
-    looks_at=Text(
-        ja="体制・連絡・承認・障害対応などの手順で、承認・判断・報告・連絡などを誰が行うかが書かれていない文",
-        en="sentences in procedures between people (organisation, approval, incident handling) that do not say who "
-        "approves, decides, reports or asks",
-    ),
-    tags=("wording",),
-)
+@rule("wording.missing_subject", tags=("wording",))
 def missing_subject(target: RuleInput) -> RuleOutcome:
     """Report all acts in procedures that nobody is named for, in one finding."""
     sentences = list(_acts(target))
     if not sentences:
-        return RuleOutcome(
-            skip_reason=Text(
-                ja="承認・報告などの手順の記述がありません。",
-                en="No procedure says that something is approved or reported.",
-            )
-        )
+        return skipped("no_procedures")
     lacking = [span for span, names_actor in sentences if not names_actor]
     findings = (_subject_finding(target, lacking, len(sentences)),) if lacking else ()
     return RuleOutcome(findings=findings, examined=len(sentences))
@@ -245,30 +191,13 @@ def _subject_finding(target: RuleInput, lacking: list[Span], total: int) -> Find
     first = lacking[0]
     where = place(target.sections, first.start)
     sentence = target.text[first.start : first.end].replace("*", "")
-    return FindingDraft(
-        rule_id="wording.missing_subject",
+    return finding(
+        "wording.missing_subject",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"誰が行うかが書かれていない手順が {len(lacking)} か所あります（最初は「{where}」の「{sentence}」）。",
-            en=f"{len(lacking)} steps do not say who acts (first in “{where}”: “{sentence}”).",
-        ),
         key="|".join(target.text[span.start : span.end] for span in lacking),
         evidence=tuple(lacking[:_PLACES_SHOWN]),
         data={"count": len(lacking)},
-        confidence=round(1 - len(lacking) / total, 3),
-        confidence_basis=Text(
-            ja=f"承認・報告などの手順 {total} 文のうち主体が書かれている割合",
-            en=f"share of the {total} sentences about such acts that name who acts",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の「{sentence}」に、行う人（役割）と相手を書きます。",
-                en=f"Say in “{where}” who does it, by role, and to whom: “{sentence}”.",
-            ),
-            rationale=Text(
-                ja="主体がないと、実施されなかったときに誰の責任かが決まりません。",
-                en="If it is not done, nobody answers for it.",
-            ),
-            example=f"運用責任者が{sentence}",
-        ),
+        confidence=1 - len(lacking) / total,
+        words={"count": len(lacking), "where": where, "sentence": sentence, "total": total},
+        example=f"運用責任者が{sentence}",
     )

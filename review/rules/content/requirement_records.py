@@ -14,10 +14,11 @@ from knowledge.text.outline import bare_title
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import Section
+from review.rules.findings import finding, listed, skipped
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.rules.traceability.identifier_places import listed, mention_spans
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.rules.traceability.identifier_places import mention_spans
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _FIELD = re.compile(r"^[ \t]*[-*+][ \t]+\**(?P<label>[^\s:：*][^:：*\n]{0,15})\**[ \t]*[:：]", re.MULTILINE)
 # Columns in which an empty cell is something left out; an empty 備考 is not.
@@ -37,15 +38,7 @@ class Record:
     labels: frozenset[str]
 
 
-@rule(
-    id="structure.scattered_requirements",
-    title=Text(ja="章をまたいで散らばる要件", en="Requirements scattered over chapters"),
-    looks_at=Text(
-        ja="「機能要件」など要件の章があるのに、同じ系列の要件の一部が別の章で定義されている箇所",
-        en="requirements of one series that are defined outside the chapter that is theirs",
-    ),
-    tags=("structure", "traceability"),
-)
+@rule("structure.scattered_requirements", tags=("structure", "traceability"))
 def scattered_requirements(target: RuleInput) -> RuleOutcome:
     """Report, per family, the requirements defined outside the chapter that is named for them."""
     families = [
@@ -58,7 +51,7 @@ def scattered_requirements(target: RuleInput) -> RuleOutcome:
         # Only where a chapter of requirements holds a series does another kind of document define it.
         homes_of = {family: homes for family, homes in homes_of.items() if _theirs(homes)}
     if not homes_of:
-        return RuleOutcome(skip_reason=Text(ja="要件を定義した章がありません。", en="No chapter defines requirements."))
+        return skipped("no_requirements_chapter")
     findings = []
     for family, homes in homes_of.items():
         theirs = _theirs(homes)
@@ -95,46 +88,25 @@ def _scattered_finding(family: Family, theirs: Section, homes: list[Section], st
     names = [mention.id for mention in strays]
     others = [chapter.title.strip() for chapter in homes if chapter is not theirs]
     total = len(family.defined)
-    return FindingDraft(
-        rule_id="structure.scattered_requirements",
+    return finding(
+        "structure.scattered_requirements",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"{listed(names)} が「{theirs.title.strip()}」ではなく「{'」「'.join(others)}」で定義されています。",
-            en=f"{listed(names)} are defined in “{'”, “'.join(others)}”, not in “{theirs.title.strip()}”.",
-        ),
         key=f"{family.prefix}:{','.join(names)}",
         evidence=mention_spans(strays),
         data={"family": family.prefix, "identifiers": names},
-        confidence=round(1 - len(strays) / total, 3),
-        confidence_basis=Text(
-            ja=f"{family.prefix} の定義 {total} 件のうち「{theirs.title.strip()}」にある割合",
-            en=f"share of the {total} {family.prefix} definitions that stand in the chapter named for them",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"{listed(names)} を「{theirs.title.strip()}」に移すか、そこに一覧を置いて定義の節を示します。",
-                en=f"Move {listed(names)} to “{theirs.title.strip()}”, or list them there with the section of each.",
-            ),
-            rationale=Text(
-                ja="要件が複数の章に分かれていると、一覧で確認したときに漏れます。",
-                en="Whoever goes through the chapter of requirements misses those that stand elsewhere.",
-            ),
-            example=f"| {names[0]} | （要件名） | {others[0]} |",
-        ),
+        confidence=1 - len(strays) / total,
+        words={
+            "names": listed(names),
+            "chapter": theirs.title.strip(),
+            "others": Text(ja="」「".join(others), en="”, “".join(others)),
+            "prefix": family.prefix,
+            "total": total,
+        },
+        example=f"| {names[0]} | （要件名） | {others[0]} |",
     )
 
 
-@rule(
-    id="consistency.missing_field",
-    title=Text(ja="他の要件にある項目の書き漏らし", en="Requirement without a field that the others have"),
-    looks_at=Text(
-        ja="見出しまたは表の行で定義された要件のうち、大半（4 分の 3 以上）が持つ項目（受入基準、優先度など）を"
-        "持たないもの",
-        en="requirements defined under headings or in table rows that lack a field (acceptance criteria, priority) "
-        "which at least three quarters of them have",
-    ),
-    tags=("consistency", "coverage"),
-)
+@rule("consistency.missing_field", tags=("consistency", "coverage"))
 def missing_field(target: RuleInput) -> RuleOutcome:
     """Report, per field, the requirements without it although most of their family have it."""
     findings, examined = [], 0
@@ -149,12 +121,7 @@ def missing_field(target: RuleInput) -> RuleOutcome:
                 lacking = [record for record in records if label not in record.labels]
                 findings.append(_field_finding(family, label, lacking, len(records)))
     if not examined:
-        return RuleOutcome(
-            skip_reason=Text(
-                ja="同じ項目を並べて書いた要件がありません。",
-                en="There are no requirements written as records with fields.",
-            )
-        )
+        return skipped("no_records")
     return RuleOutcome(findings=tuple(findings), examined=examined)
 
 
@@ -191,32 +158,21 @@ def _defined_within(family: Family, start: int, end: int) -> tuple[str, ...]:
 def _field_finding(family: Family, label: str, lacking: list[Record], total: int) -> FindingDraft:
     titles = [record.title for record in lacking]
     names = [name for record in lacking for name in record.names]
-    return FindingDraft(
-        rule_id="consistency.missing_field",
+    return finding(
+        "consistency.missing_field",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"{listed(names)} に「{label}」がありません（同じ系列の "
-            f"{total} 件中 {total - len(lacking)} 件にあります）。",
-            en=f"{listed(names)}: no “{label}”, which {total - len(lacking)} of the {total} of this series have.",
-        ),
         key=f"{family.prefix}:{label}:{','.join(names)}",
         evidence=tuple(record.span for record in lacking),
         searched=tuple(titles),
         data={"family": family.prefix, "field": label, "identifiers": names},
-        confidence=round(1 - len(lacking) / total, 3),
-        confidence_basis=Text(
-            ja=f"{family.prefix} {total} 件のうち「{label}」がある割合",
-            en=f"share of the {total} {family.prefix} that have “{label}”",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{titles[0]}」に「{label}」を書くか、不要ならその旨を書きます。",
-                en=f"Add “{label}” to “{titles[0]}”, or say that it does not apply.",
-            ),
-            rationale=Text(
-                ja="同じ系列の要件で項目がそろっていないと、検討漏れかどうかを判断できません。",
-                en="A reader cannot tell whether it was forgotten.",
-            ),
-            example=f"- **{label}**: （内容）",
-        ),
+        confidence=1 - len(lacking) / total,
+        words={
+            "names": listed(names),
+            "label": label,
+            "total": total,
+            "with_it": total - len(lacking),
+            "prefix": family.prefix,
+            "first_title": titles[0],
+        },
+        example=f"- **{label}**: （内容）",
     )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from hub.core.texts import Text
@@ -18,12 +15,12 @@ from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.sentences import sentences_around
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
+from review.rules.findings import counted, filled, finding, shipped, skipped
 from review.rules.morphology import Word, read_words
 from review.rules.prose import Prose, Segment, is_polite, read_prose
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
-_DATA_FILE = Path(__file__).resolve().parents[2] / "data" / "wording.json"
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
 _PLACES_SHOWN = 20
 _WORDS_SHOWN = 5
@@ -39,17 +36,7 @@ class Place:
     obliges: bool
 
 
-@rule(
-    id="wording.ambiguous",
-    title=Text(ja="曖昧な表現", en="Ambiguous wording"),
-    looks_at=Text(
-        ja="等・など、適切に、必要に応じて、原則として、十分な、円滑な などの曖昧な表現。"
-        "表現の種類ごとに、要件文にあるか、密度が高いときに 1 件",
-        en="vague expressions, one finding per class of them, when in a requirement or when dense",
-    ),
-    tags=("wording", "text"),
-    defaults={"density_per_1000": None, "classes": (), "ignore": ()},
-)
+@rule("wording.ambiguous", tags=("wording", "text"), defaults={"density_per_1000": None, "classes": (), "ignore": ()})
 def ambiguous(target: RuleInput) -> RuleOutcome:
     """Report each class of ambiguous expressions that stands in requirements, or is dense in the whole text.
 
@@ -59,7 +46,7 @@ def ambiguous(target: RuleInput) -> RuleOutcome:
     """
     prose = read_prose(target.text, target.blocks)
     if not prose.characters:
-        return RuleOutcome(skip_reason=Text(ja="本文がありません。", en="There is no running text."))
+        return skipped("no_running_text")
     reader = _Reader(target, prose)
     wanted = set(target.params.get("classes", ()))
     findings = []
@@ -72,11 +59,9 @@ def ambiguous(target: RuleInput) -> RuleOutcome:
     return RuleOutcome(findings=tuple(findings), examined=len(prose.segments))
 
 
-@lru_cache(maxsize=1)
 def conventions() -> dict[str, Any]:
     """Return the shipped expressions and the signs of a requirement."""
-    data: dict[str, Any] = json.loads(_DATA_FILE.read_text(encoding="utf-8"))
-    return data
+    return shipped("wording")
 
 
 def classes() -> list[dict[str, Any]]:
@@ -201,20 +186,10 @@ def _finding(
     entry: dict[str, Any], places: list[Place], obliging: list[Place], density: float, target: RuleInput
 ) -> FindingDraft:
     counts = Counter(each.word for each in places)
-    listed = [f"「{word}」{count} 件" for word, count in counts.most_common(_WORDS_SHOWN)]
-    listed_en = [f"“{word}” ({count})" for word, count in counts.most_common(_WORDS_SHOWN)]
     first = obliging[0] if obliging else places[0]
-    where = place(target.sections, first.start)
-    label, ask = entry["label"], entry["ask"]
-    return FindingDraft(
-        rule_id="wording.ambiguous",
+    return finding(
+        "wording.ambiguous",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"{label['ja']}が {len(places)} か所あります（うち要件・基準の記述に {len(obliging)} か所、"
-            f"1,000 字当たり {density:.1f}）: {'、'.join(listed)}。",
-            en=f"{label['en']}: {len(places)} places, {len(obliging)} of them in requirements or criteria, "
-            f"{density:.1f} per 1,000 characters: {', '.join(listed_en)}.",
-        ),
         key=entry["code"],
         evidence=tuple(Span(start=each.start, end=each.end) for each in places[:_PLACES_SHOWN]),
         data={
@@ -223,22 +198,18 @@ def _finding(
             "in_requirements": len(obliging),
             "density_per_1000": round(density, 2),
         },
-        confidence=round(len(obliging) / len(places), 3),
-        confidence_basis=Text(
-            ja=f"挙げた {len(places)} か所のうち要件・基準の記述にある割合",
-            en=f"share of the {len(places)} places that stand in requirements or criteria",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の「{_sentence(target, first)}」では、{ask['ja'].format(word=first.word)}。",
-                en=f"In “{where}”, {ask['en'].format(word=first.word)}.",
-            ),
-            rationale=Text(
-                ja="受け入れる側と作る側で解釈が分かれ、満たしたかどうかを判定できません。",
-                en="Both sides may read it differently, and nobody can tell whether it is met.",
-            ),
-            example=entry["example"]["polite" if is_polite(target.text, target.blocks) else "plain"],
-        ),
+        confidence=len(obliging) / len(places),
+        words={
+            "label": Text(**entry["label"]),
+            "count": len(places),
+            "obliging": len(obliging),
+            "density": density,
+            "listed": counted(dict(counts.most_common(_WORDS_SHOWN))),
+            "where": place(target.sections, first.start),
+            "sentence": _sentence(target, first),
+            "ask": filled(Text(**entry["ask"]), {"word": first.word}),
+        },
+        example=entry["example"]["polite" if is_polite(target.text, target.blocks) else "plain"],
     )
 
 

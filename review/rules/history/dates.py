@@ -14,9 +14,10 @@ from knowledge.text.folding import narrow
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
+from review.rules.findings import finding, skipped
 from review.rules.history.edition import Stated, read_edition
 from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _UNTIL = re.compile(r"\s*+(?:\([月火水木金土日]\))?\s*+(?:〜|~|から|–|—|-)\s*+")
 # What had happened by a day was written on that day or later; deadlines and plans lie ahead by nature.
@@ -40,17 +41,7 @@ class Disorder:
     places: tuple[Span, ...]
 
 
-@rule(
-    id="consistency.date_order",
-    title=Text(ja="日付の前後の矛盾", en="Dates in the wrong order"),
-    looks_at=Text(
-        ja="変更履歴の版と日付の順、作成日と更新日、開始日と終了日、最終更新日より後の「…時点」「…実施済み」などの日付",
-        en="versions against days in the change history, the day of making against that of the last update, starts "
-        "against ends, and days by which something had "
-        "happened (…時点, …実施済み) after the document's last update",
-    ),
-    tags=("consistency", "version_management"),
-)
+@rule("consistency.date_order", tags=("consistency", "version_management"))
 def date_order(target: RuleInput) -> RuleOutcome:
     """Report each pair of dates that cannot both be right; several statements after the last update are one."""
     checked, found = 0, []
@@ -60,9 +51,7 @@ def date_order(target: RuleInput) -> RuleOutcome:
             if disorder:
                 found.append(disorder)
     if not checked:
-        return RuleOutcome(
-            skip_reason=Text(ja="比べられる日付がありません。", en="There are no dates that could be compared.")
-        )
+        return skipped("no_dates")
     findings = sorted((_finding(target, each) for each in found), key=lambda finding: finding.evidence[0].start)
     return RuleOutcome(findings=tuple(findings), examined=checked)
 
@@ -164,25 +153,11 @@ def _is_code(target: RuleInput, offset: int) -> bool:
 
 def _finding(target: RuleInput, found: Disorder) -> FindingDraft:
     where = place(target.sections, found.places[0].start)
-    return FindingDraft(
-        rule_id="consistency.date_order",
+    return finding(
+        "consistency.date_order",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"日付の前後が合いません: {found.what.ja}（{found.first}、{found.second}）。",
-            en=f"Dates contradict each other: {found.what.en} ({found.first}, {found.second}).",
-        ),
         key=f"{found.first}|{found.second}",
         evidence=found.places,
         data={"first": found.first, "second": found.second},
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の {found.first} と {found.second} "
-                "のどちらが正しいかを確かめ、誤っている方を直します。",
-                en=f"Check which of {found.first} and {found.second} in “{where}” is right and correct the other.",
-            ),
-            rationale=Text(
-                ja="日付の前後が合わないと、どの時点の内容か、いつまで有効かを読み手が判断できません。",
-                en="A reader cannot tell as of when the document holds.",
-            ),
-        ),
+        words={"what": found.what, "first": found.first, "second": found.second, "where": where},
     )

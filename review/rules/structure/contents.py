@@ -14,10 +14,10 @@ from knowledge.text.numbering import heading_number
 from knowledge.text.outline import bare_title, contents_ids, is_history
 from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
 from knowledge.types.documents import BlockKind, Section
+from review.rules.findings import finding, listed, skipped
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _PAGE = re.compile(r"(?<![\s.．…‥・\-|])[\s.．…‥・\-|]++(?:[0-9]{1,4}|[ivx]{1,5})\s*+$")
 _MARK = re.compile(r"^[ \t]*(?:[-*+]\s+|\|\s*)")
@@ -35,24 +35,16 @@ class Entry:
     span: Span
 
 
-@rule(
-    id="structure.toc_mismatch",
-    title=Text(ja="目次と見出しの不一致", en="Table of contents differs from the headings"),
-    looks_at=Text(
-        ja="目次の各行と本文の見出し（番号と文言）。目次が載せている階層の見出しだけを見る",
-        en="each line of the table of contents against the headings (number and wording), for the levels it lists",
-    ),
-    tags=("structure",),
-)
+@rule("structure.toc_mismatch", tags=("structure",))
 def toc_mismatch(target: RuleInput) -> RuleOutcome:
     """Report all differences between the table of contents and the headings in one finding."""
     # The cells of a sheet 目次 name sheets and stand in columns: no list of headings.
     is_workbook = any(block.sheet for block in target.blocks)
     entries = [] if is_workbook else list(_entries(target))
     if not entries:
-        return RuleOutcome(skip_reason=Text(ja="目次がありません。", en="The document has no table of contents."))
-    skipped = contents_ids(target.text, target.sections)
-    sections = [section for section in target.sections if section.id not in skipped]
+        return skipped("no_contents")
+    contents = contents_ids(target.text, target.sections)
+    sections = [section for section in target.sections if section.id not in contents]
     # What stands before the first line, such as the title and the change history, need not be listed.
     body = [section for section in sections if section.start > entries[0].span.start and not is_history(section)]
     numbers: dict[str, set[str | None]] = defaultdict(set)
@@ -138,33 +130,20 @@ def _finding(
     spans = [entry.span for entry in (*gone, *renumbered)] + [heading_span(target.text, each) for each in absent]
     differences = sum(len(names) for _, _, names in kinds)
     first = next(names[0] for _, _, names in kinds if names)
-    return FindingDraft(
-        rule_id="structure.toc_mismatch",
+    return finding(
+        "structure.toc_mismatch",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"目次と本文の見出しが {differences} か所で一致しません（"
-            + "。".join(f"{ja}: {listed(names)}" for ja, _, names in kinds if names)
-            + "）。",
-            en=f"Table of contents and headings differ in {differences} places ("
-            + "; ".join(f"{en}: {listed(names)}" for _, en, names in kinds if names)
-            + ").",
-        ),
         key="|".join(name for _, _, names in kinds for name in names),
         evidence=tuple(sorted(spans, key=lambda span: span.start)),
         data={"not_in_text": kinds[0][2], "renumbered": kinds[1][2], "not_in_contents": kinds[2][2]},
-        confidence=round(max(0.0, 1 - (len(gone) + len(renumbered)) / total), 3),
-        confidence_basis=Text(
-            ja=f"目次 {total} 行のうち本文の見出しと一致する割合",
-            en=f"share of the {total} lines of the table of contents that match a heading",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"目次を本文の見出しから作り直し、「{first}」などの違いをなくします。",
-                en=f"Regenerate the table of contents from the headings, so that “{first}” and others agree.",
+        confidence=max(0.0, 1 - (len(gone) + len(renumbered)) / total),
+        words={
+            "count": differences,
+            "differences": Text(
+                ja="。".join(f"{ja}: {listed(names)}" for ja, _, names in kinds if names),
+                en="; ".join(f"{en}: {listed(names)}" for _, en, names in kinds if names),
             ),
-            rationale=Text(
-                ja="目次と本文が違うと、読み手は目当ての節に着けません。",
-                en="Readers do not find the section they look for.",
-            ),
-        ),
+            "total": total,
+            "first": first,
+        },
     )

@@ -12,12 +12,12 @@ from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
+from review.rules.findings import finding, listed, skipped
 from review.rules.prose import read_prose
 from review.rules.registry import rule
 from review.rules.structure.headings import hidden_headings
 from review.rules.traceability.across import kind_name, kind_of
-from review.rules.traceability.identifier_places import listed
-from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER = r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}"
 _REFERENCE = re.compile(
@@ -47,18 +47,7 @@ class Dangling:
     document: RelatedDocument | None = None
 
 
-@rule(
-    id="traceability.dangling_reference",
-    title=Text(ja="存在しない章節・付録の参照", en="Reference to a section that is not there"),
-    looks_at=Text(
-        ja="「第5章」「3.2節」「付録B」やリンクが指す見出しがこの文書（または名指しされた関連文書）にあるか。"
-        "図表への参照は figure.undefined_reference",
-        en="whether the headings that 第5章, 3.2節, 付録B and links point to are in the document, or in the related "
-        "document that is named; figures are figure.undefined_reference's",
-    ),
-    tags=("traceability", "structure"),
-    reads_related=True,
-)
+@rule("traceability.dangling_reference", tags=("traceability", "structure"), reads_related=True)
 def dangling_reference(target: RuleInput) -> RuleOutcome:
     """Report all references to sections, annexes and anchors that do not exist, in one finding per document."""
     checked, dangling = 0, []
@@ -67,9 +56,7 @@ def dangling_reference(target: RuleInput) -> RuleOutcome:
         if found:
             dangling.append(found)
     if not checked:
-        return RuleOutcome(
-            skip_reason=Text(ja="章節・付録への参照がありません。", en="Nothing refers to a section or an annex.")
-        )
+        return skipped("no_section_references")
     documents = list(dict.fromkeys(each.document.document_id if each.document else "" for each in dangling))
     findings = tuple(
         _finding(
@@ -169,34 +156,22 @@ def _finding(target: RuleInput, dangling: list[Dangling], total: int) -> Finding
     first = dangling[0]
     where = place(target.sections, first.span.start)
     there = kind_name(first.document) if first.document else Text(ja="この文書", en="this document")
-    return FindingDraft(
-        rule_id="traceability.dangling_reference",
+    return finding(
+        "traceability.dangling_reference",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"{listed(f'「{name}」' for name in names)} が参照されていますが、{there.ja}にありません"
-            f"（最初の参照:「{where}」）。",
-            en=f"{listed(f'“{name}”' for name in names)} referred to, but not in {there.en} (first in “{where}”).",
-        ),
         key="|".join(names),
         evidence=tuple(each.span for each in dangling),
         data={"references": names},
         rests_on=(first.document.document_id,) if first.document else (),
-        confidence=round(1 - len(dangling) / total, 3),
-        confidence_basis=Text(
-            ja=f"章節・付録への参照 {total} か所のうち参照先がある割合",
-            en=f"share of the {total} references whose goal is there",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の「{first.written}」を今の章節番号に直すか、参照先の節を加えます。",
-                en=f"Correct “{first.written}” in “{where}” to the present number, or add the section.",
-            ),
-            rationale=Text(
-                ja="章の追加・移動の後に参照を直していないと、読み手は根拠にたどり着けません。",
-                en="After chapters moved, a reader no longer finds what the text rests on.",
-            ),
-            example=_example(target.sections),
-        ),
+        confidence=1 - len(dangling) / total,
+        words={
+            "names": Text(ja=listed(f"「{name}」" for name in names), en=listed(f"“{name}”" for name in names)),
+            "there": there,
+            "where": where,
+            "total": total,
+            "written": first.written,
+        },
+        example=_example(target.sections),
     )
 
 

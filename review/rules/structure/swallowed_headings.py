@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hub.core.texts import Text
+from review.rules.findings import finding, quoted, skipped
 from review.rules.registry import rule
 from review.rules.structure.headings import (
     NumberedHeading,
@@ -12,24 +12,15 @@ from review.rules.structure.headings import (
     runs_of,
     with_hidden,
 )
-from review.rules.structure.numbering import NO_NUMBERS
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity
 
 
-@rule(
-    id="structure.swallowed_heading",
-    title=Text(ja="コードブロックに取り込まれた見出し", en="Heading inside a code block"),
-    looks_at=Text(
-        ja="章番号の続きに当たる見出し行が、閉じ忘れ・余分な ``` によりコードブロックの中にある箇所",
-        en="heading lines that continue the numbering but stand in a code block, through an unbalanced fence",
-    ),
-    tags=("structure",),
-)
+@rule("structure.swallowed_heading", tags=("structure",))
 def swallowed_heading(target: RuleInput) -> RuleOutcome:
     """Report the numbered headings that an unbalanced code fence hides, all in one finding."""
     headings = numbered_headings(target.text, target.sections)
     if not headings:
-        return RuleOutcome(skip_reason=NO_NUMBERS)
+        return skipped("no_numbered_headings")
     hidden = hidden_headings(target.text, target.blocks)
     swallowed: dict[int, NumberedHeading] = {}
     for run in runs_of(headings):
@@ -39,27 +30,12 @@ def swallowed_heading(target: RuleInput) -> RuleOutcome:
 
 
 def _swallowed_finding(found: list[NumberedHeading]) -> FindingDraft:
-    titles_ja = "、".join(f"「{heading.title}」" for heading in found)
-    titles_en = ", ".join(f"“{heading.title}”" for heading in found)
-    first = found[0]
-    return FindingDraft(
-        rule_id="structure.swallowed_heading",
+    titles = [heading.title for heading in found]
+    return finding(
+        "structure.swallowed_heading",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"見出し {len(found)} 件がコードブロックの中にあり、見出しとして扱われません: {titles_ja}。",
-            en=f"{len(found)} headings stand inside a code block and are no headings there: {titles_en}.",
-        ),
-        key="|".join(heading.title for heading in found),
+        key="|".join(titles),
         evidence=heading_spans(found),
-        data={"numbers": [heading.label for heading in found], "titles": [heading.title for heading in found]},
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{first.title}」より前で対になっていない ``` の行を探し、余分な行を消すか閉じの行を補います。",
-                en=f"Find the ``` line before “{first.title}” that has no partner; remove it or close the block.",
-            ),
-            rationale=Text(
-                ja="節が目次・検索・参照から漏れ、図のつもりの箇所が本文として表示されます。",
-                en="The sections are lost to the table of contents and to search, and drawings show as text.",
-            ),
-        ),
+        data={"numbers": [heading.label for heading in found], "titles": titles},
+        words={"count": len(found), "titles": quoted(titles), "title": titles[0]},
     )

@@ -17,8 +17,7 @@ from review.rules.style import (
     tone,
 )
 from review.rules.style.aliases import ALIASES, Use, aliases_of
-from review.rules.style.base import StyleRule, style_rules
-from review.rules.style.places import Place
+from review.rules.style.base import Place, StyleRule, style_rules
 from review.rules.style.reading import StyleText, read_markdown, read_plain
 
 __all__ = [

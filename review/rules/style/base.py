@@ -4,23 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ParamSpec
+from typing import Any
 
 from hub.core.texts import Text
-from review.rules.registry import rule
-from review.rules.style.grouping import grouped
-from review.rules.style.places import Mark, Place
+from knowledge.text.outline import place as section_title
+from review.rules.findings import filled, finding, skipped, text_of
+from review.rules.registry import Rule, register
 from review.rules.style.reading import StyleText, Unit, UnitKind, read_markdown
-from review.types import RuleInput, RuleOutcome, Severity
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 RUNNING_TEXT = (UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION)
+WITH_HEADINGS = (*RUNNING_TEXT, UnitKind.HEADING)
 EVERYTHING = tuple(UnitKind)
+_PLACES_SHOWN = 20
+_EXAMPLE_WIDTH = 20
 
 Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """``[start, end)`` of a unit's visible text, never empty.
+
+    ``replacement`` is given where the correction is mechanical. ``message`` stands in for the rule's, and ``values``
+    fill its other names.
+    """
+
+    start: int
+    end: int
+    replacement: str | None = None
+    message: Text | None = None
+    values: Mapping[str, object] | None = None
+
+
 UnitCheck = Callable[[Unit, Params], Iterable[Mark]]
 TextCheck = Callable[[tuple[Unit, ...], Params], Iterable[tuple[Unit, Mark]]]
 
-Options = ParamSpec("Options")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """``[start, end)`` of the given text."""
+
+    rule_id: str
+    start: int
+    end: int
+    message: Text
+    replacement: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +80,23 @@ class StyleRule:
     def _place(self, unit: Unit, mark: Mark) -> Place:
         start, end = unit.span(mark.start, mark.end)
         words = {"found": unit.plain[mark.start : mark.end], "to": mark.replacement or "", **(mark.values or {})}
-        message = mark.message or self.message
         return Place(
             rule_id=self.id,
             start=start,
             end=end,
-            message=Text(ja=message.ja.format(**words), en=message.en.format(**words)),
+            message=filled(mark.message or self.message, words),
             # Markup inside the place would be lost by replacing it.
             replacement=mark.replacement if end - start == mark.end - mark.start else None,
         )
+
+    def judge(self, target: RuleInput) -> RuleOutcome:
+        """Return one finding for all places of a document, with ``at_least`` (a parameter, 1) of them."""
+        text = read_markdown(target.text, target.blocks)
+        if not text.units:
+            return skipped("no_running_text")
+        places = list(self.places(text, target.params))
+        enough = len(places) >= max(1, int(target.params.get("at_least", 1)))
+        return RuleOutcome(findings=(_finding(self, places, target),) if enough else (), examined=len(text.units))
 
 
 _style_rules: dict[str, StyleRule] = {}
@@ -71,11 +108,8 @@ def style_rules() -> Mapping[str, StyleRule]:
 
 
 def text_rule(
-    *,
     id: str,
-    title: Text,
-    looks_at: Text,
-    message: Text,
+    *,
     defaults: Params | None = None,
     kinds: tuple[UnitKind, ...] = RUNNING_TEXT,
     severity: Severity = Severity.MINOR,
@@ -87,54 +121,92 @@ def text_rule(
     ``kinds`` becomes the parameter ``kinds``: the units looked at.
     """
 
-    def register(check: TextCheck) -> TextCheck:
-        known = {**(defaults or {}), "kinds": tuple(kind.value for kind in kinds)}
+    def decorate(check: TextCheck) -> TextCheck:
         found = StyleRule(
             id=id,
-            title=title,
-            message=message,
+            title=text_of(id, "title"),
+            message=text_of(id, "message"),
             check=check,
-            defaults=known,
+            defaults={**(defaults or {}), "kinds": tuple(kind.value for kind in kinds)},
             severity=severity,
             by_default=by_default,
             skips_named=skips_named,
         )
         _style_rules[id] = found
-        rule(id=id, title=title, looks_at=looks_at, tags=("style", "text"), defaults=known)(
-            lambda target: _judge(found, target)
+        register(
+            Rule(
+                id=id,
+                title=found.title,
+                looks_at=text_of(id, "looks_at"),
+                check=found.judge,
+                tags=("style", "text"),
+                defaults=found.defaults,
+            )
         )
         return check
 
-    return register
+    return decorate
 
 
-def _for_single_units(
-    text_rule: Callable[Options, Callable[[TextCheck], TextCheck]],
-) -> Callable[Options, Callable[[UnitCheck], UnitCheck]]:
-    def unit_rule(*args: Options.args, **options: Options.kwargs) -> Callable[[UnitCheck], UnitCheck]:
-        """Register a check that looks at one unit at a time, as ``text_rule`` registers one of all units."""
+def unit_rule(
+    id: str,
+    *,
+    defaults: Params | None = None,
+    kinds: tuple[UnitKind, ...] = RUNNING_TEXT,
+    severity: Severity = Severity.MINOR,
+    by_default: bool = True,
+    skips_named: bool = False,
+) -> Callable[[UnitCheck], UnitCheck]:
+    """Register a check that looks at one unit at a time, as ``text_rule`` registers one of all units."""
+    register_text = text_rule(
+        id, defaults=defaults, kinds=kinds, severity=severity, by_default=by_default, skips_named=skips_named
+    )
 
-        def register(check: UnitCheck) -> UnitCheck:
-            def check_all(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
-                for unit in units:
-                    for mark in check(unit, params):
-                        yield unit, mark
+    def decorate(check: UnitCheck) -> UnitCheck:
+        register_text(lambda units, params: ((unit, mark) for unit in units for mark in check(unit, params)))
+        return check
 
-            text_rule(*args, **options)(check_all)
-            return check
-
-        return register
-
-    return unit_rule
-
-
-unit_rule = _for_single_units(text_rule)
+    return decorate
 
 
-def _judge(found: StyleRule, target: RuleInput) -> RuleOutcome:
-    text = read_markdown(target.text, target.blocks)
-    if not text.units:
-        return RuleOutcome(skip_reason=Text(ja="本文がありません。", en="There is no running text."))
-    places = list(found.places(text, target.params))
-    finding = grouped(found.id, found.title, found.severity, places, target)
-    return RuleOutcome(findings=(finding,) if finding else (), examined=len(text.units))
+def _finding(rule: StyleRule, places: list[Place], target: RuleInput) -> FindingDraft:
+    first = places[0]
+    shown = next((each for each in places if each.replacement is not None), first)
+    where = section_title(target.sections, shown.start)
+    return finding(
+        rule.id,
+        like="style",
+        severity=rule.severity,
+        key=rule.id,
+        words={
+            "title": rule.title,
+            "count": len(places),
+            "first": first.message,
+            "section": Text(ja=f"「{where}」の" if where else "", en=f" in “{where}”" if where else ""),
+            "quote": " ".join(target.text[shown.start : shown.end].split())[:_EXAMPLE_WIDTH],
+            "shown": shown.message,
+        },
+        evidence=tuple(Span(start=each.start, end=each.end) for each in places[:_PLACES_SHOWN]),
+        data={
+            "places": len(places),
+            "shown": [
+                {
+                    "start_offset": each.start,
+                    "end_offset": each.end,
+                    "message_ja": each.message.ja,
+                    "message_en": each.message.en,
+                    "replacement": each.replacement,
+                }
+                for each in places[:_PLACES_SHOWN]
+            ],
+        },
+        example=_corrected(target.text, shown) if shown.replacement is not None else None,
+    )
+
+
+def _corrected(text: str, place: Place) -> str:
+    line_start = text.rfind("\n", 0, place.start) + 1
+    line_end = text.find("\n", place.end)
+    before = text[max(line_start, place.start - _EXAMPLE_WIDTH) : place.start]
+    after = text[place.end : min(len(text) if line_end < 0 else line_end, place.end + _EXAMPLE_WIDTH)]
+    return f"{before}{place.replacement}{after}"

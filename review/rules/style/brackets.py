@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hub.core.texts import Text
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import JAPANESE_LETTER, Unit, UnitKind
 
 _PAIRS = ("「」", "『』", "（）", "()", "［］", "[]", "【】", "〈〉", "《》", "〔〕", "{}", "<>", '""', "''", "“”")
@@ -27,13 +25,7 @@ class _Bracket:
 
 
 @unit_rule(
-    id="style.bracket_pair",
-    title=Text(ja="対にならないかっこ", en="Brackets without a partner"),
-    looks_at=Text(
-        ja="同じ段落・項目の中で対にならないかっこ・引用符",
-        en="brackets and quotation marks without a partner in the same paragraph",
-    ),
-    message=Text(ja="「{found}」の対となるかっこがありません。", en="“{found}” has no partner."),
+    "style.bracket_pair",
     defaults={"pairs": tuple(pair for pair in _PAIRS if pair not in ("''", "“”"))},
     kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
     skips_named=True,
@@ -49,19 +41,7 @@ def bracket_pair(unit: Unit, params: Params) -> Iterator[Mark]:
                     yield Mark(at, at + 1)
 
 
-@unit_rule(
-    id="style.bracket_width",
-    title=Text(ja="半角のかっこ", en="Half-width brackets"),
-    looks_at=Text(
-        ja="日本語を囲む半角の ( ) [ ]（英文だけを囲むものは除く）",
-        en="half-width brackets around Japanese; those around Latin text may stay",
-    ),
-    message=Text(
-        ja="和文の「{found}」は全角「{to}」で書きます。", en="In Japanese text write “{found}” in full width: “{to}”."
-    ),
-    defaults={"brackets": ("()", "[]")},
-    skips_named=True,
-)
+@unit_rule("style.bracket_width", defaults={"brackets": ("()", "[]")}, skips_named=True)
 def bracket_width(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark half-width brackets whose inside holds Japanese, and single ones next to it. ``brackets``: which."""
     for pair in params["brackets"]:

@@ -8,10 +8,8 @@ from functools import lru_cache
 
 from sudachipy import SplitMode
 
-from hub.core.texts import Text
 from knowledge.text.morphology import tokenizer
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import Token, Unit
 
 _NOT = (
@@ -50,15 +48,7 @@ _FILLER_TEXT = re.compile(
 )
 
 
-@unit_rule(
-    id="style.ra_dropping",
-    title=Text(ja="ら抜き言葉", en="Dropped ら"),
-    looks_at=Text(
-        ja="「見れる」「食べれる」など、可能の「られる」から「ら」が落ちた形",
-        en="potential forms without ら such as 見れる",
-    ),
-    message=Text(ja="「{found}」はら抜き言葉です。", en="“{found}” lacks its ら."),
-)
+@unit_rule("style.ra_dropping")
 def ra_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark potential forms of one-row verbs and 来る that lack ら."""
     tokens = unit.tokens
@@ -74,12 +64,7 @@ def ra_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(before.start, before.end, f"{before.surface.removesuffix('れ')}られ")
 
 
-@unit_rule(
-    id="style.i_dropping",
-    title=Text(ja="い抜き言葉", en="Dropped い"),
-    looks_at=Text(ja="「〜てる」「〜でます」など、「ている」から「い」が落ちた形", en="〜てる in place of 〜ている"),
-    message=Text(ja="「{found}」はい抜き言葉です。「{to}」と書きます。", en="“{found}” lacks its い; write “{to}”."),
-)
+@unit_rule("style.i_dropping")
 def i_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark てる and でる in place of ている and でいる."""
     for index, token in enumerate(unit.tokens):
@@ -91,17 +76,7 @@ def i_dropping(unit: Unit, params: Params) -> Iterator[Mark]:
                 yield Mark(particle.start, token.end, f"{particle.surface}い{token.surface}")
 
 
-@unit_rule(
-    id="style.sa_insertion",
-    title=Text(ja="さ入れ言葉", en="Inserted さ"),
-    looks_at=Text(
-        ja="「行かさせる」など、五段動詞に付いた余分な「さ」",
-        en="a needless さ after five-row verbs such as 行かさせる",
-    ),
-    message=Text(
-        ja="「{found}」の「さ」は要りません。「{to}」と書きます。", en="“{found}” has a needless さ; write “{to}”."
-    ),
-)
+@unit_rule("style.sa_insertion")
 def sa_insertion(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark させる after the imperfective form of a five-row verb."""
     for before, token in zip(unit.tokens, unit.tokens[1:], strict=False):
@@ -110,18 +85,7 @@ def sa_insertion(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(before.start, token.end, before.surface + token.surface.removeprefix("さ"))
 
 
-@unit_rule(
-    id="style.double_negative",
-    title=Text(ja="二重否定", en="Double negation"),
-    looks_at=Text(
-        ja="「〜ないことはない」「〜なくもない」「〜ないわけではない」など",
-        en="〜ないことはない, 〜なくもない and the like",
-    ),
-    message=Text(
-        ja="「{found}」は二重否定です。肯定で言い切ります。",
-        en="“{found}” is a double negation; say it in the positive.",
-    ),
-)
+@unit_rule("style.double_negative")
 def double_negative(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark negations of negations; the rhetorical 〜ではないか is none."""
     for match in _DOUBLE_NEGATIVE.finditer(unit.plain):
@@ -130,14 +94,7 @@ def double_negative(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span())
 
 
-@unit_rule(
-    id="style.filler",
-    title=Text(ja="つなぎ表現（フィラー）", en="Fillers"),
-    looks_at=Text(
-        ja="「えーと」「あのー」「なんか」などの話し言葉", en="fillers of speech such as えーと, あのー, なんか"
-    ),
-    message=Text(ja="「{found}」は話し言葉のつなぎ表現です。", en="“{found}” is a filler of speech."),
-)
+@unit_rule("style.filler")
 def filler(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark interjections that only fill a pause; a stray あ in the middle of a word is seen as one, too."""
     found = {match.span() for match in _FILLER_TEXT.finditer(unit.plain)}

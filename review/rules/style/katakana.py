@@ -8,10 +8,8 @@ from functools import lru_cache
 
 from sudachipy import SplitMode
 
-from hub.core.texts import Text
 from knowledge.text.morphology import tokenizer
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import Unit
 
 # No word is longer; Sudachi refuses a run that is very long.
@@ -26,13 +24,7 @@ _SHORTEST_DROPPED = 3
 
 
 @unit_rule(
-    id="style.katakana_long_vowel",
-    title=Text(ja="片仮名語の末尾の長音", en="Final long vowel of katakana words"),
-    looks_at=Text(
-        ja="「コンピュータ」「サーバ」など、末尾の長音を省いた片仮名語（convention が omit のときは省いていない語）",
-        en="katakana words without their final ー (with it, when convention is omit)",
-    ),
-    message=Text(ja="「{found}」は「{to}」と書きます。", en="Write “{to}” for “{found}”."),
+    "style.katakana_long_vowel",
     defaults={"convention": "keep", "endings": "er", "allow": ("アーキテクチャ", "インフラ", "カメラ", "データ")},
     skips_named=True,
 )

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
-from hub.core.texts import Text
 from knowledge.text.folding import normalise
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.findings import DATA
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import JAPANESE, Unit, UnitKind
 from review.types import Severity
 
-_JOYO_FILE = Path(__file__).resolve().parents[2] / "data" / "joyo_kanji.txt"
 _KANJI = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANJI_RUN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 # Forms that fonts and input methods give for characters of the table (its 付 情報機器 notes): 𠮟る/叱る and so on.
@@ -28,10 +25,7 @@ _COMMON_TAILS = re.compile(
 
 
 @unit_rule(
-    id="style.halfwidth_kana",
-    title=Text(ja="半角片仮名", en="Half-width katakana"),
-    looks_at=Text(ja="半角の片仮名", en="half-width katakana"),
-    message=Text(ja="半角片仮名「{found}」は全角「{to}」で書きます。", en="Write “{found}” in full width: “{to}”."),
+    "style.halfwidth_kana",
     skips_named=True,
     kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
 )
@@ -42,10 +36,7 @@ def halfwidth_kana(unit: Unit, params: Params) -> Iterator[Mark]:
 
 
 @unit_rule(
-    id="style.fullwidth_alphanumeric",
-    title=Text(ja="全角の英数字", en="Full-width letters and digits"),
-    looks_at=Text(ja="全角の算用数字・アルファベット", en="full-width digits and Latin letters"),
-    message=Text(ja="「{found}」は半角「{to}」で書きます。", en="Write “{found}” in half width: “{to}”."),
+    "style.fullwidth_alphanumeric",
     defaults={"classes": tuple(_FULLWIDTH)},
     skips_named=True,
     kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
@@ -57,16 +48,7 @@ def fullwidth_alphanumeric(unit: Unit, params: Params) -> Iterator[Mark]:
         yield Mark(*match.span(), normalise(match[0]))
 
 
-@unit_rule(
-    id="style.uncommon_kanji",
-    title=Text(ja="常用漢字表にない漢字", en="Kanji outside the common list"),
-    looks_at=Text(ja="常用漢字表（平成22年内閣告示第2号）にない漢字", en="kanji that 常用漢字表 (2010) does not have"),
-    message=Text(ja="「{found}」は常用漢字表にない漢字です。", en="“{found}” is not in the list of common kanji."),
-    defaults={"allow": ""},
-    by_default=False,
-    skips_named=True,
-    severity=Severity.INFO,
-)
+@unit_rule("style.uncommon_kanji", defaults={"allow": ""}, by_default=False, skips_named=True, severity=Severity.INFO)
 def uncommon_kanji(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark kanji outside the table. ``allow``: characters that may stand."""
     known = _common_kanji() | frozenset(params["allow"])
@@ -75,18 +57,7 @@ def uncommon_kanji(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span())
 
 
-@unit_rule(
-    id="style.kanji_run",
-    title=Text(ja="漢字の連続", en="Long runs of kanji"),
-    looks_at=Text(ja="続けて並んだ漢字の数", en="kanji in a row"),
-    message=Text(
-        ja="「{found}」は漢字が {length} 字続いています（上限 {limit} 字）。",
-        en="“{found}” has {length} kanji in a row (limit {limit}).",
-    ),
-    defaults={"max": 8, "allow": ()},
-    severity=Severity.INFO,
-    skips_named=True,
-)
+@unit_rule("style.kanji_run", defaults={"max": 8, "allow": ()}, severity=Severity.INFO, skips_named=True)
 def kanji_run(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark more than ``max`` kanji in a row. ``allow``: words that may be that long."""
     for match in _KANJI_RUN.finditer(unit.plain):
@@ -97,20 +68,7 @@ def kanji_run(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span(), values={"length": len(match[0]), "limit": params["max"]})
 
 
-@unit_rule(
-    id="style.stray_letter",
-    title=Text(ja="紛れ込んだ英字", en="Stray letters"),
-    looks_at=Text(
-        ja="日本語の間に 1 字だけある小文字（入力誤り）",
-        en="a single lower-case letter inside Japanese: a slip of typing",
-    ),
-    message=Text(
-        ja="「{found}」が日本語の間に 1 字だけあります。入力の誤りではありませんか。",
-        en="A single “{found}” inside Japanese: a slip of typing?",
-    ),
-    defaults={"allow": "aiueon", "allow_common": True},
-    skips_named=True,
-)
+@unit_rule("style.stray_letter", defaults={"allow": "aiueon", "allow_common": True}, skips_named=True)
 def stray_letter(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark single letters between Japanese ones.
 
@@ -125,4 +83,4 @@ def stray_letter(unit: Unit, params: Params) -> Iterator[Mark]:
 
 @lru_cache(maxsize=1)
 def _common_kanji() -> frozenset[str]:
-    return frozenset("".join(_JOYO_FILE.read_text(encoding="utf-8").split())) | frozenset(_OTHER_FORMS)
+    return frozenset("".join((DATA / "joyo_kanji.txt").read_text(encoding="utf-8").split())) | frozenset(_OTHER_FORMS)

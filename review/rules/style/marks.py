@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hub.core.texts import Text
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import JAPANESE, Unit
 
 _WIDE = f"{JAPANESE}「」『』（）［］【】〈〉《》、。・！？〜～：；…"
@@ -32,17 +31,7 @@ _STOP_BEFORE_CLOSING = re.compile("[。｡](?=[」』）)])")
 _HALF_STOP = re.compile("[｡､]")
 
 
-@unit_rule(
-    id="style.mark_width",
-    title=Text(ja="半角の記号", en="Half-width marks"),
-    looks_at=Text(ja="和文の中の半角の ! ? : ~ ･", en="half-width ! ? : ~ ･ in Japanese text"),
-    message=Text(
-        ja="和文の「{found}」は全角「{to}」で書きます。", en="In Japanese text write “{found}” in full width: “{to}”."
-    ),
-    # A half-width colon after a label is so common in Markdown that only JTF's own rule asks for it.
-    defaults={"marks": ("!", "?", "~", "･")},
-    skips_named=True,
-)
+@unit_rule("style.mark_width", defaults={"marks": ("!", "?", "~", "･")}, skips_named=True)
 def mark_width(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark half-width punctuation after a Japanese character. ``marks``: which."""
     wanted = "".join(mark for mark in _FULL if mark in params["marks"])
@@ -53,15 +42,7 @@ def mark_width(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span(), "".join(_FULL[character] for character in match[0]))
 
 
-@unit_rule(
-    id="style.exclamation_question",
-    title=Text(ja="感嘆符・疑問符の使用", en="Exclamation and question marks"),
-    looks_at=Text(ja="本文の感嘆符と疑問符", en="exclamation and question marks in running text"),
-    message=Text(ja="「{found}」は実務の文章では使いません。", en="Formal text does without “{found}”."),
-    defaults={"marks": ("!", "！", "?", "？")},
-    by_default=False,
-    skips_named=True,
-)
+@unit_rule("style.exclamation_question", defaults={"marks": ("!", "！", "?", "？")}, by_default=False, skips_named=True)
 def exclamation_question(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark every exclamation or question mark. ``marks``: which."""
     for match in re.finditer("[!！?？]", unit.plain):
@@ -69,44 +50,16 @@ def exclamation_question(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span())
 
 
-@unit_rule(
-    id="style.discouraged_mark",
-    title=Text(ja="和文で使わない記号", en="Marks that Japanese text avoids"),
-    looks_at=Text(
-        ja="和文の語に接するハイフン、セミコロン、ダッシュ（電話番号・住所・英文は除く）",
-        en="hyphen, semicolon and dash next to Japanese letters",
-    ),
-    message=Text(
-        ja="和文では原則として{name}「{found}」を使いません。", en="Japanese text avoids the {name} “{found}”."
-    ),
-    defaults={"marks": tuple(_DISCOURAGED)},
-    by_default=False,
-    skips_named=True,
-)
+@unit_rule("style.discouraged_mark", defaults={"marks": tuple(_DISCOURAGED)}, by_default=False, skips_named=True)
 def discouraged_mark(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark hyphens, semicolons and dashes. ``marks``: hyphen, semicolon, dash."""
-    language = {name: _DISCOURAGED_NAMES[name] for name in _DISCOURAGED if name in params["marks"]}
-    for name, label in language.items():
-        message = Text(
-            ja=f"和文では原則として{label.ja}「{{found}}」を使いません。",
-            en=f"Japanese text avoids the {label.en} “{{found}}”.",
-        )
-        for match in _DISCOURAGED[name].finditer(unit.plain):
-            yield Mark(*match.span(), message=message)
+    for name, pattern in _DISCOURAGED.items():
+        if name in params["marks"]:
+            for match in pattern.finditer(unit.plain):
+                yield Mark(*match.span(), values={"name": _DISCOURAGED_NAMES[name]})
 
 
-@unit_rule(
-    id="style.punctuation",
-    title=Text(ja="句読点", en="Full stops and commas"),
-    looks_at=Text(
-        ja="和文の句読点として使われた「,」「.」「，」「．」「｡」「､」",
-        en="commas and full stops other than 、 and 。 in Japanese",
-    ),
-    message=Text(
-        ja="和文の句読点は「{to}」を使います。「{found}」は使いません。", en="Japanese text has “{to}”, not “{found}”."
-    ),
-    skips_named=True,
-)
+@unit_rule("style.punctuation", skips_named=True)
 def punctuation(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark commas and full stops of another kind after Japanese letters."""
     for pattern, to in ((_COMMA, "、"), (_PERIOD, "。")):
@@ -115,28 +68,14 @@ def punctuation(unit: Unit, params: Params) -> Iterator[Mark]:
         yield Mark(*match.span(), {"｡": "。", "､": "、"}[match[0]])
 
 
-@unit_rule(
-    id="style.fullwidth_point",
-    title=Text(ja="全角のピリオド・カンマ", en="Full-width points in numbers"),
-    looks_at=Text(
-        ja="数字・英字の間の全角ピリオドとカンマ", en="full-width points and commas between digits or letters"
-    ),
-    message=Text(ja="「{found}」は半角「{to}」で書きます。", en="Write “{found}” in half width: “{to}”."),
-    skips_named=True,
-)
+@unit_rule("style.fullwidth_point", skips_named=True)
 def fullwidth_point(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark ， and ． inside numbers and names."""
     for match in _IN_NUMBER.finditer(unit.plain):
         yield Mark(*match.span(), {"，": ",", "．": "."}[match[0]])
 
 
-@unit_rule(
-    id="style.stop_in_brackets",
-    title=Text(ja="閉じかっこの前の句点", en="Full stop before a closing bracket"),
-    looks_at=Text(ja="閉じかっこの前に打たれた句点", en="a full stop right before a closing bracket"),
-    message=Text(ja="閉じかっこの前に句点を打ちません。", en="No full stop before a closing bracket."),
-    skips_named=True,
-)
+@unit_rule("style.stop_in_brackets", skips_named=True)
 def stop_in_brackets(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark a full stop before a closing bracket."""
     for match in _STOP_BEFORE_CLOSING.finditer(unit.plain):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hub.core.texts import Text
 from knowledge.text.folding import normalise
 from knowledge.text.numerals import read_numeral
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import Unit
 from review.types import Severity
 
@@ -64,16 +62,7 @@ _UNIT_SPACING = re.compile(
 )
 
 
-@unit_rule(
-    id="style.numerals",
-    title=Text(ja="算用数字と漢数字", en="Digits and kanji numerals"),
-    looks_at=Text(
-        ja="数えられる数量の漢数字（三回）と、熟語・概数の算用数字（数10億、世界1、1部の）",
-        en="kanji numerals in counts (三回), digits in idioms and rough numbers (数10億)",
-    ),
-    message=Text(ja="「{found}」は「{to}」と書きます。", en="Write “{to}” for “{found}”."),
-    skips_named=True,
-)
+@unit_rule("style.numerals", skips_named=True)
 def numerals(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark kanji numerals with counters, and digits in words that are written in kanji."""
     for match in _TO_DIGITS.finditer(unit.plain):
@@ -87,35 +76,14 @@ def numerals(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span(group), to or _KANJI_OF.get(digits) or _myriads(digits))
 
 
-@unit_rule(
-    id="style.counter_ka",
-    title=Text(ja="「か月」「か所」の表記", en="か in か月 and か所"),
-    looks_at=Text(
-        ja="助数詞「か月・か所・か国・か年」の「ヶ・ヵ・ケ・カ・箇・個」",
-        en="ヶ, ヵ, ケ, カ, 箇 in the counters か月, か所, か国, か年",
-    ),
-    message=Text(ja="助数詞の「{found}」は平仮名「{to}」で書きます。", en="Write the counter's “{found}” as “{to}”."),
-    skips_named=True,
-)
+@unit_rule("style.counter_ka", skips_named=True)
 def counter_ka(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark other spellings of the counter か."""
     for match in _COUNTER_KA.finditer(unit.plain):
         yield Mark(*match.span("it"), "か")
 
 
-@unit_rule(
-    id="style.number_separators",
-    title=Text(ja="桁区切りと小数点", en="Separators in numbers"),
-    looks_at=Text(
-        ja="小数点に使われたカンマ、桁区切りに使われたピリオド",
-        en="a comma as decimal point, points between groups of digits",
-    ),
-    message=Text(
-        ja="「{found}」: 桁区切りにはカンマ、小数点にはピリオドを使います。",
-        en="“{found}”: a comma groups digits, a point marks decimals.",
-    ),
-    skips_named=True,
-)
+@unit_rule("style.number_separators", skips_named=True)
 def number_separators(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark decimal commas and grouping points."""
     for match in _DECIMAL_COMMA.finditer(unit.plain):
@@ -124,20 +92,7 @@ def number_separators(unit: Unit, params: Params) -> Iterator[Mark]:
         yield Mark(*match.span(), match[0].replace(".", ","))
 
 
-@unit_rule(
-    id="style.unit_spacing",
-    title=Text(ja="数値と単位の間の空白", en="Space between number and unit"),
-    looks_at=Text(
-        ja="数値と単位記号（GB、ms、km など）の間の空白の有無が混在した文書の少数派",
-        en="the rarer spacing between numbers and unit symbols",
-    ),
-    message=Text(
-        ja="「{found}」: 数値と単位の間の空白をそろえます。", en="“{found}”: keep one spacing between number and unit."
-    ),
-    defaults={"space": ""},
-    by_default=False,
-    severity=Severity.INFO,
-)
+@unit_rule("style.unit_spacing", defaults={"space": ""}, by_default=False, severity=Severity.INFO)
 def unit_spacing(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark unit symbols whose spacing is not the wanted one. ``space``: ``always``, ``never`` or empty (either)."""
     for match in _UNIT_SPACING.finditer(unit.plain):

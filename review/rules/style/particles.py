@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hub.core.texts import Text
 from knowledge.text.sentences import CLOSING, OPENING
-from review.rules.style.base import Params, unit_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.reading import Sentence, Token, Unit
 
 _COMMAS = frozenset("、，,")
@@ -26,13 +24,7 @@ class _Particle:
 
 
 @unit_rule(
-    id="style.doubled_particle",
-    title=Text(ja="助詞の連続", en="The same particle twice"),
-    looks_at=Text(
-        ja="間に他の助詞も読点もなく繰り返された助詞。連体の「の」、「を」、「て」、並列の助詞、かぎかっこの内と外は除く",
-        en="a particle repeated with no other particle or comma between; の, を, て and listing particles apart",
-    ),
-    message=Text(ja="助詞「{found}」が続けて使われています。", en="The particle “{found}” is used again at once."),
+    "style.doubled_particle",
     defaults={
         "min_interval": 1,
         "strict": False,

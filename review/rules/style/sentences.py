@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hub.core.texts import Text
 from knowledge.text.sentences import CLOSING, OPENING
-from review.rules.style.base import Params, unit_rule
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.markup import ADDRESS, PLACEHOLDER
-from review.rules.style.places import Mark
 from review.rules.style.reading import Sentence, Token, Unit, UnitKind
 
 _NOMINAL = frozenset({"名詞", "代名詞", "接尾辞", "接頭辞", "記号"})
@@ -20,16 +18,7 @@ _COMMA_BETWEEN_DIGITS = re.compile(r"(?<=\d),(?=\d{3})")
 _WORD_JOINING = frozenset({"及び", "並びに", "又は", "若しくは", "且つ"})
 
 
-@unit_rule(
-    id="style.sentence_length",
-    title=Text(ja="長すぎる文", en="Sentence too long"),
-    looks_at=Text(ja="1 文の文字数（句点を含む）", en="characters of a sentence, its full stop included"),
-    message=Text(
-        ja="1 文が {length} 文字です（上限 {limit} 文字）。文を分けます。",
-        en="{length} characters (limit {limit}). Split the sentence.",
-    ),
-    defaults={"max": 100},
-)
+@unit_rule("style.sentence_length", defaults={"max": 100})
 def sentence_length(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark sentences with more than ``max`` characters."""
     for sentence in unit.short_sentences:
@@ -38,19 +27,7 @@ def sentence_length(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(sentence.start, sentence.end, values={"length": length, "limit": params["max"]})
 
 
-@unit_rule(
-    id="style.comma_count",
-    title=Text(ja="読点の多い文", en="Too many commas (、)"),
-    looks_at=Text(
-        ja="1 文の読点の数。名詞を並べる読点は数えない",
-        en="commas 、 of a sentence; those between nouns of a list do not count",
-    ),
-    message=Text(
-        ja="1 文に読点「{mark}」が {count} 個あります（上限 {limit} 個）。",
-        en="{count} commas {mark} in a sentence (limit {limit}).",
-    ),
-    defaults={"max": 3, "mark": "、", "count_lists": False},
-)
+@unit_rule("style.comma_count", defaults={"max": 3, "mark": "、", "count_lists": False})
 def comma_count(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark the first comma beyond ``max``. ``count_lists``: count the commas between nouns too."""
     for sentence in unit.short_sentences:
@@ -63,16 +40,7 @@ def comma_count(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(over.start, over.end, values=values)
 
 
-@unit_rule(
-    id="style.ascii_comma_count",
-    title=Text(ja="カンマの多い文", en="Too many commas (,)"),
-    looks_at=Text(ja="1 文のカンマの数（桁区切りを除く）", en="commas , of a sentence, those within numbers apart"),
-    message=Text(
-        ja="1 文にカンマが {count} 個あります（上限 {limit} 個）。", en="{count} commas in a sentence (limit {limit})."
-    ),
-    defaults={"max": 3},
-    by_default=False,
-)
+@unit_rule("style.ascii_comma_count", defaults={"max": 3}, by_default=False)
 def ascii_comma_count(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark the first comma beyond ``max``."""
     for sentence in unit.sentences:
@@ -83,15 +51,7 @@ def ascii_comma_count(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(at, at + 1, values={"count": len(commas), "limit": params["max"]})
 
 
-@unit_rule(
-    id="style.doubled_conjunction",
-    title=Text(ja="同じ接続詞の連続", en="The same conjunction again"),
-    looks_at=Text(
-        ja="文頭の接続詞が、その前の接続詞と同じもの",
-        en="a sentence that begins with the same conjunction as the last one did",
-    ),
-    message=Text(ja="接続詞「{found}」が続けて使われています。", en="The conjunction “{found}” is used again at once."),
-)
+@unit_rule("style.doubled_conjunction")
 def doubled_conjunction(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark a sentence's first word when it is the conjunction that was used last in the same paragraph."""
     previous = ""
@@ -104,15 +64,7 @@ def doubled_conjunction(unit: Unit, params: Params) -> Iterator[Mark]:
         previous = conjunction.normal
 
 
-@unit_rule(
-    id="style.doubled_conjunctive_ga",
-    title=Text(ja="接続助詞「が」の重なり", en="Conjunctive が twice"),
-    looks_at=Text(ja="1 文に 2 回以上ある接続助詞「が」", en="the conjunctive particle が twice in one sentence"),
-    message=Text(
-        ja="1 文に接続助詞「が」が 2 回以上あります。文を分けます。",
-        en="Conjunctive が twice in a sentence. Split the sentence.",
-    ),
-)
+@unit_rule("style.doubled_conjunctive_ga")
 def doubled_conjunctive_ga(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark the second and later conjunctive が of a sentence."""
     for sentence in unit.short_sentences:
@@ -120,16 +72,7 @@ def doubled_conjunctive_ga(unit: Unit, params: Params) -> Iterator[Mark]:
         yield from (Mark(token.start, token.end) for token in found[1:])
 
 
-@unit_rule(
-    id="style.successive_word",
-    title=Text(ja="同じ語の連続", en="A word twice in a row"),
-    looks_at=Text(
-        ja="直後に繰り返された語（数字、英字、片仮名の擬音語、記号を除く）",
-        en="a word repeated at once; digits, Latin and katakana apart",
-    ),
-    message=Text(ja="「{found}」が続けて書かれています。", en="“{found}” is written twice in a row."),
-    defaults={"allow": ()},
-)
+@unit_rule("style.successive_word", defaults={"allow": ()})
 def successive_word(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark a word that follows itself, however often. ``allow``: words that may."""
     run_start = -1
@@ -142,12 +85,7 @@ def successive_word(unit: Unit, params: Params) -> Iterator[Mark]:
             run_start = -1
 
 
-@unit_rule(
-    id="style.tari",
-    title=Text(ja="片方だけの「たり」", en="たり without its pair"),
-    looks_at=Text(ja="「〜たり、〜たりする」の 2 つ目がない文", en="〜たり that no second たり or する follows"),
-    message=Text(ja="「〜たり」は「〜たり〜たりする」と対で使います。", en="“〜たり” goes with a second “〜たりする”."),
-)
+@unit_rule("style.tari")
 def tari(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark the only たり of a sentence when neither する nor など follows it."""
     for sentence in unit.sentences:
@@ -157,17 +95,7 @@ def tari(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(token.start, token.end)
 
 
-@unit_rule(
-    id="style.sentence_end",
-    title=Text(ja="文末の句点", en="Full stop at the end"),
-    looks_at=Text(
-        ja="段落の終わりに句点がない文（見出し、箇条書き、引用、かっこ・！・？で終わる文を除く）",
-        en="paragraphs that do not end in a full stop",
-    ),
-    message=Text(ja="段落の終わりに「{to}」がありません。", en="The paragraph does not end in “{to}”."),
-    defaults={"mark": "。", "predicates_only": True},
-    kinds=(UnitKind.BODY,),
-)
+@unit_rule("style.sentence_end", defaults={"mark": "。", "predicates_only": True}, kinds=(UnitKind.BODY,))
 def sentence_end(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark a paragraph's last character. ``predicates_only``: only after a verb, an adjective or だ, です."""
     text = unit.plain.rstrip()

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from hub.core.texts import Text
-from review.rules.style.base import Params, unit_rule
+from review.rules.style.base import Mark, Params, unit_rule
 from review.rules.style.markup import PLACEHOLDER
-from review.rules.style.places import Mark
 from review.rules.style.reading import JAPANESE, Unit, UnitKind
 
 _PROSE = (UnitKind.BODY, UnitKind.LIST, UnitKind.CAPTION)
@@ -32,15 +31,7 @@ _KATAKANA_JOINED = re.compile(f"(?<=[{_KATAKANA}])(?:\u3000|･|＝|=)(?=[{_KATA
 
 
 @unit_rule(
-    id="style.space_half_full",
-    title=Text(ja="全角と半角の間の空白", en="Spaces between full and half width"),
-    looks_at=Text(
-        ja="日本語と英数字の間の空白（既定は入れない）",
-        en="spaces between Japanese and Latin letters or digits (none by default)",
-    ),
-    message=Text(
-        ja="全角文字と半角文字の間の空白をそろえます。", en="Keep one way of spacing between full and half width."
-    ),
+    "style.space_half_full",
     defaults={"space": "never", "except_punctuation": True},
     kinds=_PROSE,
     by_default=False,
@@ -65,16 +56,7 @@ def space_half_full(unit: Unit, params: Params) -> Iterator[Mark]:
         yield from _missing(unit, always)
 
 
-@unit_rule(
-    id="style.space_full_full",
-    title=Text(ja="全角文字の間の空白", en="Spaces between full-width characters"),
-    looks_at=Text(
-        ja="日本語の文字の間の空白（片仮名の語の間を除く）", en="spaces between Japanese letters, katakana words apart"
-    ),
-    message=Text(ja="全角文字の間に空白を入れません。", en="No space between full-width characters."),
-    kinds=_PROSE,
-    skips_named=True,
-)
+@unit_rule("style.space_full_full", kinds=_PROSE, skips_named=True)
 def space_full_full(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark spaces between Japanese letters."""
     for match in _BETWEEN_WIDE.finditer(unit.plain):
@@ -83,35 +65,14 @@ def space_full_full(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span(), "")
 
 
-@unit_rule(
-    id="style.space_brackets",
-    title=Text(ja="かっこの内外の空白", en="Spaces around brackets"),
-    looks_at=Text(ja="全角のかっこの内側と外側の空白", en="spaces inside and outside of full-width brackets"),
-    message=Text(ja="かっこの外側にも内側にも空白を入れません。", en="No space inside or outside of brackets."),
-    kinds=_PROSE,
-    skips_named=True,
-)
+@unit_rule("style.space_brackets", kinds=_PROSE, skips_named=True)
 def space_brackets(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark spaces next to brackets."""
     for match in _AROUND_BRACKETS.finditer(unit.plain):
         yield Mark(*match.span(), "")
 
 
-@unit_rule(
-    id="style.space_after_mark",
-    title=Text(ja="感嘆符・疑問符の後の空白", en="Space after ！ and ？"),
-    looks_at=Text(
-        ja="文末の ！ ？ に続く文の前の全角の空白", en="the full-width space between ！ or ？ and the next sentence"
-    ),
-    message=Text(
-        ja="文末の「{mark}」の後に文が続くときは、全角の空白を 1 つ入れます。",
-        en="A full-width space goes between “{mark}” and the next sentence.",
-    ),
-    defaults={"marks": ("！", "？")},
-    kinds=_PROSE,
-    by_default=False,
-    skips_named=True,
-)
+@unit_rule("style.space_after_mark", defaults={"marks": ("！", "？")}, kinds=_PROSE, by_default=False, skips_named=True)
 def space_after_mark(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark half-width or missing spaces after a sentence's ！ or ？. ``marks``: which."""
     for match in _AFTER_MARK.finditer(unit.plain):
@@ -121,18 +82,7 @@ def space_after_mark(unit: Unit, params: Params) -> Iterator[Mark]:
         yield Mark(match.start(), match.end(), f"{mark}\u3000", values={"mark": mark})
 
 
-@unit_rule(
-    id="style.space_code",
-    title=Text(ja="コードの前後の空白", en="Spaces around code"),
-    looks_at=Text(
-        ja="インラインコードと日本語の間の空白（既定は入れない）",
-        en="spaces between inline code and Japanese (none by default)",
-    ),
-    message=Text(ja="コードの前後の空白をそろえます。", en="Keep one way of spacing around code."),
-    defaults={"before": False, "after": False},
-    kinds=_PROSE,
-    by_default=False,
-)
+@unit_rule("style.space_code", defaults={"before": False, "after": False}, kinds=_PROSE, by_default=False)
 def space_code(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark spaces around inline code. ``before``, ``after``: whether one is wanted."""
     for side, pattern in _code_sides(params):
@@ -145,17 +95,7 @@ def space_code(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(match.start(), match.end(), None if wanted else "", message)
 
 
-@unit_rule(
-    id="style.space_link",
-    title=Text(ja="リンクの前後の空白", en="Spaces around links"),
-    looks_at=Text(
-        ja="リンクと日本語の間の空白（既定は入れない）", en="spaces between links and Japanese (none by default)"
-    ),
-    message=Text(ja="リンクの前後の空白をそろえます。", en="Keep one way of spacing around links."),
-    defaults={"before": False, "after": False},
-    kinds=_PROSE,
-    by_default=False,
-)
+@unit_rule("style.space_link", defaults={"before": False, "after": False}, kinds=_PROSE, by_default=False)
 def space_link(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark spaces around links. ``before``, ``after``: whether one is wanted."""
     edges = [at for at in range(1, len(unit.plain)) if (at in unit.named) != (at - 1 in unit.named)]
@@ -166,19 +106,7 @@ def space_link(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(outside, outside + 1, "" if unit.plain[outside] == " " else None)
 
 
-@unit_rule(
-    id="style.katakana_separator",
-    title=Text(ja="片仮名語の区切り", en="Separators of katakana words"),
-    looks_at=Text(
-        ja="片仮名語の間の、中黒・半角の空白以外の区切り",
-        en="separators of katakana words other than ・ and a half-width space",
-    ),
-    message=Text(
-        ja="片仮名の語は中黒「・」か半角の空白で区切ります。", en="Separate katakana words by ・ or a half-width space."
-    ),
-    kinds=_PROSE,
-    skips_named=True,
-)
+@unit_rule("style.katakana_separator", kinds=_PROSE, skips_named=True)
 def katakana_separator(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark other separators between katakana words."""
     for match in _KATAKANA_JOINED.finditer(unit.plain):

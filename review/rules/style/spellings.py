@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hub.core.texts import Text
-from review.rules.style.base import Params, text_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, text_rule
 from review.rules.style.reading import Token, Unit, UnitKind
 
 
 @text_rule(
-    id="style.noun_spelling",
-    title=Text(ja="名詞の表記ゆれ", en="A noun in two spellings"),
-    looks_at=Text(
-        ja="同じ名詞の 2 つ以上の書き方（英字・数字は除く）。最初に使われた書き方と違うものを指す",
-        en="a noun in two spellings; those that differ from the first are marked",
-    ),
-    message=Text(
-        ja="「{found}」と「{first}」は同じ語です。表記をそろえます。",
-        en="“{found}” and “{first}” are one word; spell it in one way.",
-    ),
+    "style.noun_spelling",
     defaults={"allow": ()},
     kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
     by_default=False,

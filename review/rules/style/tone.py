@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from hub.core.texts import Text
-from review.rules.style.base import Params, text_rule
-from review.rules.style.places import Mark
+from review.rules.style.base import Mark, Params, text_rule
 from review.rules.style.reading import Sentence, Token, Unit, UnitKind
 
 _KIND_NAMES = {
@@ -40,15 +39,7 @@ Ending = tuple[Unit, Mark, Tone]
 
 
 @text_rule(
-    id="style.mixed_tone",
-    title=Text(ja="敬体と常体の混在", en="Polite and plain style mixed"),
-    looks_at=Text(
-        ja="文末の敬体（です・ます）と常体（である・だ・用言の終止形）。"
-        "本文、箇条書き、表、キャプション、見出しは別々に数え、少数派を指す",
-        en="polite and plain sentence ends, counted apart for running text, lists, tables, captions and headings; "
-        "the minority is marked",
-    ),
-    message=Text(ja="文体を統一します。", en="Keep one style."),
+    "style.mixed_tone",
     defaults={"prefer": "", "plain_ends": "all", "by_group": False},
     kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
 )

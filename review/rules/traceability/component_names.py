@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
 from knowledge.text.identifier_shapes import Mention
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.tables import read_tables
+from review.rules.findings import finding, listed, skipped
 from review.rules.registry import rule
 from review.rules.traceability.across import as_input, families_in, related_spans
-from review.rules.traceability.identifier_places import home, listed, name_of, same_thing
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.rules.traceability.identifier_places import home, name_of, same_thing
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _BESIDE = re.compile(r"\s*+[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]")
 # A remark beside an id is no name.
@@ -33,26 +33,13 @@ class Definition:
     span: Span
 
 
-@rule(
-    id="consistency.name_mismatch",
-    title=Text(ja="識別子と名称の食い違い", en="Identifier with another name"),
-    looks_at=Text(
-        ja="本文・表で ID に添えた名称（C-011（…））が、その ID の定義（関連文書を含む）の名称と異なる箇所",
-        en="names given beside an identifier that differ from the name it is defined with, here or in a related one",
-    ),
-    tags=("consistency", "traceability"),
-    reads_related=True,
-)
+@rule("consistency.name_mismatch", tags=("consistency", "traceability"), reads_related=True)
 def name_mismatch(target: RuleInput) -> RuleOutcome:
     """Report all identifiers that stand beside a name other than that of their definition, in one finding."""
     definitions = _definitions(target)
     named = list(_named(target, definitions))
     if not named:
-        return RuleOutcome(
-            skip_reason=Text(
-                ja="名称を添えた識別子の参照がありません。", en="No identifier is referred to with a name."
-            )
-        )
+        return skipped("no_named_identifiers")
     wrong = [
         (mention, span, definition)
         for mention, name, span, definition in named
@@ -96,39 +83,25 @@ def _finding(target: RuleInput, wrong: list[tuple[Mention, Span, Definition]], t
     wrong = sorted(wrong, key=lambda each: each[1].start)
     names = list(dict.fromkeys(mention.id for mention, _, _ in wrong))
     mention, span, definition = wrong[0]
-    where, written = place(target.sections, span.start), target.text[span.start : span.end]
     own = [each for _, each, _ in wrong] + [each.span for _, _, each in wrong if not each.span.document]
     spans = sorted({(each.start, each.end) for each in own})
     elsewhere = tuple(dict.fromkeys(each.span for _, _, each in wrong if each.span.document))
-    called_ja = "関連文書での定義と異なります" if definition.span.document else f"定義では「{definition.name}」です"
-    called_en = (
-        "not the name in the related document" if definition.span.document else f"defined as “{definition.name}”"
-    )
-    return FindingDraft(
-        rule_id="consistency.name_mismatch",
+    return finding(
+        "consistency.name_mismatch",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"{listed(names)} に添えた名称が定義と違います（「{where}」の「{written}」は、{called_ja}）。",
-            en=f"{listed(names)}: the name beside the id is not its own (“{written}” in “{where}” is {called_en}).",
-        ),
         key=",".join(names),
+        texts="in_related" if definition.span.document else "finding",
         evidence=(*(Span(start=start, end=end) for start, end in spans), *elsewhere),
         data={"identifiers": names},
         rests_on=(),
-        confidence=round(1 - len(wrong) / total, 3),
-        confidence_basis=Text(
-            ja=f"名称を添えた参照 {total} か所のうち名称が定義と合う割合",
-            en=f"share of the {total} references with a name whose name is the defined one",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"「{where}」の {mention.id} の番号と名称のどちらが正しいかを確かめて直します。",
-                en=f"Check whether the number or the name of {mention.id} in “{where}” is wrong and correct it.",
-            ),
-            rationale=Text(
-                ja="番号と名称が別のものを指すと、対応関係を取り違えます。",
-                en="If number and name mean different things, the link goes to the wrong one.",
-            ),
-            example=None if definition.span.document else f"{mention.id}（{definition.name}）",
-        ),
+        confidence=1 - len(wrong) / total,
+        words={
+            "names": listed(names),
+            "where": place(target.sections, span.start),
+            "written": target.text[span.start : span.end],
+            "name": definition.name,
+            "total": total,
+            "id": mention.id,
+        },
+        example=None if definition.span.document else f"{mention.id}（{definition.name}）",
     )

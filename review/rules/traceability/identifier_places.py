@@ -9,15 +9,6 @@ from knowledge.text.identifier_shapes import Mention
 from knowledge.text.tables import Row, Table
 from review.types import RuleInput, Span
 
-_SHOWN = 12
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return the identifiers as a list for a message, cut after the first dozen."""
-    every = list(names)
-    shown = "、".join(every[:_SHOWN])
-    return shown if len(every) <= _SHOWN else f"{shown} ほか（計 {len(every)} 件）"
-
 
 def mention_spans(mentions: Iterable[Mention]) -> tuple[Span, ...]:
     """Return where the identifiers stand, in document order, none twice."""

@@ -5,34 +5,25 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from hub.core.texts import Text
-from knowledge.text.identifier_shapes import Family, Mention, number_of, renumbered
+from knowledge.text.identifier_families import Family, Mention
+from knowledge.text.identifier_shapes import number_of, renumbered
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.tables import Table, read_tables
+from review.rules.findings import finding, listed, skipped
 from review.rules.registry import rule
-from review.rules.traceability.identifier_places import home, listed, mention_spans, name_of, same_thing
-from review.rules.traceability.traceability import NO_DEFINITIONS
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, SuggestionDraft
+from review.rules.traceability.identifier_places import home, mention_spans, name_of, same_thing
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity
 
 _FEWEST_FOR_A_SERIES = 3
 
 
-@rule(
-    id="traceability.duplicate_definition",
-    title=Text(ja="識別子の重複定義", en="Identifier defined twice"),
-    looks_at=Text(
-        ja="同じ表に 2 回ある識別子、または異なる事柄に付けられた同じ識別子（一覧と詳細での再掲は除く）",
-        en="identifiers that stand twice in one table or name different things "
-        "(a list and its details are no duplicates)",
-    ),
-    tags=("traceability",),
-)
+@rule("traceability.duplicate_definition", tags=("traceability",))
 def duplicate_definition(target: RuleInput) -> RuleOutcome:
     """Report, per family, identifiers defined twice in one table or for two different things."""
     families = [f for f in read_families(target.text, target.sections, target.blocks) if f.definitions]
     if not families:
-        return RuleOutcome(skip_reason=NO_DEFINITIONS)
+        return skipped("no_definitions")
     tables = read_tables(target.text, target.blocks)
     findings = []
     for family in families:
@@ -58,46 +49,24 @@ def _duplicate_finding(target: RuleInput, family: Family, clashes: dict[str, lis
     places = clashes[names[0]]
     highest = max(number_of(name) for name in family.defined)
     where = "、".join(f"「{place(target.sections, mention.start)}」" for mention in places)
-    return FindingDraft(
-        rule_id="traceability.duplicate_definition",
+    return finding(
+        "traceability.duplicate_definition",
         severity=Severity.MAJOR,
-        message=Text(
-            ja=f"{listed(names)} が重複して定義されています（{names[0]} は {where}）。",
-            en=f"{listed(names)} defined more than once.",
-        ),
         key=f"{family.prefix}:{','.join(names)}",
         evidence=mention_spans(mention for mentions in clashes.values() for mention in mentions),
         data={"family": family.prefix, "identifiers": names},
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"2 つ目の {names[0]} に未使用の番号を付け、その参照も直します。",
-                en=f"Give the second {names[0]} an unused number and correct the references to it.",
-            ),
-            rationale=Text(
-                ja="同じ識別子が 2 つの事柄を指すと、対応関係が一意に決まりません。",
-                en="An identifier for two things makes every link to it ambiguous.",
-            ),
-            example=renumbered(names[0], highest + 1),
-        ),
+        words={"names": listed(names), "first_name": names[0], "where": where},
+        example=renumbered(names[0], highest + 1),
     )
 
 
-@rule(
-    id="traceability.numbering_gap",
-    title=Text(ja="識別子の欠番", en="Gap in identifier numbers"),
-    looks_at=Text(
-        ja="定義された識別子の連番の抜け（10 刻みなどの採番、章ごとの番号帯、欠番・廃止の断りがあるものは除く）",
-        en="holes in the series of defined identifiers "
-        "(not steps of ten, blocks per chapter, or numbers said to be void)",
-    ),
-    tags=("traceability",),
-)
+@rule("traceability.numbering_gap", tags=("traceability",))
 def numbering_gap(target: RuleInput) -> RuleOutcome:
     """Report, per family, the numbers skipped between its lowest and highest definition."""
     families = read_families(target.text, target.sections, target.blocks)
     series = [family for family in families if len(family.defined) >= _FEWEST_FOR_A_SERIES]
     if not series:
-        return RuleOutcome(skip_reason=NO_DEFINITIONS)
+        return skipped("no_definitions")
     findings = tuple(_gap_finding(target, family, gap) for family in series if (gap := _gap(family, target.text)))
     return RuleOutcome(findings=findings, examined=sum(len(family.defined) for family in series))
 
@@ -134,30 +103,13 @@ def _gap_finding(target: RuleInput, family: Family, gap: list[str]) -> FindingDr
     before = max((name for name in family.defined if number_of(name) < number_of(gap[0])), key=number_of)
     after = min((name for name in family.defined if number_of(name) > number_of(gap[0])), key=number_of)
     span = numbers[-1] - numbers[0] + 1
-    return FindingDraft(
-        rule_id="traceability.numbering_gap",
+    return finding(
+        "traceability.numbering_gap",
         severity=Severity.MINOR,
-        message=Text(
-            ja=f"{family.prefix} の番号が飛んでいます: {listed(gap)} の定義がありません（{before} の次が {after}）。",
-            en=f"{family.prefix} numbers skip {listed(gap)} ({before} is followed by {after}).",
-        ),
         key=f"{family.prefix}:{','.join(gap)}",
         evidence=mention_spans((family.defined[before][0], family.defined[after][0])),
         data={"family": family.prefix, "identifiers": gap},
-        confidence=round(len(numbers) / span, 3),
-        confidence_basis=Text(
-            ja=f"{family.prefix} の最小から最大までの {span} 番号のうち定義されている割合",
-            en=f"share of the {span} numbers between the lowest and the highest {family.prefix} that are defined",
-        ),
-        suggestion=SuggestionDraft(
-            content=Text(
-                ja=f"{before} と {after} の間に {listed(gap)} の定義を補うか、欠番であることとその理由を書きます。",
-                en=f"Add {listed(gap)} between {before} and {after}, or say that the number is void and why.",
-            ),
-            rationale=Text(
-                ja="断りのない欠番は、要件の書き漏らしか削除かを区別できません。",
-                en="A silent gap may be a lost requirement or a deleted one; a reader cannot tell.",
-            ),
-            example=f"{gap[0]}: 欠番（第 1.1 版で削除）",
-        ),
+        confidence=len(numbers) / span,
+        words={"prefix": family.prefix, "gap": listed(gap), "before": before, "after": after, "span": span},
+        example=f"{gap[0]}: 欠番（第 1.1 版で削除）",
     )

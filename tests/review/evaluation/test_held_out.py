@@ -17,8 +17,7 @@ from knowledge.text.structure import build_sections
 from review.evaluation.cases import rows_of
 from review.evaluation.gold_list import to_cases
 from review.evaluation.matching import Defect, Said, answer
-from review.rules import run_rules
-from review.rules.base import RuleCrash
+from review.rules import RuleCrash, run_rule
 from review.types import RuleInput
 from tests.factories import upload_file, work_through
 from tests.shipped_topics import load_topics
@@ -52,7 +51,7 @@ def target_of(name: str) -> RuleInput:
 
 @lru_cache(maxsize=512)
 def said(name: str, rule: str) -> Said:
-    outcome = run_rules([rule], target_of(name))[rule]
+    outcome = run_rule(rule, target_of(name))
     assert not isinstance(outcome, RuleCrash)
     return Said(
         decided=outcome.skip_reason is None,

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from review.rules import run_rules
+from review.rules import run_rule
 from tests.review.markdown import rule_input
 
 RULE = "terminology.undefined_abbreviation"
 
 
 def outcome(text: str, **params):
-    return run_rules([RULE], rule_input(f"# 設計書\n\n## 1. 構成\n\n{text}\n", params=params))[RULE]
+    return run_rule(RULE, rule_input(f"# 設計書\n\n## 1. 構成\n\n{text}\n", params=params))
 
 
 def test_abbreviations_explained_nowhere_are_one_finding_with_counts():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from review.judging.engine import CheckSpec, judge
-from review.rules import run_rules
+from review.rules import run_rule
 from review.rules.content.criteria import rules_of
 from review.rules.content.curated_patterns import pattern_problem
 from review.types import FindingDraft, RuleOutcome, Verdict
@@ -32,7 +32,7 @@ TEXT = """# 全体テスト計画書
 
 
 def findings(rule_id: str, text: str = TEXT, **params: object) -> tuple[FindingDraft, ...]:
-    outcome = run_rules([rule_id], rule_input(text, params=params))[rule_id]
+    outcome = run_rule(rule_id, rule_input(text, params=params))
     assert isinstance(outcome, RuleOutcome)
     return outcome.findings
 
@@ -55,18 +55,15 @@ def test_an_element_is_asked_of_documents_only_that_it_concerns() -> None:
     elements = [{"name": "個人情報の扱い", "patterns": ["匿名"], "when": ["氏名|住所"]}]
     data = "# 計画書\n\n## 1. データ\n\n{}を用意する。\n"
     assert findings("coverage.required_element", data.format("住民の氏名"), elements=elements, sections=["データ"])
-    run = run_rules(
-        ["coverage.required_element"],
-        rule_input(data.format("惑星の質量"), params={"elements": elements, "sections": ["データ"]}),
-    )
-    assert isinstance(outcome := run["coverage.required_element"], RuleOutcome)
+    other = rule_input(data.format("惑星の質量"), params={"elements": elements, "sections": ["データ"]})
+    assert isinstance(outcome := run_rule("coverage.required_element", other), RuleOutcome)
     assert outcome.skip_reason is not None
     assert not outcome.findings
 
 
 def test_a_section_that_is_not_there_is_no_pass() -> None:
-    outcome = run_rules(["pattern.required"], rule_input(TEXT, params={"patterns": ["x"], "sections": ["移行"]}))
-    assert isinstance(found := outcome["pattern.required"], RuleOutcome)
+    target = rule_input(TEXT, params={"patterns": ["x"], "sections": ["移行"]})
+    assert isinstance(found := run_rule("pattern.required", target), RuleOutcome)
     assert found.skip_reason is not None
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from review.rules import run_rules
+from review.rules import run_rule
 from tests.review.markdown import rule_input
 
 FIGURES = "wording.unquantified_requirement"
@@ -10,7 +10,7 @@ SUBJECTS = "wording.missing_subject"
 
 
 def outcome(rule: str, text: str):
-    return run_rules([rule], rule_input(text, document_type="requirements"))[rule]
+    return run_rule(rule, rule_input(text, document_type="requirements"))
 
 
 def requirements(*rows: str, heading: str = "4.3 可用性要件") -> str:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from review.rules import run_rules
+from review.rules import run_rule
 from tests.review.markdown import rule_input
 
 
 def outcome(rule: str, text: str):
-    return run_rules([rule], rule_input(text))[rule]
+    return run_rule(rule, rule_input(text))
 
 
 def numbers(rule: str, text: str) -> list[list[str]]:

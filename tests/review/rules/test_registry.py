@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import logging
 import re
+from string import Formatter
 
 import pytest
 
 from hub.core.texts import Text
 from knowledge.types.requirements import Topic
-from review.rules import RuleCrash, UnknownRuleError, get_rule, list_rules, registry, run_rules
+from review.rules import Rule, RuleCrash, UnknownRuleError, findings, get_rule, list_rules, registry, run_rule
 from review.types import RuleInput, RuleOutcome
 from tests.review.markdown import rule_input
 
@@ -33,9 +34,19 @@ CONTRACT_IDS = {
 def broken_rule(monkeypatch):
     monkeypatch.setattr(registry, "_rules", dict(registry._rules))
 
-    @registry.rule(id="test.broken", title=Text(ja="壊れた規則", en="Broken"), looks_at=Text(ja="-", en="-"))
     def broken(target: RuleInput) -> RuleOutcome:
         raise ZeroDivisionError
+
+    registry.register(named_rule("test.broken", Text(ja="壊れた規則", en="Broken"), broken))
+
+
+def named_rule(rule_id: str, title: Text, check: registry.RuleFunction) -> Rule:
+    return Rule(id=rule_id, title=title, looks_at=Text(ja="-", en="-"), check=check)
+
+
+def results_of(*rule_ids: str, target: RuleInput | None = None) -> dict[str, RuleOutcome | RuleCrash]:
+    target = target or rule_input("# 表題\n\n### 深い\n")
+    return {rule_id: run_rule(rule_id, target) for rule_id in rule_ids}
 
 
 def test_all_rules_of_the_contract_are_listed_in_order_with_titles_in_both_languages():
@@ -54,7 +65,7 @@ def test_rules_can_be_listed_by_tag():
 
 def test_a_crash_in_one_rule_is_an_error_and_the_others_go_on(broken_rule, caplog):
     with caplog.at_level(logging.ERROR):
-        results = run_rules(["test.broken", "structure.skipped_level"], rule_input("# 表題\n\n### 深い\n"))
+        results = results_of("test.broken", "structure.skipped_level")
 
     crash = results["test.broken"]
     assert isinstance(crash, RuleCrash)
@@ -64,16 +75,35 @@ def test_a_crash_in_one_rule_is_an_error_and_the_others_go_on(broken_rule, caplo
     assert "test.broken" in caplog.text
 
 
-def test_an_unknown_rule_stops_before_anything_runs():
+def test_an_unknown_rule_is_an_error_of_its_own():
     with pytest.raises(UnknownRuleError, match=r"no\.such"):
-        run_rules(["structure.skipped_level", "no.such"], rule_input("# 表題\n"))
+        run_rule("no.such", rule_input("# 表題\n"))
 
 
 def test_an_id_can_be_registered_once_only():
     known = get_rule("structure.skipped_level")
 
     with pytest.raises(ValueError, match="twice"):
-        registry.rule(id=known.id, title=known.title, looks_at=known.looks_at)(known.check)
+        registry.register(known)
+
+
+def words_of(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def test_what_a_rule_says_is_written_in_both_languages_and_names_no_unknown_word():
+    """Japanese may name a word that English leaves out; what a finding may say at all, its rule's texts name."""
+    for path in sorted((findings.DATA / "rules").glob("*.json")):
+        for rule_id, texts in findings.shipped(f"rules/{path.stem}").items():
+            variants = {name: said for name, said in texts.items() if name not in ("title", "looks_at", "message")}
+            for text in (*(texts[name] for name in texts if name not in variants), *every(variants)):
+                assert set(text) == {"ja", "en"}, rule_id
+                assert all(value.strip() for value in text.values()), rule_id
+                assert all(name.isidentifier() for value in text.values() for name in words_of(value)), rule_id
+
+
+def every(variants: dict[str, dict[str, dict[str, str] | None]]) -> list[dict[str, str]]:
+    return [text for said in variants.values() for text in said.values() if text is not None]
 
 
 ODD_TEXTS = ["", "\n", "# \n", "|\n|-|\n", "```\n", "# A\n## B\n```\n## 2. C\n", "\U0001f600 等", "-", "> 1.\n> -"]
@@ -82,7 +112,7 @@ ODD_TEXTS = ["", "\n", "# \n", "|\n|-|\n", "```\n", "# A\n## B\n```\n## 2. C\n",
 @pytest.mark.parametrize("text", ODD_TEXTS)
 def test_odd_texts_break_no_rule(text):
     for document_type in ("basic_design", "test_plan", "requirements", "other"):
-        results = run_rules([rule.id for rule in list_rules()], rule_input(text, document_type=document_type))
+        results = {rule.id: run_rule(rule.id, rule_input(text, document_type=document_type)) for rule in list_rules()}
 
         assert not [result for result in results.values() if isinstance(result, RuleCrash)]
 
@@ -93,7 +123,9 @@ LONG_LINE = "# 設計書\n\n## 概要\n\n" + "a" * 80 + "b\n"
 
 def test_a_stored_pattern_without_an_end_makes_its_rules_errors_that_name_it():
     topic = Topic(code="PURPOSE", label_ja="目的", label_en="Purpose", synonyms=("目的",), cues=(ENDLESS,))
-    results = run_rules(["coverage.missing_topic", "structure.skipped_level"], rule_input(LONG_LINE, topics=(topic,)))
+    results = results_of(
+        "coverage.missing_topic", "structure.skipped_level", target=rule_input(LONG_LINE, topics=(topic,))
+    )
 
     crash = results["coverage.missing_topic"]
     assert isinstance(crash, RuleCrash)
@@ -107,11 +139,12 @@ def test_a_rule_that_takes_too_long_is_an_error_that_says_so(monkeypatch):
     monkeypatch.setattr(registry, "_rules", dict(registry._rules))
     monkeypatch.setattr(registry, "RULE_S", 0.05)
 
-    @registry.rule(id="test.endless", title=Text(ja="終わらない規則", en="Endless"), looks_at=Text(ja="-", en="-"))
     def endless(target: RuleInput) -> RuleOutcome:
         return RuleOutcome(examined=len(re.findall(r"(?:a|aa)+$", "a" * 80 + "b")))
 
-    results = run_rules(["test.endless", "structure.skipped_level"], rule_input("# 表題\n\n### 深い\n"))
+    registry.register(named_rule("test.endless", Text(ja="終わらない規則", en="Endless"), endless))
+
+    results = results_of("test.endless", "structure.skipped_level")
 
     crash = results["test.endless"]
     assert isinstance(crash, RuleCrash)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from review.rules import run_rules
+from review.rules import run_rule
 from tests.review.markdown import rule_input
 
 SCATTERED = "structure.scattered_requirements"
@@ -9,7 +9,7 @@ LINKS = "traceability.unsubstantiated_link"
 
 
 def outcome(rule: str, text: str, document_type: str = "requirements"):
-    return run_rules([rule], rule_input(text, document_type=document_type))[rule]
+    return run_rule(rule, rule_input(text, document_type=document_type))
 
 
 def record(number: int, *fields: str) -> str:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from review.rules import run_rules
+from review.rules import run_rule
 from tests.review.markdown import rule_input
 
 HEAD = "# 計画書\n\n## 1. 件数\n\n"
@@ -11,7 +11,7 @@ TABLE = HEAD + "| 種別 | 件数 | 割合 |\n|---|---|---|\n"
 
 
 def outcome(rule: str, text: str):
-    return run_rules([rule], rule_input(text, document_type="test_plan"))[rule]
+    return run_rule(rule, rule_input(text, document_type="test_plan"))
 
 
 def test_a_total_that_differs_from_its_parts_is_reported_with_both():

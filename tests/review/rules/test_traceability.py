@@ -4,7 +4,7 @@ import pytest
 
 from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
-from review.rules import run_rules
+from review.rules import run_rule
 from tests.review.markdown import rule_input
 
 
@@ -14,7 +14,7 @@ def table(header: str, *rows: str) -> str:
 
 
 def findings(rule: str, text: str, document_type: str = "basic_design"):
-    return run_rules([rule], rule_input(text, document_type=document_type))[rule].findings
+    return run_rule(rule, rule_input(text, document_type=document_type)).findings
 
 
 def families(text: str):

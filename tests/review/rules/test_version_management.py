@@ -9,7 +9,7 @@ from knowledge.parsers import ParseLimits
 from knowledge.parsers.registry import parse_file
 from knowledge.text.dates import first_day
 from knowledge.text.structure import build_sections
-from review.rules import run_rules
+from review.rules import run_rule
 from review.rules.history.edition import parse_version, read_edition
 from tests.review.markdown import rule_input
 
@@ -24,7 +24,7 @@ HISTORY = """
 
 
 def outcome(rule: str, text: str):
-    return run_rules([rule], rule_input(text))[rule]
+    return run_rule(rule, rule_input(text))
 
 
 def cover(version: str, day: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from review.rules import run_rules
+from review.rules import run_rule
 from review.types import RuleOutcome
 from tests.review.markdown import rule_input
 
@@ -10,7 +10,7 @@ TEXT = "# 概要\n\n" + "画面から履歴を見れる。\n\n" * 30
 
 
 def outcome(rule_id: str, text: str, **params: object) -> RuleOutcome:
-    said = run_rules([rule_id], rule_input(text, params=params))[rule_id]
+    said = run_rule(rule_id, rule_input(text, params=params))
     assert isinstance(said, RuleOutcome)
     return said
 
