@@ -32,7 +32,7 @@ from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
 from review.judging.types import CheckTask, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
-from review.rules.content.criteria import rules_of
+from review.rules.content.curated import rules_of
 from review.types import JudgedBy, RuleInput, Span, Verdict
 
 logger = logging.getLogger(__name__)

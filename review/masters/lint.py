@@ -10,7 +10,7 @@ from typing import Any
 
 from hub.core.texts import Text
 from review.masters.content import ItemContent
-from review.rules.content.criteria import rules_of
+from review.rules.content.curated import rules_of
 from review.rules.content.curated_patterns import pattern_problem
 from review.rules.registry import UnknownRuleError, get_rule
 

@@ -20,7 +20,6 @@ from hub.core.texts import Text
 from knowledge.text.folding import INVISIBLE, fold_case
 from knowledge.text.outline import place
 from knowledge.text.structure import COMMENT, section_at
-from knowledge.text.variants import INVISIBLE
 from review.rules.findings import finding, joined, shipped
 from review.rules.registry import rule
 from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span

@@ -24,7 +24,7 @@ from review.judging.long_documents import is_affordable, is_screened, unanswered
 from review.judging.model_session import task_of
 from review.judging.prompts import numbers_in_force, texts_of
 from review.models import CheckItemVersion
-from review.rules.content.criteria import rules_of
+from review.rules.content.curated import rules_of
 from review.runs.reviews import ReviewOptions, Subject, find_subject
 from review.runs.work import entries_of
 from review.types import RuleInput

@@ -28,7 +28,7 @@ from review.models import (
     ReviewStatus,
     Suggestion,
 )
-from review.rules.content.criteria import rules_of
+from review.rules.content.curated import rules_of
 from review.runs.concealed import concealed_in
 from review.runs.related import related_of
 from review.types import FindingDraft, RuleInput

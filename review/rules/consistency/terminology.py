@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from hub.core.texts import Text
 from knowledge.text.outline import place
-from review.rules.consistency.lexemes import Occurrence
-from review.rules.consistency.spellings import Kind, Spellings, variants
+from review.rules.consistency.spellings import Kind, Occurrence, Spellings, variants
 from review.rules.findings import counted, finding, shipped
 from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span

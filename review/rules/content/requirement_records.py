@@ -17,7 +17,7 @@ from knowledge.types.documents import Section
 from review.rules.findings import finding, listed, skipped
 from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
-from review.rules.traceability.identifier_places import mention_spans
+from review.rules.traceability.across import mention_spans
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _FIELD = re.compile(r"^[ \t]*[-*+][ \t]+\**(?P<label>[^\s:：*][^:：*\n]{0,15})\**[ \t]*[:：]", re.MULTILINE)

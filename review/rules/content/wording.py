@@ -16,8 +16,7 @@ from knowledge.text.sentences import sentences_around
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from review.rules.findings import counted, filled, finding, shipped, skipped
-from review.rules.morphology import Word, read_words
-from review.rules.prose import Prose, Segment, is_polite, read_prose
+from review.rules.prose import Prose, Segment, Word, is_polite, read_prose, read_words
 from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 

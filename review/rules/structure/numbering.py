@@ -1,4 +1,4 @@
-"""Heading numbers and levels: numbers used twice, out of order, and levels that were jumped over."""
+"""Headings: numbers used twice or out of order, levels that were jumped over, headings in an unbalanced code fence."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby, pairwise
 
+from knowledge.types.documents import Section
 from review.rules.findings import finding, joined, quoted, skipped
 from review.rules.registry import rule
 from review.rules.structure.headings import (
     Number,
     NumberedHeading,
     follows,
+    heading_span,
     heading_spans,
     hidden_headings,
     numbered_headings,
@@ -167,3 +169,62 @@ def _successor(before: NumberedHeading, after: NumberedHeading) -> str:
 
 def _prefixes(number: Number) -> set[Number]:
     return {number[:depth] for depth in range(len(number) + 1)}
+
+
+@rule("structure.skipped_level", tags=("structure",))
+def skipped_level(target: RuleInput) -> RuleOutcome:
+    """Report all headings that jump over a level in one finding: such jumps are a habit of the whole document."""
+    if not target.sections:
+        return skipped("no_headings")
+    jumps = [(before, after) for before, after in pairwise(target.sections) if after.level > before.level + 1]
+    findings = (_level_finding(target, jumps),) if jumps else ()
+    return RuleOutcome(findings=findings, examined=len(target.sections))
+
+
+def _level_finding(target: RuleInput, jumps: list[tuple[Section, Section]]) -> FindingDraft:
+    before, after = jumps[0]
+    deeper = sum(1 for first, second in pairwise(target.sections) if second.level > first.level)
+    return finding(
+        "structure.skipped_level",
+        severity=Severity.MINOR,
+        key="|".join(after.title.strip() for _, after in jumps),
+        evidence=tuple(heading_span(target.text, after) for _, after in jumps),
+        data={"jumps": [{"title": after.title, "from": above.level, "to": after.level} for above, after in jumps]},
+        confidence=1 - len(jumps) / deeper,
+        words={
+            "count": len(jumps),
+            "above": before.title.strip(),
+            "above_level": before.level,
+            "title": after.title.strip(),
+            "level": after.level,
+            "deeper": deeper,
+            "right_level": before.level + 1,
+        },
+        example=f"{'#' * (before.level + 1)} {after.title.strip()}",
+    )
+
+
+@rule("structure.swallowed_heading", tags=("structure",))
+def swallowed_heading(target: RuleInput) -> RuleOutcome:
+    """Report the numbered headings that an unbalanced code fence hides, all in one finding."""
+    headings = numbered_headings(target.text, target.sections)
+    if not headings:
+        return skipped("no_numbered_headings")
+    hidden = hidden_headings(target.text, target.blocks)
+    swallowed: dict[int, NumberedHeading] = {}
+    for run in runs_of(headings):
+        swallowed |= {heading.start: heading for heading in with_hidden(run, hidden) if heading.hidden}
+    found = [swallowed[start] for start in sorted(swallowed)]
+    return RuleOutcome(findings=(_swallowed_finding(found),) if found else (), examined=len(headings))
+
+
+def _swallowed_finding(found: list[NumberedHeading]) -> FindingDraft:
+    titles = [heading.title for heading in found]
+    return finding(
+        "structure.swallowed_heading",
+        severity=Severity.MINOR,
+        key="|".join(titles),
+        evidence=heading_spans(found),
+        data={"numbers": [heading.label for heading in found], "titles": titles},
+        words={"count": len(found), "titles": quoted(titles), "title": titles[0]},
+    )

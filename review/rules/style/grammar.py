@@ -1,16 +1,18 @@
-"""Grammar that readers take for careless: ら抜き, い抜き, さ入れ, double negation, fillers."""
+"""Grammar that readers take for careless: ら抜き, い抜き, さ入れ, double negation, fillers, the same particle twice."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sudachipy import SplitMode
 
 from knowledge.text.morphology import tokenizer
+from knowledge.text.sentences import CLOSING, OPENING
 from review.rules.style.base import Mark, Params, unit_rule
-from review.rules.style.reading import Token, Unit
+from review.rules.style.reading import Sentence, Token, Unit
 
 _NOT = (
     r"(?:無い|無く|無かっ|ない|なく|なかっ|なかろ|なけれ|ありませ|あるまい|ございませ"
@@ -46,6 +48,7 @@ _FILLERS = frozenset(
 _FILLER_TEXT = re.compile(
     r"(?:え[えーぇ]{0,30}っ?と|あの[ーう]+|その[ーう]+|うーん+|ま[あぁ](?=[、，,]))(?=[、，,。…\s]|$)|あの(?=[、，,…])"
 )
+_COMMAS = frozenset("、，,")
 
 
 @unit_rule("style.ra_dropping")
@@ -141,3 +144,84 @@ def _drops_ra(token: Token) -> bool:
     # 取れる belongs to 取る (five rows) and is right, 見れる to 見る (one row) and is not.
     base = token.lemma.removesuffix("れる") + "る"
     return token.normal != token.lemma and _conjugation(base).startswith(("上一段", "下一段", "カ行変格"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Particle:
+    """One particle, or several in a row (には, かも), and where it stands among the particles of its clause."""
+
+    surface: str
+    kind: str
+    position: int
+    start: int
+    end: int
+
+
+@unit_rule(
+    "style.doubled_particle",
+    defaults={
+        "min_interval": 1,
+        "strict": False,
+        "allow": ("にも", "でも", "とも", "からも"),
+        "commas": tuple(sorted(_COMMAS)),
+    },
+)
+def doubled_particle(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark a particle that comes back within ``min_interval`` particles; a comma counts as one.
+
+    Params: ``strict`` (の, を, て and listing particles too), ``allow`` (particles that may repeat), ``commas``.
+    """
+    for sentence in unit.sentences:
+        for clause in _clauses(sentence, frozenset(params["commas"])):
+            yield from _repeated(clause, params)
+
+
+def _repeated(clause: list[_Particle], params: Params) -> Iterator[Mark]:
+    last: dict[tuple[str, str], int] = {}
+    for particle in clause:
+        key = (particle.surface, particle.kind)
+        previous = last.get(key)
+        last[key] = particle.position
+        if previous is None or particle.position - previous > params["min_interval"]:
+            continue
+        if particle.surface in params["allow"] or (not params["strict"] and _may_repeat(particle)):
+            continue
+        yield Mark(particle.start, particle.end)
+
+
+def _may_repeat(particle: _Particle) -> bool:
+    if particle.surface in ("の", "を", "や", "とか", "だの", "やら", "か", "たり", "だり", "ば", "も"):
+        return particle.surface != "も" or particle.kind == "係助詞"
+    return particle.surface in ("て", "で") and particle.kind == "接続助詞"
+
+
+def _clauses(sentence: Sentence, commas: frozenset[str]) -> Iterator[list[_Particle]]:
+    """Yield the particles of the sentence, and apart from them those of each bracketed part."""
+    levels: list[list[_Particle]] = [[]]
+    positions = [0]
+    for token in sentence.tokens:
+        opens = token.surface in OPENING or (token.surface == '"' and len(levels) % 2 == 1)
+        if opens:
+            levels.append([])
+            positions.append(0)
+        elif (token.surface in CLOSING or token.surface == '"') and len(levels) > 1:
+            yield levels.pop()
+            positions.pop()
+        elif token.surface in commas:
+            positions[-1] += 1
+        elif token.pos[0] == "助詞":
+            _add(levels[-1], token, positions)
+        elif token.surface in "。．！？":
+            yield levels[-1]
+            levels[-1] = []
+    yield from levels
+
+
+def _add(clause: list[_Particle], token: Token, positions: list[int]) -> None:
+    if clause and clause[-1].end == token.start:
+        joined = clause.pop()
+        surface, kind = joined.surface + token.surface, f"{joined.kind}+{token.pos[1]}"
+        clause.append(_Particle(surface, kind, joined.position, joined.start, token.end))
+        return
+    positions[-1] += 1
+    clause.append(_Particle(token.surface, token.pos[1], positions[-1], token.start, token.end))

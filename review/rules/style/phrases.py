@@ -1,4 +1,4 @@
-"""Phrases that official and technical writing avoids: redundant, weak, misused, over-polite, kanji for auxiliaries."""
+"""Words and phrases: redundant, weak, misused, over-polite, kanji for auxiliaries, one noun in two spellings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import lru_cache
 from hub.core.texts import Text
 from knowledge.text.sentences import OPENING
 from review.rules.findings import shipped
-from review.rules.style.base import Mark, Params, unit_rule
-from review.rules.style.reading import Token, Unit
+from review.rules.style.base import Mark, Params, text_rule, unit_rule
+from review.rules.style.reading import Token, Unit, UnitKind
 
 # 表示を行う is 表示する; in テストを行う and 会議を行う the noun names an event.
 _KANJI_NOUN = re.compile("[\u4e00-\u9fff]{2,}")
@@ -111,3 +111,26 @@ def _is_action(noun: Token, events: frozenset[str]) -> bool:
     if noun.surface in events or noun.surface[-1:] in OPENING:
         return False
     return noun.pos[2] == "サ変可能" and bool(_KANJI_NOUN.fullmatch(noun.surface))
+
+
+@text_rule(
+    "style.noun_spelling",
+    defaults={"allow": ()},
+    kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
+    by_default=False,
+)
+def noun_spelling(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
+    """Mark nouns that the text has spelled in another way before. ``allow``: spellings that may differ."""
+    first: dict[str, str] = {}
+    for unit in units:
+        for token in unit.tokens:
+            if not _counts(token) or token.surface in params["allow"]:
+                continue
+            known = first.setdefault(token.normal, token.surface)
+            if known != token.surface:
+                yield unit, Mark(token.start, token.end, values={"first": known})
+
+
+def _counts(token: Token) -> bool:
+    is_noun = token.is_a("名詞", "普通名詞")
+    return is_noun and len(token.surface) > 1 and not any(character.isascii() for character in token.surface)

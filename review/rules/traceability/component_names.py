@@ -13,8 +13,7 @@ from knowledge.text.outline import place
 from knowledge.text.tables import read_tables
 from review.rules.findings import finding, listed, skipped
 from review.rules.registry import rule
-from review.rules.traceability.across import as_input, families_in, related_spans
-from review.rules.traceability.identifier_places import home, name_of, same_thing
+from review.rules.traceability.across import as_input, families_in, home, name_of, related_spans, same_thing
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _BESIDE = re.compile(r"\s*+[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]")

@@ -6,7 +6,7 @@ import pytest
 
 from review.judging.engine import CheckSpec, judge
 from review.rules import run_rule
-from review.rules.content.criteria import rules_of
+from review.rules.content.curated import rules_of
 from review.rules.content.curated_patterns import pattern_problem
 from review.types import FindingDraft, RuleOutcome, Verdict
 from tests.review.markdown import rule_input
