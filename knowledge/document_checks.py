@@ -22,9 +22,9 @@ from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_to
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.hierarchy import hierarchy_issues
 from knowledge.ontology.ontologies import get_ontology
-from knowledge.ontology.queries import topics_for
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_mapping import graph_of
 from knowledge.ontology.reasoning import InferenceType, reason
+from knowledge.ontology.store import topics_for
 from knowledge.ontology.vocabulary import expand, prefixes_of
 from knowledge.search import nearest_within
 from knowledge.types.documents import Block, Section

@@ -60,7 +60,7 @@ class Reranker(Protocol):
 class GraphMasterSource(Protocol):
     """A master whose entries stand in the knowledge graph: check items, guideline articles, ontologies.
 
-    Nodes are known by type and ``NodeRef.key`` (:func:`knowledge.graph.names.name_key` of the entry's code).
+    Nodes are known by type and ``NodeRef.key`` (:func:`knowledge.graph.reading.name_key` of the entry's code).
     """
 
     @property

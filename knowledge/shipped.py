@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from hub.core.publication import PublicationStatus
-from knowledge.guidelines.shipped import load_guidelines
+from knowledge.guidelines.imports import load_guidelines
 from knowledge.models import (
     Collection,
     DocumentType,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hub.core.patterns import PatternRefused, check_pattern
 from hub.core.publication import PublicationStatus
-from knowledge.guidelines.queries import elements_of
+from knowledge.guidelines.editions import elements_of
 from knowledge.models import GuidelineArticle, IdentifierPattern, OntologyClass
 from knowledge.ontology.titles import HEADING_CUE
 

@@ -13,7 +13,7 @@ class ReviewConfig(AppConfig):
         from hub.access.rights import ask_for_ids  # models are not loaded yet when this module is
         from knowledge.documents.deletion import erase_with
         from knowledge.embedding_sets.switching import check_before_switch
-        from knowledge.guidelines.editions import find_check_items_with, tell_of_editions
+        from knowledge.guidelines.editions import find_check_items_with, notify_of_editions
         from knowledge.ports import register_graph_master
         from review.erasure import erase_reviews_of
         from review.evaluation.gate import check_switch
@@ -26,7 +26,7 @@ class ReviewConfig(AppConfig):
         load_after_migrations(self, _load_shipped_content)
         erase_with(erase_reviews_of)
         find_check_items_with(mapped_items)
-        tell_of_editions(mark_suspects)
+        notify_of_editions(mark_suspects)
         check_before_switch(check_switch)
         register_graph_master(CheckItems())
 

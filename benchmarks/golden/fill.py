@@ -56,7 +56,7 @@ def same_ids() -> None:
     """Derive the ids of documents and versions from their places, for as long as this process runs.
 
     Ids are random otherwise, and decide where nothing else does: of two documents with one title, the graph takes the
-    one with the lower id as what a text names (knowledge.graph.names).
+    one with the lower id as what a text names (knowledge.graph.reading).
     """
     pre_save.connect(_derive_id, sender=Document)
     pre_save.connect(_derive_id, sender=DocumentVersion)

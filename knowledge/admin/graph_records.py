@@ -27,7 +27,7 @@ from knowledge.graph.curation import (
     write_edge,
     write_node,
 )
-from knowledge.graph.names import name_key
+from knowledge.graph.reading import name_key
 from knowledge.models import Collection, ContributionKind, DocumentVersion, GraphContribution, GraphEdge, GraphNode
 
 SAID_SHOWN = 50

@@ -24,8 +24,7 @@ from hub.core.languages import in_language
 from knowledge.models import Ontology
 from knowledge.ontology import ontologies
 from knowledge.ontology.difference import OntologyDifference
-from knowledge.ontology.files import MAX_BYTES
-from knowledge.ontology.rdf_files import FORMATS, format_of
+from knowledge.ontology.rdf_files import FORMATS, MAX_BYTES, format_of
 
 
 class ImportForm(forms.Form):

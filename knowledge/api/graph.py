@@ -12,7 +12,7 @@ from hub.rest.schemas import ShortText, ShortTexts
 from knowledge.answering import walk_graph
 from knowledge.graph import schemas
 from knowledge.graph.cypher.query import MAX_PARAMETERS, MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery, query_knowledge_graph
-from knowledge.graph.schema import graph_schema
+from knowledge.graph.schemas import graph_schema
 from knowledge.graph.search import MAX_DEPTH, MAX_LIMIT, GraphQuery, Traversal
 from knowledge.graph.walk import Direction
 from knowledge.search import named

@@ -17,8 +17,7 @@ from knowledge import document_checks
 from knowledge.ontology import ontologies
 from knowledge.ontology import schemas as shapes
 from knowledge.ontology.coverage_schemas import CoverageIn, CoverageOut, coverage_out
-from knowledge.ontology.files import MAX_BYTES
-from knowledge.ontology.rdf_files import FORMATS, MEDIA_TYPES, format_of
+from knowledge.ontology.rdf_files import FORMATS, MAX_BYTES, MEDIA_TYPES, format_of
 
 router = Router()
 CONTENT_TYPES = {"rdfxml": "application/rdf+xml", "turtle": "text/turtle", "jsonld": "application/ld+json"}

@@ -5,17 +5,18 @@ Every function here runs inside the caller's transaction and leaves the same row
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from hub.core.bounds import check_json
-from knowledge.facts import EdgeFact, Facts, NodeFact
+from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.merge_contributions import Said, edge_values, node_values, settle
-from knowledge.graph.resolve import MASTERS, Resolved, resolve
-from knowledge.graph.rows import insert_new
 from knowledge.models import (
     ContributionKind,
     Document,
@@ -31,6 +32,14 @@ _COUNT_CHANGE = """
 INSERT INTO knowledge_graphrevision AS r (space, number) VALUES (%s, 1)
 ON CONFLICT (space) DO UPDATE SET number = r.number + 1 RETURNING number
 """
+_BATCH = 1000
+# Rows go as one JSON text: writing them as arrays, each value on its own, costs the client several times as much.
+_INSERT = """
+INSERT INTO {table} ({columns}) SELECT {columns} FROM json_populate_recordset(NULL::{table}, %s)
+ON CONFLICT DO NOTHING RETURNING {returning}
+"""
+MASTERS = 0
+_KEYS_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +85,9 @@ def contribute(contributor: Contributor, facts: Facts) -> None:
     """
     revision = lock_space(contributor.space)
     resolved = resolve(facts, space=contributor.space)
-    touched = _take_back(contributor)
+    touched = _touched(contributor.rows())
+    if touched.nodes or touched.edges:
+        contributor.rows().delete()
     nodes = _write_nodes(contributor, facts.nodes, resolved, revision)
     edges = _write_edges(contributor, facts.edges, resolved, revision)
     settle(nodes=touched.nodes | nodes, edges=touched.edges | edges, space=contributor.space, revision=revision)
@@ -102,13 +113,6 @@ class _Touched:
 def _touched(rows: QuerySet[GraphContribution]) -> _Touched:
     pairs = list(rows.values_list("node_id", "edge_id"))
     return _Touched(nodes={node for node, _ in pairs if node}, edges={edge for _, edge in pairs if edge})
-
-
-def _take_back(contributor: Contributor) -> _Touched:
-    touched = _touched(contributor.rows())
-    if touched.nodes or touched.edges:
-        contributor.rows().delete()
-    return touched
 
 
 def _write_nodes(contributor: Contributor, facts: Iterable[NodeFact], resolved: Resolved, revision: int) -> set[int]:
@@ -231,3 +235,71 @@ def reclassify_document(document: Document) -> None:
     revision = lock_space(contributor.space)
     changed.update(classification=contributor.classification)
     settle(nodes=touched.nodes, edges=touched.edges, space=contributor.space, revision=revision)
+
+
+def insert_new(
+    model: type[Model], rows: Sequence[Mapping[str, Any]], *, returning: Sequence[str] = ("id",)
+) -> list[tuple[Any, ...]]:
+    """Insert rows in their order, all with the same columns; gives ``returning`` of those that were not there yet.
+
+    Of the others nothing is returned: a unique constraint names them. One statement for each 1,000 rows.
+    """
+    made: list[tuple[Any, ...]] = []
+    with connection.cursor() as cursor:
+        for start in range(0, len(rows), _BATCH):
+            columns = ", ".join(f'"{column}"' for column in rows[start])
+            statement = _INSERT.format(table=model._meta.db_table, columns=columns, returning=", ".join(returning))
+            cursor.execute(statement, [json.dumps(rows[start : start + _BATCH], ensure_ascii=False)])
+            made += cursor.fetchall()
+    return made
+
+
+def made_id(space: int, node_type: str, key: str) -> str:
+    """The public id of a node that is known by its name: the same in every run, for every process."""
+    return "gn_" + hashlib.sha256(f"{space}|{node_type}|{key}".encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """The public id behind each reference. What ``owned`` names is made where it is not there yet."""
+
+    ids: dict[NodeRef, str]
+    owned: dict[NodeRef, str]
+
+    def id_of(self, ref: NodeRef) -> str | None:
+        return self.owned.get(ref) or self.ids.get(ref)
+
+
+def resolve(facts: Facts, *, space: int) -> Resolved:
+    """Find or name the node of every reference. Two queries, and more for every 2,000 names.
+
+    A name is looked up in the space first, then among the masters; the lowest id wins among several. What the facts
+    state themselves and nobody has yet gets an id of its own in the space.
+    """
+    refs = [*(node.ref for node in facts.nodes), *(end for edge in facts.edges for end in (edge.source, edge.target))]
+    wanted = {ref for ref in refs if not ref.id}
+    found = _find(wanted, space)
+    owned = {}
+    for node in facts.nodes:
+        ref = node.ref
+        owned[ref] = ref.id or found.get(ref) or made_id(space, ref.type, ref.key)
+    direct = {ref.id for ref in refs if ref.id} - set(owned.values())
+    there = set(GraphNode.objects.filter(public_id__in=direct).values_list("public_id", flat=True))
+    ids = {ref: ref.id for ref in refs if ref.id in there}
+    return Resolved(ids={**found, **ids}, owned=owned)
+
+
+def _find(wanted: Iterable[NodeRef], space: int) -> dict[NodeRef, str]:
+    by_key: dict[tuple[str, str], list[tuple[bool, int, str]]] = {}
+    refs = list(wanted)
+    spaces = [None, space] if space != MASTERS else [None]
+    keys = sorted({ref.key for ref in refs})
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        rows = GraphNode.objects.filter(keys__overlap=keys[start : start + _KEYS_AT_ONCE]).values_list(
+            "pk", "public_id", "type_id", "collection_id", "keys"
+        )
+        for pk, public_id, node_type, collection_id, own_keys in rows:
+            if collection_id in spaces:
+                for key in own_keys:
+                    by_key.setdefault((node_type, key), []).append((collection_id is None, pk, public_id))
+    return {ref: min(by_key[ref.type, ref.key])[2] for ref in refs if (ref.type, ref.key) in by_key}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
@@ -15,9 +16,8 @@ from hub.core import patterns as stored_patterns
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.collections.collections import curates_some_collection
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
-from knowledge.graph.contribute import Contributor, contribute, withdraw
-from knowledge.graph.names import name_key
-from knowledge.graph.resolve import MASTERS, made_id
+from knowledge.graph.contribute import MASTERS, Contributor, contribute, made_id, withdraw
+from knowledge.graph.reading import name_key
 from knowledge.models import (
     Collection,
     ContributionKind,
@@ -126,14 +126,21 @@ def _read_again(space: int, keys: set[str]) -> None:
 
 def delete_node(*, principal: Principal, node: GraphNode) -> bool:
     """Take back what curators said of a node; False when documents or masters still support it, and it stays."""
-    space = node.collection_id or MASTERS
-    _check_right(principal, space)
-    if not node.contributions.filter(kind=ContributionKind.CURATOR).exists():
-        raise InvalidInput(_("This node comes from documents or masters. It goes when they do."), code="not_curated")
-    with transaction.atomic():
-        withdraw(_curator(space, node.public_id))
-        record_event(principal=principal, action="GRAPH_NODE_DELETE", resource=f"graph_node:{node.public_id}")
+    refusal = _("This node comes from documents or masters. It goes when they do.")
+    _take_back(principal, node, node.public_id, refusal=refusal, action="GRAPH_NODE_DELETE", kind="graph_node")
     return not GraphNode.objects.filter(pk=node.pk).exists()
+
+
+def _take_back(
+    principal: Principal, row: GraphNode | GraphEdge, name: str, *, refusal: str | Promise, action: str, kind: str
+) -> None:
+    space = row.collection_id or MASTERS
+    _check_right(principal, space)
+    if not row.contributions.filter(kind=ContributionKind.CURATOR).exists():
+        raise InvalidInput(refusal, code="not_curated")
+    with transaction.atomic():
+        withdraw(_curator(space, name))
+        record_event(principal=principal, action=action, resource=f"{kind}:{name}")
 
 
 def write_edge(
@@ -170,14 +177,9 @@ def write_edge(
 
 def delete_edge(*, principal: Principal, edge: GraphEdge) -> bool:
     """Take back what a curator said of an edge; False when documents or masters still support it, and it stays."""
-    space = edge.collection_id or MASTERS
-    _check_right(principal, space)
-    if not edge.contributions.filter(kind=ContributionKind.CURATOR).exists():
-        raise InvalidInput(_("This edge comes from documents or masters. It goes when they do."), code="not_curated")
+    refusal = _("This edge comes from documents or masters. It goes when they do.")
     name = _edge_name(edge.source.public_id, edge.type_id, edge.target.public_id)
-    with transaction.atomic():
-        withdraw(_curator(space, name))
-        record_event(principal=principal, action="GRAPH_EDGE_DELETE", resource=f"graph_edge:{name}")
+    _take_back(principal, edge, name, refusal=refusal, action="GRAPH_EDGE_DELETE", kind="graph_edge")
     return not GraphEdge.objects.filter(pk=edge.pk).exists()
 
 

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.identifiers import identifier_facts
-from knowledge.graph.names import name_key
-from knowledge.graph.reading import SourceText, plain
-from knowledge.graph.references import count_by_edge, reference_facts
+from knowledge.graph.reading import NamePlace, SourceText, find_names, name_key, plain
 from knowledge.ontology.titles import bare_title, headings_about
+from knowledge.text.folding import normalise
 from knowledge.text.identifiers import names_of_document
+from knowledge.text.numbering import heading_number
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
-from knowledge.types.documents import Section
+from knowledge.types.documents import BlockKind, Section
 
 # Bumped when the extraction changes, so that documents are read again.
 RULES = "1"
 _GLOSSARY = ("用語", "略語", "定義", "glossary")
 _OWN_ID_WITHIN = 3000
+_LABEL = re.compile(
+    r"(?<![A-Za-z代発])(?P<word>図表|図|表|写真|Figure|Fig\.?|Table)\s?(?P<number>[0-9０-９]+(?:[-.－．‐][0-9０-９]+)*)"
+    r"(?![0-9A-Za-z０-９年月日件個つ人名回円%％])",
+    re.IGNORECASE,
+)
+_SECTION = re.compile(
+    r"第\s*+(?P<chapter>[0-9０-９]++|[一二三四五六七八九十]++)\s*+章"
+    r"|(?<![0-9０-９.．\-－])(?P<dotted>[0-9０-９]++(?:[.．][0-9０-９]++)++)\s*+(?:章|節|項|(?=(?:を|に|の|で|に?(?:も|は))?\s*+(?:参照|記載|示す|示した|述べ|定め|規定|よる|従)))"
+    r"|(?<![0-9０-９.．第\-－])(?P<plain>[0-9０-９]{1,2})\s*+章"
+)
+_QUOTED = re.compile(
+    r"「(?P<title>[^「」\n]{2,80})」(?=\s*(?:を参照|参照|に(?:記載|示|定|従|よ|お)|で(?:述べ|示|定)|の(?:章|節|項)))"
+)
+_AFTER_DOCUMENT = 15
 
 
 def extract(source: SourceText) -> Facts:
@@ -146,3 +162,102 @@ def _counted(edges: list[EdgeFact]) -> Iterator[EdgeFact]:
         if key not in seen and edge.source != edge.target:
             seen.add(key)
             yield replace(edge, properties={**edge.properties, "mentions": counts[key]}) if counts[key] > 1 else edge
+
+
+def reference_facts(source: SourceText) -> Iterator[NodeFact | EdgeFact]:
+    """Yield figures and tables by their captions, and an edge REFERENCES for each place that refers to something."""
+    labelled = yield from _captions(source)
+    yield from _label_references(source, labelled)
+    named = find_names(source.body, source.names)
+    for place in named:
+        yield _reference(source, place.start, place.end, NodeRef(type="Document", id=place.node_id))
+    for place in find_names(source.body, source.articles):
+        yield _reference(source, place.start, place.end, NodeRef(type="GuidelineArticle", id=place.node_id))
+    yield from _section_references(source, named)
+
+
+def _captions(source: SourceText) -> Generator[NodeFact | EdgeFact, None, dict[str, NodeRef]]:
+    """Yield what captions say; gives the labelled nodes by label."""
+    labelled: dict[str, NodeRef] = {}
+    for block in source.blocks:
+        if block.kind not in (BlockKind.CAPTION, BlockKind.FIGURE):
+            continue
+        caption = source.text[block.start : block.end]
+        match = _LABEL.search(caption)
+        if match is None or label_key(match) in labelled:
+            continue
+        kind = "Table" if match["word"].casefold() in ("表", "table") else "Figure"
+        label = label_key(match)
+        ref = NodeRef(type=kind, id=source.part_id("fgt", label))
+        labelled[label] = ref
+        yield NodeFact(
+            ref=ref,
+            name=plain(caption) or label,
+            code=label,
+            properties={"document_id": source.document_id, "page": block.page},
+            start=block.start,
+            end=block.end,
+        )
+        yield EdgeFact(source=source.place(block.start), type="CONTAINS", target=ref, start=block.start, end=block.end)
+    return labelled
+
+
+def label_key(match: re.Match[str]) -> str:
+    """Normalise the label of a figure or table: 図３－１ and 図 3.1 are 図3-1."""
+    word = {"figure": "図", "fig": "図", "fig.": "図", "table": "表"}.get(match["word"].casefold(), match["word"])
+    return word + re.sub(r"[.．－‐]", "-", normalise(match["number"]))
+
+
+def _label_references(source: SourceText, labelled: dict[str, NodeRef]) -> Iterator[EdgeFact]:
+    for match in _LABEL.finditer(source.body):
+        target = labelled.get(label_key(match))
+        if target is not None and source.kind(match.start()) not in (BlockKind.CAPTION, BlockKind.FIGURE):
+            yield _reference(source, match.start(), match.end(), target)
+
+
+def _section_references(source: SourceText, named: list[NamePlace]) -> Iterator[EdgeFact]:
+    numbers, titles = _addresses(source)
+    ends = sorted(place.end for place in named)
+    for match in (*_SECTION.finditer(source.body), *_QUOTED.finditer(source.body)):
+        if source.kind(match.start()) is BlockKind.HEADING or _follows_document(source.body, match.start(), ends):
+            continue
+        target = titles.get(name_key(match["title"])) if match.re is _QUOTED else numbers.get(_number(match))
+        if target is not None and target != source.place(match.start()):
+            yield _reference(source, match.start(), match.end(), target)
+
+
+def _addresses(source: SourceText) -> tuple[dict[str, NodeRef], dict[str, NodeRef]]:
+    """The sections by number and by title, as far as these are unique in the document."""
+    numbers: dict[str, list[NodeRef]] = defaultdict(list)
+    titles: dict[str, list[NodeRef]] = defaultdict(list)
+    for section in source.sections:
+        if source.in_apparatus(section.start):
+            continue
+        ref = source.section_refs[section.id]
+        if section.number:
+            numbers[section.number].append(ref)
+        titles[name_key(section.title)].append(ref)
+    return (
+        {number: refs[0] for number, refs in numbers.items() if len(refs) == 1},
+        {title: refs[0] for title, refs in titles.items() if len(refs) == 1},
+    )
+
+
+def _number(match: re.Match[str]) -> str:
+    if match["chapter"]:
+        return heading_number(f"第{match['chapter']}章 x") or ""
+    return normalise(match["dotted"] or match["plain"])
+
+
+def _follows_document(text: str, start: int, ends: list[int]) -> bool:
+    """要件定義書の第3章 is a chapter of that document, not of this one."""
+    return any(start - _AFTER_DOCUMENT <= end <= start and "。" not in text[end:start] for end in ends)
+
+
+def _reference(source: SourceText, start: int, end: int, target: NodeRef) -> EdgeFact:
+    return EdgeFact(source=source.place(start), type="REFERENCES", target=target, start=start, end=end)
+
+
+def count_by_edge(edges: list[EdgeFact]) -> Counter[tuple[NodeRef, str, NodeRef]]:
+    """Count how often each relation is stated."""
+    return Counter((edge.source, edge.type, edge.target) for edge in edges)

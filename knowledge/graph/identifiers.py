@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from hub.core.patterns import stored_pattern
 from knowledge.facts import EdgeFact, NodeFact, NodeRef
-from knowledge.graph.names import name_key
-from knowledge.graph.reading import SourceText, plain
+from knowledge.graph.reading import SourceText, name_key, plain
 from knowledge.text.identifier_shapes import Mention, prefix_of, rows_with
 from knowledge.text.identifiers import read_families, read_matches
 from knowledge.text.structure import section_at

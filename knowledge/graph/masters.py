@@ -13,7 +13,7 @@ from hub.core.publication import PublicationStatus
 from hub.core.scheduled_rows import for_each_row
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute
-from knowledge.graph.names import name_key
+from knowledge.graph.reading import name_key
 from knowledge.models import (
     ContributionKind,
     DocumentGraph,
@@ -57,7 +57,14 @@ class Ontologies:
         """One node per class, one edge per parent; two queries."""
         classes = OntologyClass.objects.filter(ontology__status=PublicationStatus.PUBLISHED)
         rows = list(classes.select_related("ontology").prefetch_related("parents").order_by("ontology_id", "pk"))
-        return Facts(nodes=tuple(map(_concept, rows)), edges=tuple(edge for row in rows for edge in _broader(row)))
+        return Facts(
+            nodes=tuple(map(_concept, rows)),
+            edges=tuple(
+                EdgeFact(source=_concept_ref(row), type="CATEGORIZED_BY", target=_concept_ref(parent))
+                for row in rows
+                for parent in row.parents.all()
+            ),
+        )
 
 
 def _concept(row: OntologyClass) -> NodeFact:
@@ -72,11 +79,6 @@ def _concept(row: OntologyClass) -> NodeFact:
 
 def _concept_ref(row: OntologyClass) -> NodeRef:
     return NodeRef(type="Concept", key=name_key(row.code))
-
-
-def _broader(row: OntologyClass) -> Iterator[EdgeFact]:
-    for parent in row.parents.all():
-        yield EdgeFact(source=_concept_ref(row), type="CATEGORIZED_BY", target=_concept_ref(parent))
 
 
 @dataclass(frozen=True, slots=True)

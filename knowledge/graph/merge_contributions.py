@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.graph.names import keys_of
+from knowledge.graph.reading import keys_of
 from knowledge.models import (
     ContributionKind,
     DocumentGraph,
@@ -93,7 +93,12 @@ def node_values(heard: Sequence[GraphContribution | Said]) -> dict[str, Any]:
     """The fields of a node with these contributions, the best first."""
     best = heard[0].facts
     level = heard[0].classification
-    names = [heard_name for one in heard if one.classification == level for heard_name in _names(one.facts)]
+    names = [
+        heard_name
+        for one in heard
+        if one.classification == level
+        for heard_name in (one.facts["name"], *one.facts.get("aliases", ()))
+    ]
     aliases = list(dict.fromkeys(name for name in names if name != best["name"]))
     return {
         "name": best["name"][:500],
@@ -103,10 +108,6 @@ def node_values(heard: Sequence[GraphContribution | Said]) -> dict[str, Any]:
         "properties": best.get("properties", {}),
         "classification": level,
     }
-
-
-def _names(facts: dict[str, Any]) -> list[str]:
-    return [facts["name"], *facts.get("aliases", ())]
 
 
 def _differs(row: GraphNode | GraphEdge, values: dict[str, Any]) -> bool:

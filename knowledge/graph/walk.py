@@ -70,7 +70,8 @@ def walk_levels(
     frontier = list(starts)
     for level in range(1, max_depth + 1):
         with connection.cursor() as cursor:
-            cursor.execute(sql, [*_with(params, frontier), MAX_VISITED + len(walk.depth) + 1])
+            given = [frontier if param is _FRONTIER else param for param in params]
+            cursor.execute(sql, [*given, MAX_VISITED + len(walk.depth) + 1])
             reached = cursor.fetchall()
         frontier = _take(walk, reached, level)
         if not frontier:
@@ -122,10 +123,6 @@ def _take(walk: Walk, reached: Sequence[tuple[int, int]], level: int) -> list[in
 
 
 _FRONTIER = object()
-
-
-def _with(params: Sequence[Any], frontier: list[int]) -> list[Any]:
-    return [frontier if param is _FRONTIER else param for param in params]
 
 
 def _step(

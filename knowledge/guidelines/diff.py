@@ -67,7 +67,7 @@ def diff_articles(before: Sequence[ArticleState], after: Sequence[ArticleState])
     for state in before:
         if state.code in new:
             changes += _compared(state, new[state.code])
-        elif (target := _moved_to(state, added)) is not None:
+        elif (target := next((other for other in added if _is_same(state, other)), None)) is not None:
             added.remove(target)
             changes.append(_moved(state, target))
         else:
@@ -101,10 +101,6 @@ def _field_changes(before: ArticleState, after: ArticleState) -> tuple[FieldChan
         for name in COMPARED
         if before.facts[name] != after.facts[name]
     )
-
-
-def _moved_to(state: ArticleState, added: Sequence[ArticleState]) -> ArticleState | None:
-    return next((other for other in added if _is_same(state, other)), None)
 
 
 def _is_same(before: ArticleState, after: ArticleState) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Count, Prefetch, Q, QuerySet
@@ -15,9 +15,9 @@ from hub.access.second_person import require_second_person, require_withdrawal
 from hub.access.services import record_event
 from hub.core.errors import Conflict, NotFound
 from hub.core.publication import PublicationStatus
-from knowledge.guidelines.diff import ArticleChange, diff_articles
-from knowledge.guidelines.queries import states_of
+from knowledge.guidelines.diff import COMPARED, ArticleChange, ArticleState, diff_articles
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
+from knowledge.types.requirements import Article, RequiredElement
 
 _NEAR_MATCHES = 5
 EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
@@ -27,7 +27,7 @@ _listeners: list[EditionListener] = []
 _finders: list[CheckItemFinder] = []
 
 
-def tell_of_editions(listener: EditionListener) -> None:
+def notify_of_editions(listener: EditionListener) -> None:
     """Have ``listener`` called when an edition follows another, in the same transaction, with what changed.
 
     This is how apps above this one learn that what rests on an article may no longer hold.
@@ -164,7 +164,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
     """Put a draft into force; the edition in force before retires. Publishing it again is no error.
 
     Raises NotFound, and Conflict: it is retired or empty, or the caller wrote it and somebody else has to publish it.
-    Whatever rests on an article that changed is marked by those who asked with :func:`tell_of_editions`.
+    Whatever rests on an article that changed is marked by those who asked with :func:`notify_of_editions`.
     """
     principal.require_hub_curator()
     edition = _lock_edition(principal, code, number)
@@ -188,7 +188,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
     )
     edition.refresh_from_db()
     if before is not None:
-        _tell(principal, edition, diff_articles(states_of(before), states_of(edition)))
+        _notify(principal, edition, diff_articles(states_of(before), states_of(edition)))
     return edition
 
 
@@ -206,7 +206,7 @@ def retire_edition(*, principal: Principal, code: str, number: int) -> Guideline
     _record(principal, "GUIDELINE_RETIRE", edition)
     edition.refresh_from_db()
     if was_in_force:
-        _tell(principal, edition, diff_articles(states_of(edition), ()))
+        _notify(principal, edition, diff_articles(states_of(edition), ()))
     return edition
 
 
@@ -217,10 +217,64 @@ def _lock_edition(principal: Principal, code: str, number: int) -> GuidelineEdit
     return GuidelineEdition.objects.select_related("guideline").get(pk=found.pk)
 
 
-def _tell(principal: Principal, edition: GuidelineEdition, changes: Sequence[ArticleChange]) -> None:
+def _notify(principal: Principal, edition: GuidelineEdition, changes: Sequence[ArticleChange]) -> None:
     for listener in _listeners:
         listener(principal, edition, changes)
 
 
 def _record(principal: Principal, action: str, edition: GuidelineEdition, **details: object) -> None:
     record_event(principal=principal, action=action, resource=f"guideline:{edition}", **details)
+
+
+def editions_in_force() -> QuerySet[GuidelineEdition]:
+    """The published editions, by their guideline's code."""
+    return GuidelineEdition.objects.filter(status=PublicationStatus.PUBLISHED).order_by("guideline__code")
+
+
+def articles_of(edition_ids: Collection[int]) -> tuple[Article, ...]:
+    """The articles of some editions as values, by guideline and in order. One query."""
+    rows = GuidelineArticle.objects.filter(edition_id__in=edition_ids).select_related("edition__guideline")
+    return tuple(_article(row) for row in rows.order_by("edition__guideline__code", "edition__number", "position"))
+
+
+def _article(row: GuidelineArticle) -> Article:
+    guideline = row.edition.guideline
+    return Article(
+        code=row.code,
+        number=row.number,
+        title=row.title,
+        guideline=guideline.code,
+        guideline_name=guideline.name_ja,
+        prefix=guideline.prefix,
+        edition=row.edition.number,
+        text=row.text,
+        category=row.category,
+        severity=row.severity,
+        document_types=tuple(row.document_types),
+        headings=tuple(row.headings),
+        applies_when=tuple(row.applies_when),
+        elements=elements_of(row),
+    )
+
+
+def elements_of(row: GuidelineArticle) -> tuple[RequiredElement, ...]:
+    """An article's required elements as values."""
+    return tuple(
+        RequiredElement(name=entry["name"], words=tuple(entry["words"]), patterns=tuple(entry["patterns"]))
+        for entry in row.required_elements
+    )
+
+
+def states_of(edition: GuidelineEdition | None) -> tuple[ArticleState, ...]:
+    """An edition's articles for comparing, in order; none for no edition. One query."""
+    if edition is None:
+        return ()
+    rows = edition.articles.select_related("parent").order_by("position")
+    return tuple(
+        ArticleState(
+            code=row.code,
+            parent=row.parent.code if row.parent else "",
+            facts={name: getattr(row, name) for name in COMPARED},
+        )
+        for row in rows
+    )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
@@ -26,16 +30,30 @@ from knowledge.guidelines.drafts import (
     check_articles,
     parent_numbers,
 )
-from knowledge.guidelines.from_excel import read_excel
-from knowledge.guidelines.from_markdown import read_markdown
-from knowledge.guidelines.queries import states_of
+from knowledge.guidelines.editions import states_of
+from knowledge.guidelines.files import read_excel, read_markdown
 from knowledge.models import DocumentType, Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.models.guidelines import PREFIX_PATTERN
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.tables import read_plain_text
 
 MAX_FILE_BYTES = 10_000_000
-PROBLEMS_TOLD = 20
+PROBLEMS_SHOWN = 20
+_TEXTS = ("number", "title", "text", "category", "severity", "source", "source_edition")
+GUIDELINE_FILES = Path(__file__).resolve().parent.parent / "data" / "guidelines"
+_SAME = (
+    "number",
+    "title",
+    "text",
+    "category",
+    "severity",
+    "document_types",
+    "headings",
+    "applies_when",
+    "required_elements",
+    "source",
+    "source_edition",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,11 +192,6 @@ def _rows(drafts: Sequence[ArticleDraft], *, prefix: str, known_types: dict[str,
         GuidelineArticle(
             position=position,
             code=f"{prefix}{draft.number}",
-            number=draft.number,
-            title=draft.title,
-            text=draft.text,
-            category=draft.category,
-            severity=draft.severity,
             document_types=list(dict.fromkeys(known_types.get(name, name) for name in draft.document_types)),
             headings=list(draft.headings),
             applies_when=list(draft.applies_when),
@@ -186,8 +199,7 @@ def _rows(drafts: Sequence[ArticleDraft], *, prefix: str, known_types: dict[str,
                 {"name": each.name, "words": list(each.words), "patterns": list(each.patterns)}
                 for each in draft.elements
             ],
-            source=draft.source,
-            source_edition=draft.source_edition,
+            **{name: getattr(draft, name) for name in _TEXTS},
         )
         for position, draft in enumerate(drafts)
     ]
@@ -226,8 +238,48 @@ def _save_guideline(asked: GuidelineImport) -> tuple[Guideline, dict[str, str]]:
 
 
 def _refusal(problems: Sequence[ImportProblem]) -> InvalidInput:
-    told = "; ".join(f"{problem.row}: {problem.message}" for problem in problems[:PROBLEMS_TOLD])
-    more = f" … (+{len(problems) - PROBLEMS_TOLD})" if len(problems) > PROBLEMS_TOLD else ""
+    shown_rows = "; ".join(f"{problem.row}: {problem.message}" for problem in problems[:PROBLEMS_SHOWN])
+    more = f" … (+{len(problems) - PROBLEMS_SHOWN})" if len(problems) > PROBLEMS_SHOWN else ""
     return InvalidInput(
-        _("Nothing was imported. Wrong rows: {problems}"), code="guideline_rows_invalid", problems=told + more
+        _("Nothing was imported. Wrong rows: {problems}"), code="guideline_rows_invalid", problems=shown_rows + more
     )
+
+
+def load_guidelines() -> None:
+    """Load the shipped guidelines that are missing; one that is there is left alone, whatever curators made of it."""
+    for path in sorted(GUIDELINE_FILES.glob("*.json")):
+        source = json.loads(path.read_text(encoding="utf-8"))
+        if not Guideline.objects.filter(code=source["code"]).exists():
+            _load(source)
+
+
+def _load(source: dict[str, Any]) -> None:
+    guideline = Guideline.objects.create(
+        code=source["code"],
+        prefix=source["prefix"],
+        name_ja=source["name"]["ja"],
+        name_en=source["name"]["en"],
+        source=source["source"],
+        publisher=source["publisher"],
+        licence=source["licence"],
+    )
+    edition = GuidelineEdition.objects.create(
+        guideline=guideline,
+        label=source["edition"]["label"],
+        status=PublicationStatus.PUBLISHED,
+        published_at=timezone.now(),
+    )
+    rows = [
+        GuidelineArticle(
+            edition=edition,
+            position=position,
+            code=f"{guideline.prefix}{entry['number']}",
+            **{name: entry[name] for name in _SAME},
+        )
+        for position, entry in enumerate(source["articles"])
+    ]
+    GuidelineArticle.objects.bulk_create(rows)
+    by_number = {row.number: row for row in rows}
+    for row in rows:
+        row.parent = by_number.get(row.number.rpartition(".")[0])
+    GuidelineArticle.objects.bulk_update(rows, ["parent"])

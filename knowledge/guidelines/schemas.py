@@ -96,27 +96,16 @@ class ImportPreviewOut(BaseModel):
 
 def edition_out(edition: GuidelineEdition) -> EditionOut:
     """``articles_count`` is there when the query counted."""
-    return EditionOut(
-        number=edition.number,
-        label=edition.label,
-        status=edition.status,
-        effective_date=edition.effective_date,
-        published_at=edition.published_at,
-        articles_count=edition.__dict__.get("articles_count"),
-    )
+    return EditionOut.model_validate(edition, from_attributes=True)
 
 
 def guideline_out(guideline: Guideline) -> GuidelineOut:
     """Expects a guideline of ``list_guidelines``, with its shown editions."""
     editions: list[GuidelineEdition] = guideline.__dict__["shown_editions"]
     in_force = next((row for row in editions if row.status == PublicationStatus.PUBLISHED), None)
+    shown = {name: getattr(guideline, name) for name in ("code", "name", "prefix", "source", "publisher", "licence")}
     return GuidelineOut(
-        code=guideline.code,
-        name=guideline.name,
-        prefix=guideline.prefix,
-        source=guideline.source,
-        publisher=guideline.publisher,
-        licence=guideline.licence,
+        **shown,
         edition=edition_out(in_force) if in_force else None,
         editions=[edition_out(row) for row in editions],
     )
@@ -164,7 +153,7 @@ def changes_out(changes: Sequence[ArticleChange]) -> list[ArticleChangeOut]:
             article=change.code,
             new_article=change.new_code or None,
             title=change.title,
-            fields=[FieldChangeOut(field=each.field, before=each.before, after=each.after) for each in change.fields],
+            fields=[FieldChangeOut.model_validate(each, from_attributes=True) for each in change.fields],
         )
         for change in changes
     ]
@@ -174,7 +163,7 @@ def preview_out(preview: ImportPreview) -> ImportPreviewOut:
     """What an import would do."""
     return ImportPreviewOut(
         articles=list(preview.codes),
-        problems=[ProblemOut(row=problem.row, message=problem.message) for problem in preview.problems],
+        problems=[ProblemOut.model_validate(problem, from_attributes=True) for problem in preview.problems],
         base=preview.base.number if preview.base else None,
         changes=changes_out(preview.changes),
     )

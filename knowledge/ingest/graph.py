@@ -18,8 +18,7 @@ from hub.core.patterns import PatternRefused, PatternTooSlow
 from hub.core.publication import PublicationStatus
 from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
 from knowledge.graph.extract import RULES, extract
-from knowledge.graph.names import SHORTEST_NAME, KnownName, keys_of
-from knowledge.graph.reading import SourceText
+from knowledge.graph.reading import SHORTEST_NAME, KnownName, SourceText, keys_of
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import (
     Document,
@@ -30,7 +29,7 @@ from knowledge.models import (
     Ontology,
     VersionContent,
 )
-from knowledge.ontology.queries import topics_of
+from knowledge.ontology.store import topics_of
 from knowledge.types.requirements import Topic
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from hub.core.lease import Lease
 from hub.rest.uploads import temp_dir
 from knowledge.chunkers import chunk_document
 from knowledge.embedders import Embedder, Vectors
-from knowledge.graph.rows import insert_new
+from knowledge.graph.contribute import insert_new
 from knowledge.index.active_embedder import active_embedding_set, embedder_of, lock_publications, policy_id_of
 from knowledge.index.postings import delete_postings
 from knowledge.index.vectors import EMBED_BATCH, delete_vectors, embed_chunks, write_embedded

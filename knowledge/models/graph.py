@@ -120,7 +120,7 @@ class GraphEdgeQuerySet(models.QuerySet["GraphEdge"]):
 class GraphNode(models.Model):
     """A thing, in one collection or (without one) in everybody's masters.
 
-    ``keys`` are its name, code and aliases as they are compared (:func:`knowledge.graph.names.name_key`).
+    ``keys`` are its name, code and aliases as they are compared (:func:`knowledge.graph.reading.name_key`).
     ``classification`` is the lowest of its contributions: who may see one of them may see the node, and no more of it
     than that one says. ``revision`` is the collection's when the node last changed.
     """

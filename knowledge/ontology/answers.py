@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from knowledge.models import Chunk, Document, DocumentVersion, Ontology
-from knowledge.ontology.constructs import Construct
 from knowledge.ontology.coverage import TopicJudgement
 from knowledge.ontology.difference import OntologyDifference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.hierarchy import HierarchyIssue
 from knowledge.ontology.reasoning import InferenceType, Reasoning
+from knowledge.ontology.vocabulary import Construct
 from knowledge.types.documents import Block, Section
 from knowledge.types.notices import Notice
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
+from hub.core.texts import Text
 from knowledge.ontology.passages import (
     Passage,
     has_content,
@@ -18,6 +19,7 @@ from knowledge.ontology.passages import (
     pieces,
     row_cells,
 )
+from knowledge.ontology.texts import text_of
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
 from knowledge.text.folding import fold_compact, normalise
 from knowledge.text.outline import is_history, names_history
@@ -137,13 +139,16 @@ def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJud
     headings = [section for section in reader.sections if _is_about(section, topic, topics, reader)]
     for section in headings:
         if reader.has_content(section):
-            return _by_heading(topic, section, reader)
+            return _by_heading(topic, section, reader, CoverageStatus.TREATED, "has_content")
     if line := next((line for line in reader.lines if names_topic(line[0], topic)), None):
-        return _by_line(topic, line, reader)
+        title, start, end = line
+        return _treated(topic, (start, end), reader.path_at(start), text_of("coverage", "content_below", title=title))
     if found := _stating_passage(topic, reader):
-        return _by_passage(topic, found, reader)
+        path = reader.path_at(found.start)
+        reason = text_of("coverage", "states", title=path[-1] if path else "")
+        return _treated(topic, (found.start, found.end), path, reason)
     if headings:
-        return _empty(topic, headings[0], reader)
+        return _by_heading(topic, headings[0], reader, CoverageStatus.EMPTY, "empty")
     return _not_treated(topic, reader)
 
 
@@ -199,52 +204,27 @@ def _is_labelled(topic: Topic, passage: Passage) -> bool:
     )
 
 
-def _by_heading(topic: Topic, section: Section, reader: _Reader) -> TopicJudgement:
+def _by_heading(topic: Topic, section: Section, reader: _Reader, status: CoverageStatus, why: str) -> TopicJudgement:
+    reason = text_of("coverage", why, title=section.title)
     return TopicJudgement(
         topic=topic,
-        status=CoverageStatus.TREATED,
-        span=_heading_span(section, reader.text),
+        status=status,
+        span=heading_span(section, reader.text),
         section_path=section.path,
-        reason_ja=f"「{section.title}」の節に内容があります。",
-        reason_en=f"Section “{section.title}” has content.",
+        reason_ja=reason.ja,
+        reason_en=reason.en,
         by_heading=True,
     )
 
 
-def _by_line(topic: Topic, line: tuple[str, int, int], reader: _Reader) -> TopicJudgement:
-    title, start, end = line
+def _treated(topic: Topic, span: tuple[int, int], path: tuple[str, ...], reason: Text) -> TopicJudgement:
     return TopicJudgement(
         topic=topic,
         status=CoverageStatus.TREATED,
-        span=(start, end),
-        section_path=reader.path_at(start),
-        reason_ja=f"「{title}」の下に内容があります。",
-        reason_en=f"There is content under “{title}”.",
-    )
-
-
-def _by_passage(topic: Topic, passage: Passage, reader: _Reader) -> TopicJudgement:
-    path = reader.path_at(passage.start)
-    place = path[-1] if path else ""
-    return TopicJudgement(
-        topic=topic,
-        status=CoverageStatus.TREATED,
-        span=(passage.start, passage.end),
+        span=span,
         section_path=path,
-        reason_ja=f"「{place}」に具体的な記述があります。",
-        reason_en=f"“{place}” states something concrete on it.",
-    )
-
-
-def _empty(topic: Topic, section: Section, reader: _Reader) -> TopicJudgement:
-    return TopicJudgement(
-        topic=topic,
-        status=CoverageStatus.EMPTY,
-        span=_heading_span(section, reader.text),
-        section_path=section.path,
-        reason_ja=f"「{section.title}」の見出しはありますが、内容がありません。",
-        reason_en=f"There is a heading “{section.title}” with nothing under it.",
-        by_heading=True,
+        reason_ja=reason.ja,
+        reason_en=reason.en,
     )
 
 
@@ -254,8 +234,8 @@ def _not_treated(topic: Topic, reader: _Reader) -> TopicJudgement:
         return TopicJudgement(
             topic=topic,
             status=CoverageStatus.MISSING,
-            reason_ja=f"「{topic.label_ja}」を扱う見出しも記述もありません。",
-            reason_en=f"No heading and no passage is on “{topic.label_en}”.",
+            reason_ja=text_of("coverage", "missing", title=topic.label_ja).ja,
+            reason_en=text_of("coverage", "missing", title=topic.label_en).en,
         )
     return TopicJudgement(
         topic=topic,
@@ -263,8 +243,8 @@ def _not_treated(topic: Topic, reader: _Reader) -> TopicJudgement:
         span=mentions[0],
         section_path=reader.path_at(mentions[0][0]),
         mentions=mentions,
-        reason_ja=f"「{topic.label_ja}」は語として現れるだけで、要件も設計も述べられていません。",
-        reason_en=f"“{topic.label_en}” is named only; no requirement or design is stated.",
+        reason_ja=text_of("coverage", "mentioned", title=topic.label_ja).ja,
+        reason_en=text_of("coverage", "mentioned", title=topic.label_en).en,
     )
 
 
@@ -276,6 +256,7 @@ def _mentions(topic: Topic, reader: _Reader) -> tuple[tuple[int, int], ...]:
     return tuple(outside[:_MENTIONS_SHOWN])
 
 
-def _heading_span(section: Section, text: str) -> tuple[int, int]:
+def heading_span(section: Section, text: str) -> tuple[int, int]:
+    """Return where a heading's line stands, without the line break."""
     line = text[section.start : section.body_start]
     return section.start, section.start + len(line.rstrip())

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
 from knowledge.ontology.answers import CheckType, CoverageAnswer
-from knowledge.ontology.coverage import CoverageStatus, TopicJudgement
+from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, heading_span
 from knowledge.ontology.hierarchy import HierarchyIssue
 from knowledge.text.structure import line_range, section_at
 from knowledge.types.documents import Block, Section
@@ -141,13 +141,11 @@ def _item_out(judged: TopicJudgement, answer: CoverageAnswer) -> RequiredItemOut
 
 
 def _issue_out(issue: HierarchyIssue, answer: CoverageAnswer) -> HierarchyIssueOut:
-    section = issue.section
-    heading = answer.text[section.start : section.body_start].rstrip()
     return HierarchyIssueOut(
         issue_type=issue.issue_type,
         description=in_language(issue.description_ja, issue.description_en),
-        location=" > ".join(section.path),
-        evidence=_evidence_at(section.start, section.start + len(heading), answer),
+        location=" > ".join(issue.section.path),
+        evidence=_evidence_at(*heading_span(issue.section, answer.text), answer),
     )
 
 

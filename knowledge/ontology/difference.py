@@ -126,27 +126,27 @@ def statements(facts: OntologyFacts) -> list[str]:
     """What a version says beyond its classes and properties, one a line; blank nodes stand as what hangs on them."""
     graph = from_ntriples(facts.remainder)
     prefixes = prefixes_of(facts.domain)  # not the file's own: other files call the same names by others
-    told: set[Node] = set()
+    written: set[Node] = set()
     lines = []
     for subject in sorted({node for node in graph.subjects() if isinstance(node, URIRef)}):
         for predicate, obj in graph.predicate_objects(subject):
-            shown = (_term(each, graph, prefixes, told) for each in (subject, predicate, obj))
+            shown = (_term(each, graph, prefixes, written) for each in (subject, predicate, obj))
             lines.append(" ".join(shown))
-    roots = {node for node in graph.subjects() if isinstance(node, BNode)} - told
-    lines += [_term(node, graph, prefixes, told) for node in roots if (None, None, node) not in graph]
+    roots = {node for node in graph.subjects() if isinstance(node, BNode)} - written
+    lines += [_term(node, graph, prefixes, written) for node in roots if (None, None, node) not in graph]
     return sorted(lines)
 
 
-def _term(term: Node, graph: Graph, prefixes: dict[str, str], told: set[Node], depth: int = MAX_NESTING) -> str:
+def _term(term: Node, graph: Graph, prefixes: dict[str, str], written: set[Node], depth: int = MAX_NESTING) -> str:
     if isinstance(term, URIRef):
         return compact(str(term), prefixes)
     if not isinstance(term, BNode):
         return term.n3()
-    told.add(term)
+    written.add(term)
     if not depth:
         return "[…]"
     inside = (
-        f"{_term(predicate, graph, prefixes, told, 0)} {_term(obj, graph, prefixes, told, depth - 1)}"
+        f"{_term(predicate, graph, prefixes, written, 0)} {_term(obj, graph, prefixes, written, depth - 1)}"
         for predicate, obj in graph.predicate_objects(term)
     )
     return f"[ {'; '.join(sorted(inside))} ]"

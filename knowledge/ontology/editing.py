@@ -35,7 +35,8 @@ def save_entry(*, principal: Principal, row: OntologyClass | OntologyProperty, c
     principal.require_hub_curator()
     draft = _draft(row, principal)
     row.iri = row.iri or namespace_of(draft.domain) + row.code
-    _check_iri(row)
+    if any(character in row.iri for character in ' <>"{}|\\^`') or ":" not in row.iri:
+        raise InvalidInput(_("{iri!r} is not an IRI."), field="iri", iri=row.iri[:200])
     row.save()
     _replace_statements(draft, row.iri, changed)
     _record(principal, draft, row, "save", changed=sorted(changed))
@@ -78,11 +79,6 @@ def _draft(row: OntologyClass | OntologyProperty, principal: Principal) -> Ontol
     note_writer(ontology, principal)
     ontology.save(update_fields=["writer_ids"])
     return ontology
-
-
-def _check_iri(row: OntologyClass | OntologyProperty) -> None:
-    if any(character in row.iri for character in ' <>"{}|\\^`') or ":" not in row.iri:
-        raise InvalidInput(_("{iri!r} is not an IRI."), field="iri", iri=row.iri[:200])
 
 
 def _above(row: OntologyClass) -> set[int]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from knowledge.ontology.texts import text_of
 from knowledge.text.structure import is_table_of_contents
 from knowledge.types.documents import Section
 
@@ -36,14 +37,7 @@ def hierarchy_issues(text: str, sections: Sequence[Section]) -> tuple[HierarchyI
 def _skipped(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
     for before, after in pairwise(sections):
         if after.level > before.level + 1:
-            yield HierarchyIssue(
-                issue_type="skipped_level",
-                section=after,
-                description_ja=f"「{before.title}」（レベル {before.level}）の次が"
-                f"「{after.title}」（レベル {after.level}）で、間の見出しがありません。",
-                description_en=f"“{before.title}” (level {before.level}) is followed by “{after.title}” "
-                f"(level {after.level}) without the level between.",
-            )
+            yield _issue("skipped_level", after, before)
 
 
 def _wrong_parents(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
@@ -52,14 +46,7 @@ def _wrong_parents(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
         parent = by_id.get(section.parent_id or "")
         own, above = _numbers(section), _numbers(parent)
         if parent and above and len(own) > len(above) and own[: len(above)] != above:
-            yield HierarchyIssue(
-                issue_type="wrong_parent",
-                section=section,
-                description_ja=f"「{section.title}」が「{parent.title}」の下にあります。"
-                f"番号 {section.number} は {parent.number} の下の番号ではありません。",
-                description_en=f"“{section.title}” stands under “{parent.title}”, "
-                f"but its number {section.number} does not belong under {parent.number}.",
-            )
+            yield _issue("wrong_parent", section, parent)
 
 
 def _wrong_order(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
@@ -72,13 +59,13 @@ def _wrong_order(sections: Sequence[Section]) -> Iterator[HierarchyIssue]:
         place = section.parent_id, len(numbers)
         before = last.get(place)
         if before and _numbers(before)[:-1] == numbers[:-1] and numbers[-1] < _numbers(before)[-1]:
-            yield HierarchyIssue(
-                issue_type="wrong_order",
-                section=section,
-                description_ja=f"「{section.title}」が「{before.title}」の後にあります（番号の順ではありません）。",
-                description_en=f"“{section.title}” comes after “{before.title}”, against the order of their numbers.",
-            )
+            yield _issue("wrong_order", section, before)
         last[place] = section
+
+
+def _issue(issue_type: str, section: Section, before: Section) -> HierarchyIssue:
+    said = text_of("hierarchy", issue_type, section=section, before=before)
+    return HierarchyIssue(issue_type=issue_type, section=section, description_ja=said.ja, description_en=said.en)
 
 
 def _numbers(section: Section | None) -> tuple[int, ...]:

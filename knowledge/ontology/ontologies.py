@@ -21,16 +21,14 @@ from hub.core.queue import enqueue_on_commit
 from knowledge.models import DocumentType, Ontology
 from knowledge.ontology import store
 from knowledge.ontology.answers import ImportPreview
-from knowledge.ontology.constructs import Construct, kept_only
 from knowledge.ontology.difference import OntologyDifference, difference
 from knowledge.ontology.facts import OntologyFacts
-from knowledge.ontology.files import read_graph
-from knowledge.ontology.rdf_files import write_graph
-from knowledge.ontology.rdf_reading import facts_of
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_files import read_graph, write_graph
+from knowledge.ontology.rdf_mapping import facts_of, graph_of
 from knowledge.ontology.shape_checks import ask_for_check
 from knowledge.ontology.shapes import has_shapes
 from knowledge.ontology.titles import HEADING_CUE
+from knowledge.ontology.vocabulary import Construct, kept_only
 
 _DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 
@@ -102,16 +100,12 @@ def preview_import(principal: Principal, domain: str, data: bytes, *, rdf_format
     names = (base.name_ja, base.name_en) if base else ("", "")
     facts = facts_of(graph, domain=domain, names=names)
     if before and not facts.document_types:
-        facts = _with_document_types(facts, before.document_types)
+        # A file of another tool says nothing on document types: those of the version before go on to hold.
+        facts = replace(facts, document_types=before.document_types)
     _check_document_types(facts)
     _check_patterns(facts)
     store.check_sizes(facts)
     return ImportPreview(facts=facts, base=base, difference=difference(before, facts), kept_only=kept_only(graph))
-
-
-def _with_document_types(facts: OntologyFacts, codes: tuple[str, ...]) -> OntologyFacts:
-    """A file of another tool says nothing on document types: those of the version before go on to hold."""
-    return replace(facts, document_types=codes)
 
 
 def _check_document_types(facts: OntologyFacts) -> None:

@@ -1,22 +1,157 @@
-"""Answering what follows from an ontology: about hierarchies, about properties, and whether it is consistent."""
+"""What follows from an ontology, and what in it contradicts itself or lacks what it demands.
+
+Disjointness and values of the wrong kind are contradictions in OWL too. Cardinalities, and domains and ranges of
+individuals whose classes are stated, are judged as a curator means them: what is not stated is not there, and
+different names are different things.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rdflib import BNode, Graph, Literal, URIRef
-from rdflib.namespace import OWL, RDF, RDFS
+from rdflib import RDF, BNode, Graph, Literal, URIRef
+from rdflib.collection import Collection
+from rdflib.namespace import OWL, RDFS, XSD
 from rdflib.term import Node
 
-from knowledge.ontology.consistency import Violation, find_violations
 from knowledge.ontology.reasoner import ASSERTED, Closure, Step, Triple
 from knowledge.ontology.vocabulary import compact
 
+_LEAST = {OWL.minCardinality, OWL.minQualifiedCardinality, OWL.cardinality, OWL.qualifiedCardinality}
+_MOST = {OWL.maxCardinality, OWL.maxQualifiedCardinality, OWL.cardinality, OWL.qualifiedCardinality}
 FACTS_SHOWN = 500
 STEPS_SHOWN = 200
 _SCHEMA = {RDFS.domain, RDFS.range, RDFS.subPropertyOf, OWL.inverseOf, OWL.equivalentProperty}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """``kind`` is disjoint_classes, unsatisfiable_class, min_cardinality, max_cardinality, functional, domain, range.
+
+    ``about`` are the terms it is about, ``facts`` what it rests on; ``numbers`` are (found, demanded) of a cardinality.
+    """
+
+    kind: str
+    about: tuple[Node, ...]
+    facts: tuple[Triple, ...]
+    numbers: tuple[int, int] | None = None
+
+
+def find_violations(graph: Graph, closure: Closure) -> list[Violation]:
+    """Check a graph and what follows from it; in a stable order."""
+    found = [
+        *_disjoint(graph, closure),
+        *_cardinalities(graph, closure),
+        *_functional(closure),
+        *_misplaced(graph, closure),
+    ]
+    return sorted(found, key=lambda each: (each.kind, tuple(map(str, each.about))))
+
+
+def _sorted(terms: Iterable[Node]) -> list[Node]:
+    return sorted(terms, key=str)
+
+
+def disjoint_pairs(graph: Graph) -> Iterator[tuple[Node, Node, Triple]]:
+    """Each pair of classes that are said to share nothing, with the statement that says so."""
+    for first, _predicate, second in graph.triples((None, OWL.disjointWith, None)):
+        yield first, second, (first, OWL.disjointWith, second)
+    for group in graph.subjects(RDF.type, OWL.AllDisjointClasses):
+        for head in graph.objects(group, OWL.members):
+            members = sorted(Collection(graph, head), key=str)
+            for index, first in enumerate(members):
+                for second in members[index + 1 :]:
+                    yield first, second, (first, OWL.disjointWith, second)
+
+
+def _disjoint(graph: Graph, closure: Closure) -> Iterator[Violation]:
+    for first, second, statement in disjoint_pairs(graph):
+        for individual in _sorted(set(closure.subjects(RDF.type, first)) & set(closure.subjects(RDF.type, second))):
+            facts = (statement, (individual, RDF.type, first), (individual, RDF.type, second))
+            yield Violation(kind="disjoint_classes", about=(individual, first, second), facts=facts)
+        below_first = {first, *closure.subjects(RDFS.subClassOf, first)}
+        below_second = {second, *closure.subjects(RDFS.subClassOf, second)}
+        for kind in _sorted(below_first & below_second):
+            links = [(kind, RDFS.subClassOf, each) for each in (first, second) if each != kind]
+            yield Violation(kind="unsatisfiable_class", about=(kind, first, second), facts=(statement, *links))
+
+
+def _cardinalities(graph: Graph, closure: Closure) -> Iterator[Violation]:
+    for restriction, prop in graph.subject_objects(OWL.onProperty):
+        filler = graph.value(restriction, OWL.onClass)
+        for predicate, number in graph.predicate_objects(restriction):
+            if predicate not in _LEAST | _MOST or not isinstance(number, Literal) or not str(number).isdigit():
+                continue
+            for individual in _sorted(closure.subjects(RDF.type, restriction)):
+                values = {value for value in closure.objects(individual, prop) if _fits(value, filler, closure)}
+                yield from _counted(individual, prop, restriction, predicate, len(values), int(str(number)))
+
+
+def _counted(
+    individual: Node, prop: Node, restriction: Node, predicate: Node, found: int, demanded: int
+) -> Iterator[Violation]:
+    facts = ((individual, RDF.type, restriction),)
+    if predicate in _LEAST and found < demanded:
+        yield Violation(kind="min_cardinality", about=(individual, prop), facts=facts, numbers=(found, demanded))
+    if predicate in _MOST and found > demanded:
+        yield Violation(kind="max_cardinality", about=(individual, prop), facts=facts, numbers=(found, demanded))
+
+
+def _fits(value: Node, filler: Node | None, closure: Closure) -> bool:
+    return filler is None or filler == OWL.Thing or filler in closure.objects(value, RDF.type)
+
+
+def _functional(closure: Closure) -> Iterator[Violation]:
+    for prop in _sorted(closure.subjects(RDF.type, OWL.FunctionalProperty)):
+        values: dict[Node, set[Node]] = {}
+        for subject, value in closure.pairs(prop):
+            values.setdefault(subject, set()).add(value)
+        for subject in _sorted(values):
+            several = values[subject]
+            if len(several) > 1:
+                facts = tuple((subject, prop, value) for value in _sorted(several))
+                yield Violation(kind="functional", about=(subject, prop), facts=facts, numbers=(len(several), 1))
+
+
+def _misplaced(graph: Graph, closure: Closure) -> Iterator[Violation]:
+    """Statements whose subject or value is of another kind than the property demands, though its kind is stated."""
+    for relation, position, kind in ((RDFS.domain, 0, "domain"), (RDFS.range, 1, "range")):
+        for prop, demanded in graph.subject_objects(relation):
+            for pair in sorted(graph.subject_objects(prop), key=lambda each: (str(each[0]), str(each[1]))):
+                if not _is_of(pair[position], demanded, graph, closure):
+                    facts = ((prop, relation, demanded), (pair[0], prop, pair[1]))
+                    yield Violation(kind=kind, about=(pair[position], prop, demanded), facts=facts)
+
+
+def _is_of(term: Node, demanded: Node, graph: Graph, closure: Closure) -> bool:
+    if isinstance(term, Literal):
+        return _is_value_of(term, demanded)
+    if isinstance(demanded, URIRef) and demanded.startswith(str(XSD)):
+        return False
+    stated = {kind for kind in graph.objects(term, RDF.type) if isinstance(kind, URIRef) and kind not in _NO_KINDS}
+    if not stated or isinstance(demanded, BNode) or demanded in (OWL.Thing, RDFS.Resource):
+        return True
+    return any(kind == demanded or demanded in closure.objects(kind, RDFS.subClassOf) for kind in stated)
+
+
+_NO_KINDS = {OWL.NamedIndividual, OWL.Thing, RDFS.Resource}
+
+
+def _is_value_of(value: Literal, demanded: Node) -> bool:
+    if demanded in (RDFS.Literal, RDFS.Resource):
+        return True
+    datatype = value.datatype or (RDF.langString if value.language else XSD.string)
+    if datatype == demanded:
+        return not value.ill_typed
+    return bool(
+        isinstance(demanded, URIRef)
+        and demanded.startswith(str(XSD))
+        and value.datatype is not None
+        and value.value is not None
+        and Literal(str(value), datatype=demanded).ill_typed is False
+    )
 
 
 class InferenceType(StrEnum):
@@ -69,7 +204,7 @@ def reason(
     Facts come with the shortest proofs first, at most 500; for consistency there are none but violations.
     """
     closure = Closure(graph)
-    teller = _Teller(closure, prefixes)
+    proofs = _Proofs(closure, prefixes)
     about = _neighbourhood(target, closure) if target else None
     violations = [each for each in find_violations(graph, closure) if about is None or _is_about(each, about)]
     found: list[tuple[int, Triple]] = []
@@ -82,8 +217,8 @@ def reason(
         ]
     near = sorted((pair for pair in found if pair[0] <= depth), key=lambda pair: (pair[0], tuple(map(str, pair[1]))))
     return Reasoning(
-        facts=tuple(teller.fact(fact, steps) for steps, fact in near[:FACTS_SHOWN]),
-        violations=tuple(FoundViolation(violation=each, chain=teller.chain(each.facts)) for each in violations),
+        facts=tuple(proofs.fact(fact, steps) for steps, fact in near[:FACTS_SHOWN]),
+        violations=tuple(FoundViolation(violation=each, chain=proofs.chain(each.facts)) for each in violations),
         total=len(found),
         deeper=len(found) - len(near),
         asserted=closure.asserted_count,
@@ -112,7 +247,7 @@ def _is_about(violation: Violation, about: set[Node]) -> bool:
     return bool(about & {*violation.about, *(term for fact in violation.facts for term in fact)})
 
 
-class _Teller:
+class _Proofs:
     """Writes facts and their proofs with prefixed names."""
 
     def __init__(self, closure: Closure, prefixes: dict[str, str]) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 from rdflib.term import Node
 
-from hub.core.languages import in_language
+from hub.core.languages import in_language, shown
 from knowledge.models import Ontology
 from knowledge.ontology.answers import ImportPreview, ReasoningAnswer
 from knowledge.ontology.difference import OntologyDifference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.reasoning import FoundViolation, InferenceType, InferredFact
+from knowledge.ontology.texts import text_of
 from knowledge.ontology.vocabulary import compact, ontology_iri
 
 
@@ -211,13 +212,12 @@ def _fact_out(fact: InferredFact) -> InferredFactOut:
 def _violation_out(found: FoundViolation, prefixes: dict[str, str]) -> ViolationOut:
     violation = found.violation
     names = [_name(term, prefixes) for term in violation.about]
-    ja, en = _VIOLATIONS[violation.kind]
-    numbers = violation.numbers or (0, 0)
-    filled = {"found": numbers[0], "demanded": numbers[1]}
+    found_number, demanded = violation.numbers or (0, 0)
+    said = text_of("violations", violation.kind, *names, found=found_number, demanded=demanded)
     return ViolationOut(
         kind=violation.kind,
         about=[str(term) for term in violation.about],
-        description=in_language(ja, en).format(*names, **filled),
+        description=shown(said),
         chain=list(found.chain),
     )
 
@@ -226,44 +226,10 @@ def _name(term: Node, prefixes: dict[str, str]) -> str:
     return compact(str(term), prefixes) if ":" in str(term) else term.n3()
 
 
-_VIOLATIONS = {
-    "disjoint_classes": (
-        "{0} は、互いに素な {1} と {2} の両方に属します。",
-        "{0} belongs to {1} and to {2}, which share nothing.",
-    ),
-    "unsatisfiable_class": (
-        "クラス {0} は、互いに素な {1} と {2} の両方の下にあり、個体を持てません。",
-        "Class {0} is below both {1} and {2}, which share nothing: it can have no instances.",
-    ),
-    "min_cardinality": (
-        "{0} の {1} は {demanded} 件以上必要ですが、{found} 件です。",
-        "{0} needs at least {demanded} of {1}, and has {found}.",
-    ),
-    "max_cardinality": (
-        "{0} の {1} は {demanded} 件までですが、{found} 件あります。",
-        "{0} may have at most {demanded} of {1}, and has {found}.",
-    ),
-    "functional": (
-        "{1} は値を一つしか持てませんが、{0} には {found} 件あります。",
-        "{1} has one value only, and {0} has {found}.",
-    ),
-    "domain": ("{0} は {1} の主語ですが、定義域 {2} に属しません。", "{0} is a subject of {1}, but no {2}."),
-    "range": ("{0} は {1} の値ですが、値域 {2} に属しません。", "{0} is a value of {1}, but no {2}."),
-}
-
-
 def _explanation(answer: ReasoningAnswer) -> str:
     found = answer.reasoning
-    shown, deeper = len(found.facts), found.deeper
     if answer.inference_type is InferenceType.CONSISTENCY:
-        ja = f"記述 {found.asserted} 件とそこから導かれる事実を検査し、矛盾・違反は {len(found.violations)} 件です。"
-        en = f"{found.asserted} statements and what follows from them were checked: {len(found.violations)} violations."
-        rest_ja = "多重度・定義域・値域は、書かれていないことは無いものとして判定しています。"
-        rest_en = " Cardinalities, domains and ranges are judged on what is stated: what is not stated is not there."
-        return in_language(ja + rest_ja, en + rest_en)
-    ja = f"記述 {found.asserted} 件から事実 {found.total} 件を導き、{shown} 件を示します。"
-    en = f"{found.total} facts follow from {found.asserted} statements; {shown} are shown."
-    if deeper:
-        ja += f"depth={answer.depth} より長い推論による {deeper} 件は省きました。"
-        en += f" {deeper} with longer proofs than depth={answer.depth} are left out."
-    return in_language(ja, en)
+        return shown(text_of("reasoning", "consistency", asserted=found.asserted, violations=len(found.violations)))
+    facts = text_of("reasoning", "facts", asserted=found.asserted, total=found.total, shown=len(found.facts))
+    left_out = text_of("reasoning", "left_out", depth=answer.depth, deeper=found.deeper)
+    return shown(facts) + (shown(left_out) if found.deeper else "")

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rdflib import Graph
 
 from knowledge.models import Ontology
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_mapping import graph_of
 from knowledge.ontology.shapes import patterns_of
 from knowledge.ontology.store import load_facts
 from knowledge.parsers.errors import ParseError

@@ -117,15 +117,15 @@ def _check_patterns(graph: Graph) -> None:
 
 
 def _result(report: Graph, node: Node) -> ShapeResult:
-    def told(predicate: Node) -> str:
+    def value_of(predicate: Node) -> str:
         values = sorted(report.objects(node, predicate), key=lambda term: getattr(term, "language", "") != "ja")
         found = next(iter(values), None)
         return "" if found is None else str(found) if not isinstance(found, Literal) else str(found.value)
 
     return ShapeResult(
-        focus=told(SH.focusNode),
-        path=told(SH.resultPath),
-        message=told(SH.resultMessage)[:500],
-        severity=told(SH.resultSeverity).removeprefix(str(SH)).lower(),
-        shape=told(SH.sourceShape),
+        focus=value_of(SH.focusNode),
+        path=value_of(SH.resultPath),
+        message=value_of(SH.resultMessage)[:500],
+        severity=value_of(SH.resultSeverity).removeprefix(str(SH)).lower(),
+        shape=value_of(SH.sourceShape),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from rdflib import URIRef
@@ -11,9 +12,10 @@ from rdflib.namespace import OWL
 
 from knowledge.ontology.facts import ClassFacts, OntologyFacts, PropertyFacts
 from knowledge.ontology.rdf_files import to_ntriples
-from knowledge.ontology.topics import TOPIC_FILES, read_topic
 from knowledge.ontology.vocabulary import namespace_of
 from knowledge.types.requirements import Topic
+
+TOPIC_FILES = Path(__file__).resolve().parent.parent / "data" / "ontologies"
 
 
 def shipped_ontologies() -> Iterator[tuple[str, OntologyFacts]]:
@@ -82,3 +84,28 @@ def _property(entry: dict[str, Any], base: str) -> PropertyFacts:
 
 def _iris(names: list[str] | tuple[str, ...], base: str) -> tuple[str, ...]:
     return tuple(sorted(base + name for name in names))
+
+
+def read_topic(entry: dict[str, Any]) -> Topic:
+    """Make a topic from its JSON form (see ``knowledge/data/ontologies``).
+
+    :raises KeyError: a mandatory field is missing.
+    """
+    return Topic(
+        code=entry["code"],
+        label_ja=entry["label"]["ja"],
+        label_en=entry["label"]["en"],
+        synonyms=tuple(entry["synonyms"]),
+        cues=tuple(entry["cues"]),
+        required=entry.get("required", True),
+        severity=entry["severity"],
+        expected_location=entry["expected_location"]["ja"],
+        category=entry["category"],
+        exclusions=tuple(entry.get("exclusions", ())),
+        whole_document=entry.get("whole_document", False),
+        expected_location_en=entry["expected_location"]["en"],
+        elements_ja=tuple(entry["elements"]["ja"]),
+        elements_en=tuple(entry["elements"]["en"]),
+        example=entry["example"]["plain"],
+        example_polite=entry["example"]["polite"],
+    )

@@ -1,12 +1,18 @@
-"""The hub's IRIs, and how names are written and read: ``hub:Performance`` in the ontology of a domain."""
+"""The hub's IRIs, how names are written and read, and which constructs of a file are kept without being used."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from rdflib import Namespace
+from rdflib import Graph, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
+from rdflib.term import Node
+
+from hub.core.texts import Text
+from knowledge.ontology.texts import text_of
 
 # What the hub says of classes beyond OWL and SKOS: cues, requiredness, expected location.
 HUBV = Namespace("urn:hub:vocabulary#")
@@ -19,6 +25,31 @@ STANDARD_PREFIXES = {
     "hubv": str(HUBV),
 }
 _LOCAL = re.compile(r"[^#/:]*$")
+SH = "http://www.w3.org/ns/shacl#"
+SWRL = "http://www.w3.org/2003/11/swrl#"
+VOCABULARIES = {
+    "rdf": str(RDF),
+    "rdfs": str(RDFS),
+    "owl": str(OWL),
+    "skos": str(SKOS),
+    "sh": SH,
+    "swrl": SWRL,
+}
+# Shown in the admin or used by the reasoner.
+_UNDERSTOOD = {
+    *(RDFS[name] for name in ("subClassOf", "subPropertyOf", "domain", "range", "label", "comment", "isDefinedBy")),
+    *(RDFS[name] for name in ("Class", "seeAlso", "Datatype", "Literal", "Resource")),
+    *(RDF[name] for name in ("type", "Property", "first", "rest", "nil", "langString")),
+    *(OWL[name] for name in ("Class", "ObjectProperty", "DatatypeProperty", "AnnotationProperty", "Ontology")),
+    *(OWL[name] for name in ("Thing", "NamedIndividual", "inverseOf", "TransitiveProperty", "SymmetricProperty")),
+    *(OWL[name] for name in ("FunctionalProperty", "equivalentClass", "equivalentProperty", "disjointWith")),
+    *(OWL[name] for name in ("AllDisjointClasses", "members", "Restriction", "onProperty", "differentFrom")),
+    *(OWL[name] for name in ("minCardinality", "maxCardinality", "cardinality", "onClass", "versionInfo")),
+    *(OWL[name] for name in ("minQualifiedCardinality", "maxQualifiedCardinality", "qualifiedCardinality")),
+    *(SKOS[name] for name in ("Concept", "ConceptScheme", "prefLabel", "altLabel", "broader", "notation")),
+    *(SKOS[name] for name in ("definition", "inScheme", "hasTopConcept", "topConceptOf", "scopeNote", "note")),
+}
+_NOT_FETCHED = OWL.imports
 
 
 def ontology_iri(domain: str) -> str:
@@ -62,3 +93,44 @@ def expand(name: str, prefixes: dict[str, str]) -> str:
     if colon and prefix in prefixes and not local.startswith("//"):
         return prefixes[prefix] + local
     return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Construct:
+    """A term of a known vocabulary that the hub only keeps. ``example`` is a subject that uses it."""
+
+    term: str
+    count: int
+    example: str
+    note_ja: str
+    note_en: str
+
+
+def kept_only(graph: Graph) -> tuple[Construct, ...]:
+    """List the constructs of RDF, RDFS, OWL, SKOS, SHACL and SWRL that are kept as they are and nothing more."""
+    counts: Counter[URIRef] = Counter()
+    examples: dict[URIRef, Node] = {}
+    for subject, predicate, obj in sorted(graph, key=lambda triple: (str(triple[1]), str(triple[0]), str(triple[2]))):
+        for term in {predicate, *([obj] if predicate == RDF.type else ())}:
+            if (
+                isinstance(term, URIRef)
+                and term not in _UNDERSTOOD
+                and str(term).startswith(tuple(VOCABULARIES.values()))
+            ):
+                counts[term] += 1
+                examples.setdefault(term, subject)
+    return tuple(_construct(term, counts[term], examples[term]) for term in sorted(counts))
+
+
+def _construct(term: URIRef, count: int, example: Node) -> Construct:
+    note = _note(term)
+    shown = compact(str(example), VOCABULARIES) if isinstance(example, URIRef) else "[]"
+    return Construct(
+        term=compact(str(term), VOCABULARIES), count=count, example=shown, note_ja=note.ja, note_en=note.en
+    )
+
+
+def _note(term: URIRef) -> Text:
+    if term == _NOT_FETCHED:
+        return text_of("constructs", "not_fetched")
+    return text_of("constructs", "shapes" if term.startswith(SH) else "kept")

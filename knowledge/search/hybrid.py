@@ -18,7 +18,7 @@ from hub.core.shared_measures import SEARCH_FAILURES, SEARCH_SECONDS, Point, cou
 from knowledge.index.active_embedder import find_active_set
 from knowledge.index.analysis import NO_SYNONYMS, QueryTerms, analyse_query
 from knowledge.models import EmbeddingSet
-from knowledge.ontology.queries import expand as expand_by_ontology
+from knowledge.ontology.store import expand as expand_by_ontology
 from knowledge.ports import Reranker
 from knowledge.search import background, notices
 from knowledge.search.database import SAVEPOINT, going_back, one_snapshot, set_savepoint

@@ -17,9 +17,8 @@ from hub.access.principals import Principal, Scope
 from hub.core.database import told_as_unavailable
 from hub.core.errors import InvalidInput, NotFound, Unavailable
 from knowledge.documents.documents import get_document
-from knowledge.graph.entities import visible_nodes
-from knowledge.graph.names import keys_of
-from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search
+from knowledge.graph.reading import keys_of
+from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search, visible_nodes
 from knowledge.graph.walk import Direction
 from knowledge.search.hybrid import search
 from knowledge.search.passages import get_chunk

@@ -10,8 +10,7 @@ from pydantic import Field
 from hub.access.principals import Scope
 from knowledge.graph.cypher.query import MAX_ROWS, MAX_TIMEOUT_MS, CypherQuery
 from knowledge.graph.cypher.query import query_knowledge_graph as run_query
-from knowledge.graph.schema import graph_schema
-from knowledge.graph.schemas import CypherOut, cypher_out
+from knowledge.graph.schemas import CypherOut, cypher_out, graph_schema
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubServer, HubTool, hub_tool

@@ -11,7 +11,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.guidelines import editions, imports
-from knowledge.guidelines.from_markdown import read_markdown
+from knowledge.guidelines.files import read_markdown
 from knowledge.guidelines.imports import GuidelineImport
 from knowledge.models import Collection, DocumentType, Guideline, GuidelineArticle, GuidelineEdition
 from tests.factories import hub_curator, principal_with

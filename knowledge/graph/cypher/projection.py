@@ -22,8 +22,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import LimitExceeded, Unavailable
+from knowledge.graph.contribute import MASTERS
 from knowledge.graph.cypher.process import ProcessEnded, QueryProcess
-from knowledge.graph.resolve import MASTERS
 from knowledge.models import Collection, GraphRemoval, GraphRevision
 
 MAX_COPIES = 16

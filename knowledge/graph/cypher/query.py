@@ -17,11 +17,10 @@ from hub.core.errors import HubError, InvalidInput, Unavailable
 from hub.core.per_process import PerProcess
 from knowledge.graph.cypher.frames import NO_GRAPH
 from knowledge.graph.cypher.guard import guarded
-from knowledge.graph.cypher.process import GRACE_S, ProcessEnded, QueryProcess
+from knowledge.graph.cypher.process import GRACE_S, Company, Pauses, ProcessEnded, QueryProcess, busy
 from knowledge.graph.cypher.projection import Copies, CopyKey
-from knowledge.graph.cypher.sharing import Company, Pauses, busy
 from knowledge.graph.cypher.translate import Translated, translate
-from knowledge.graph.names import name_key
+from knowledge.graph.reading import name_key
 from knowledge.models import EdgeType, NodeType
 
 MAX_TIMEOUT_MS = 60_000

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from knowledge.graph.cypher.lexer import Kind, Token
-from knowledge.graph.names import name_key
+from knowledge.graph.cypher.guard import Kind, Token
+from knowledge.graph.reading import name_key
 
 _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)", re.DOTALL)
 

@@ -10,9 +10,9 @@ from django.utils import timezone
 from hub.access.principals import Classification, local_operator
 from knowledge.documents.deletion import delete_document, retire_document
 from knowledge.documents.editing import update_document
+from knowledge.graph.contribute import insert_new
 from knowledge.graph.masters import sync_masters
 from knowledge.graph.merge_contributions import settle as settle_rows
-from knowledge.graph.rows import insert_new
 from knowledge.ingest import graph
 from knowledge.models import (
     Document,

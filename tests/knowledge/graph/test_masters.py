@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from knowledge.graph.masters import sync_masters
-from knowledge.graph.names import KnownName, find_names
+from knowledge.graph.reading import KnownName, find_names
 from knowledge.models import GraphEdge, GraphNode, GuidelineEdition
 from tests.knowledge.graph.support import add, edges
 

@@ -7,8 +7,7 @@ import pytest
 
 from hub.access.principals import Classification, Role, local_operator
 from hub.core.errors import Forbidden, InvalidInput, NotFound
-from knowledge.graph.entities import similarity
-from knowledge.graph.search import GraphQuery, Traversal, graph_search
+from knowledge.graph.search import GraphQuery, Traversal, graph_search, similarity
 from knowledge.graph.walk import Direction
 from knowledge.models import GraphNode
 from tests.factories import CollectionFactory, principal_with

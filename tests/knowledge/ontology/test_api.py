@@ -15,8 +15,8 @@ from hub.access.services import authenticate, create_token
 from hub.access.turns import caller_name
 from knowledge import document_checks
 from knowledge.models import Collection
-from knowledge.ontology.files import read_graph
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_files import read_graph
+from knowledge.ontology.rdf_mapping import graph_of
 from tests.factories import upload_text, work_through
 from tests.hub.admin.support import grant, make_user
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.ontology.queries import expand
+from knowledge.ontology.store import expand
 
 pytestmark = pytest.mark.django_db
 

@@ -12,15 +12,13 @@ from rdflib import Graph
 from rdflib.compare import isomorphic
 
 from hub.core.errors import InvalidInput, LimitExceeded
-from knowledge.ontology import files, rdf_files
-from knowledge.ontology.constructs import kept_only
+from knowledge.ontology import rdf_files
 from knowledge.ontology.difference import difference
 from knowledge.ontology.facts import ClassKind
-from knowledge.ontology.files import read_graph
-from knowledge.ontology.rdf_files import format_of, write_graph
-from knowledge.ontology.rdf_reading import facts_of
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_files import format_of, read_graph, write_graph
+from knowledge.ontology.rdf_mapping import facts_of, graph_of
 from knowledge.ontology.shipped_files import shipped_ontologies
+from knowledge.ontology.vocabulary import kept_only
 
 FILES = Path(__file__).resolve().parent / "files"
 NAMES = ("library_terms.ttl", "clinic.owl", "places.jsonld")
@@ -178,8 +176,8 @@ def test_a_file_that_reaches_out_or_is_broken_is_refused_with_the_reason(text, r
 
 def test_a_file_over_the_limit_is_refused(monkeypatch):
     with pytest.raises(LimitExceeded):
-        read_graph(b" " * (files.MAX_BYTES + 1), rdf_format="turtle", domain="test")
-    monkeypatch.setattr(files, "MAX_TRIPLES", 3)
+        read_graph(b" " * (rdf_files.MAX_BYTES + 1), rdf_format="turtle", domain="test")
+    monkeypatch.setattr(rdf_files, "MAX_TRIPLES", 3)
     with translation.override("en"), pytest.raises(LimitExceeded, match="statements"):
         graph_in("places.jsonld")
 

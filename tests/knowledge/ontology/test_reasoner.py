@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from rdflib import Graph, Literal, Namespace, URIRef
 from rdflib.namespace import OWL, RDF, RDFS, XSD
 
-from knowledge.ontology.consistency import find_violations
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_mapping import graph_of
 from knowledge.ontology.reasoner import Closure
-from knowledge.ontology.reasoning import InferenceType, reason
+from knowledge.ontology.reasoning import InferenceType, find_violations, reason
 from knowledge.ontology.shipped_files import shipped_ontologies
 
 E = Namespace("urn:example#")

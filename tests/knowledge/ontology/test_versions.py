@@ -16,10 +16,10 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.core.publication import PublicationStatus
 from knowledge.models import Collection, Ontology, OntologyClass
 from knowledge.ontology import editing, ontologies, shape_checks, store
-from knowledge.ontology.files import read_graph
 from knowledge.ontology.ontologies import import_ontology
-from knowledge.ontology.queries import topics_for, topics_of
-from knowledge.ontology.rdf_writing import graph_of
+from knowledge.ontology.rdf_files import read_graph
+from knowledge.ontology.rdf_mapping import graph_of
+from knowledge.ontology.store import topics_for, topics_of
 from knowledge.shipped import load_shipped_content
 from tests.factories import hub_curator, principal_with
 from tests.knowledge.ontology.test_rdf import FILES, SHIPPED

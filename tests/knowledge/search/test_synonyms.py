@@ -10,7 +10,7 @@ import pytest
 from hub.access.principals import local_operator
 from knowledge.index.analysis import analyse_query
 from knowledge.models import LexicalField
-from knowledge.ontology.queries import expand
+from knowledge.ontology.store import expand
 from knowledge.search.bm25 import all_scores
 from knowledge.search.hybrid import search
 from knowledge.search.postings import Piece, PieceKey

@@ -16,8 +16,8 @@ from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.text.date_forms import ERAS, era_on
 from knowledge.text.dates import find_days, first_day, read_day, without_days
 from review.report.answer_file import read_answer_day
+from review.rules.base import run_rule
 from review.rules.history.edition import read_edition
-from review.rules.registry import run_rule
 from tests.review.markdown import rule_input
 
 CASES = {

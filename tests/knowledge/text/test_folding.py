@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.graph.names import name_key
+from knowledge.graph.reading import name_key
 from knowledge.search.highlights import fold_characters
 from knowledge.text.folding import (
     HYPHENS,

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hub.core.errors import InvalidInput
-from knowledge.graph.cypher.guard import guarded
-from knowledge.graph.cypher.lexer import tokens_of
+from knowledge.graph.cypher.guard import guarded, tokens_of
 from knowledge.graph.cypher.query import QueryTimeout
 from knowledge.graph.cypher.translate import translate
 from tests.knowledge.graph.cypher.asking import ask, values

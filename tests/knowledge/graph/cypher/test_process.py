@@ -17,9 +17,8 @@ from hub.access.principals import Classification, Principal, Scope, local_operat
 from hub.core.errors import InvalidInput, RateLimited, TooManyAtOnce, Unavailable
 from hub.core.stopping import Stop, Stopped, stoppable_by
 from knowledge.graph.cypher import query
-from knowledge.graph.cypher.process import ProcessEnded
+from knowledge.graph.cypher.process import PAUSE_S, Company, ProcessEnded
 from knowledge.graph.cypher.query import MAX_WORK_UNITS, CypherResult, QueryCrash, QueryTimeout, projection_backend
-from knowledge.graph.cypher.sharing import PAUSE_S, Company
 from tests.knowledge.graph.cypher.asking import ask, values
 
 pytestmark = pytest.mark.django_db
