@@ -25,7 +25,7 @@ from knowledge.types.notices import Notice
 from review.curation.master_versions import beside
 from review.judging import notices
 from review.judging.plan import closed
-from review.judging.quotes import fold_quote
+from review.judging.reading import fold_quote
 from review.masters.content import ItemContent
 from review.masters.lint import MODEL, Remark, Weight, lint_item, lint_master
 from review.masters.listing import content_of, get_checklist_version, item_versions_of

@@ -26,7 +26,7 @@ from hub.llm.preparation import model_of
 from hub.llm.providers.registry import is_configured
 from hub.llm.types import Strength
 from knowledge.embedding_sets.sets import find_set
-from knowledge.guidelines.queries import editions_in_force
+from knowledge.guidelines.editions import editions_in_force
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import Document, EmbeddingSet, Ontology, VersionContent
 from knowledge.types.search import SearchMode

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
-from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
-from review.judging.plan import MAX_QUOTE, TOKENS_PER_PASSAGE, closed
-from review.judging.quotes import find_quote
+from hub.llm.types import AnswerSchema, LlmRequest
+from review.judging.plan import MAX_QUOTE, TOKENS_PER_PASSAGE, closed, fenced_passages, messages_of
+from review.judging.reading import find_quote
 from review.judging.types import CheckTask, Passage
 from review.types import Severity, Span
 
@@ -123,22 +123,16 @@ def advice_request(task: CheckTask, text: str, flaws: Sequence[Flaw]) -> LlmRequ
     """Ask for suggestions for the findings of one check. The same findings in the same text give the same request."""
     passages = passages_of(text, flaws)
     shown = [text[one.start : one.end] for one in passages]
-    told = [_told(flaw, passages) for flaw in flaws]
-    fence = fence_of([*shown, *told])
-    material = [
-        fenced(content, label=label_of(at), place=" > ".join(one.section_path), fence=fence)
-        for at, (one, content) in enumerate(zip(passages, shown, strict=True))
-    ]
+    described = [_description(flaw, passages) for flaw in flaws]
+    fence = fence_of([*shown, *described])
+    material = fenced_passages(passages, shown, fence)
     findings = [
         fenced(content, label=_flaw_label(at), place=f"finding, {flaw.severity}", fence=fence)
-        for at, (flaw, content) in enumerate(zip(flaws, told, strict=True))
+        for at, (flaw, content) in enumerate(zip(flaws, described, strict=True))
     ]
     about = f"Document: {task.document_title} ({task.document_type})\nCheck item: {task.code} {task.name}"
     return LlmRequest(
-        messages=(
-            Message(role=Role.SYSTEM, text=RULES.format(fence=fence)),
-            Message(role=Role.USER, text="\n\n".join([*material, *findings, about])),
-        ),
+        messages=messages_of(RULES.format(fence=fence), "\n\n".join([*material, *findings, about])),
         schema=_schema([_flaw_label(at) for at in range(len(flaws))], [label_of(at) for at in range(len(passages))]),
         max_output_tokens=ADVICE_OUTPUT_TOKENS,
     )
@@ -182,7 +176,7 @@ def _window(text: str, span: Span) -> tuple[int, int]:
     return (0 if start == 0 else first + 1 if first >= 0 else start), (last if last >= 0 and end < len(text) else end)
 
 
-def _told(flaw: Flaw, passages: Sequence[Passage]) -> str:
+def _description(flaw: Flaw, passages: Sequence[Passage]) -> str:
     places = [
         label_of(at)
         for at, one in enumerate(passages)
@@ -202,14 +196,14 @@ def _flaw_label(index: int) -> str:
 
 
 def _schema(findings: list[str], passages: list[str]) -> AnswerSchema:
-    told = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT}
+    text = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT}
     suggestion = closed(
         finding={"enum": findings},
         passage={"enum": [*passages, ""]},
         quote={"type": "string", "maxLength": MAX_QUOTE},
-        content=told,
+        content=text,
         example={"type": "string", "maxLength": MAX_TEXT},
-        rationale=told,
+        rationale=text,
     )
     return AnswerSchema(
         name="suggestions",

@@ -31,28 +31,28 @@ from review.judging.advice import (
 )
 from review.judging.excerpts import INJECTION_RULE, harmless, speaks
 from review.judging.judge import Judge, model_judging
-from review.judging.model_session import Sitting, suggestions_of, task_of
+from review.judging.model_session import ModelSession, suggestions_of, task_of
 from review.judging.plan import holds_planted
 from review.models import CheckItemVersion, Finding, ModelSuggestion, Review
 from review.types import JUDGED_BY_MODEL, Severity, Span
 
 
-def advise(sitting: Sitting) -> tuple[Notice, ...]:
+def advise(session: ModelSession) -> tuple[Notice, ...]:
     """Have a model suggest how to repair the most severe findings, where detailed suggestions are wanted.
 
-    Gives what people should know about them. With the caller's own model the sitting waits until it has answered.
+    Gives what people should know about them. With the caller's own model the session waits until it has answered.
     """
-    review = sitting.review
+    review = session.review
     if review.options.get("suggestion_level") != "detailed":
         return ()
     flaws = _flaws(review)
     if not flaws:
         return ()
     replayed = _replayed_of(review)
-    judge = sitting.adviser()
+    judge = session.adviser()
     if judge is None:
         return _without_model(replayed)
-    return _Adviser(sitting=sitting, judge=judge, replayed=replayed).advise_on(flaws)
+    return _Adviser(session=session, judge=judge, replayed=replayed).advise_on(flaws)
 
 
 def _without_model(replayed: _Replayed | None) -> tuple[Notice, ...]:
@@ -72,7 +72,7 @@ class _Replayed:
 
 @dataclass(slots=True, kw_only=True)
 class _Adviser:
-    sitting: Sitting
+    session: ModelSession
     judge: Judge
     replayed: _Replayed | None
     said: list[Notice] = field(default_factory=list)
@@ -92,9 +92,9 @@ class _Adviser:
 
     def _is_safe(self, flaw: Flaw) -> bool:
         """Whether neither the finding nor what stands around it speaks to a model."""
-        told = (flaw.message, flaw.advice, *flaw.searched)
-        around = passages_of(self.sitting.target.text, [flaw])
-        return not holds_planted(around, self.sitting.planted_spans()) and not any(map(speaks, told))
+        said = (flaw.message, flaw.advice, *flaw.searched)
+        around = passages_of(self.session.target.text, [flaw])
+        return not holds_planted(around, self.session.planted_spans()) and not any(map(speaks, said))
 
     def _was_advised(self, group: Sequence[Flaw]) -> bool:
         """In a replay only what had suggestions then is looked up."""
@@ -107,14 +107,14 @@ class _Adviser:
         if self.judge.is_stopped:
             self.said.append(notices.SUGGESTIONS_BUDGET)
             return
-        text = self.sitting.target.text
-        request = advice_request(task_of(item_version, self.sitting.target), text, group)
+        text = self.session.target.text
+        request = advice_request(task_of(item_version, self.session.target), text, group)
         self.judge.heartbeat()
         try:
             answer = client.ask(
                 self.judge.principal,
                 request,
-                purpose=self.sitting.suggestions_purpose(),
+                purpose=self.session.suggestions_purpose(),
                 budget=self.judge.budget,
                 replay=self.judge.is_replay,
                 provider=self.judge.provider,
@@ -123,7 +123,7 @@ class _Adviser:
             self.judge.is_stopped = True
             self.said.append(notices.SUGGESTIONS_BUDGET)
         except AnswerPending:
-            self.sitting.is_waiting = True
+            self.session.is_waiting = True
         except HubError as error:
             self.said.append(notices.suggestions_failed(error))
         else:
@@ -135,13 +135,13 @@ class _Adviser:
     def _store(self, taken: Sequence[Advice]) -> None:
         rows = [self._row(advice) for advice in taken]
         with transaction.atomic():
-            self.sitting.lease.lock()
+            self.session.lease.lock()
             ModelSuggestion.objects.bulk_create(rows, ignore_conflicts=True)
-            self.sitting.store_usage()
+            self.session.store_usage()
 
     def _row(self, advice: Advice) -> ModelSuggestion:
-        review, provider = self.sitting.review, self.judge.provider
-        found = advice.span and quote(review.document_id_text, self.sitting.target.text, advice.span)
+        review, provider = self.session.review, self.judge.provider
+        found = advice.span and quote(review.document_id_text, self.session.target.text, advice.span)
         return ModelSuggestion(
             finding_id=advice.flaw.pk,
             content=advice.content,

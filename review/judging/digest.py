@@ -14,9 +14,8 @@ from hub.core.errors import HubError
 from hub.llm.errors import AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmTimeout, LlmUnavailable
 from hub.llm.types import LlmAnswer, LlmRequest
 from review.judging.excerpts import speaks
-from review.judging.overview import read_summaries, summary_request
+from review.judging.overview import cut_requests, cut_stretches, read_summaries, summary_request
 from review.judging.plan import holds_planted
-from review.judging.sections import cut_requests, cut_stretches
 from review.judging.types import Material, Passage, PromptTexts, Summary
 
 Send = Callable[[LlmRequest], LlmAnswer]
@@ -138,7 +137,13 @@ def plan_digest(material: Material, *, title: str, prompts: PromptTexts, tokens:
 
 def parts_as_json(parts: Sequence[AskedPart]) -> list[dict[str, Any]]:
     """The parts as a review's record keeps them."""
-    return [{"stretches": [_row(one) for one in part.stretches], "repair": part.repair} for part in parts]
+    return [
+        {
+            "stretches": [[one.start, one.end, list(one.section_path)] for one in part.stretches],
+            "repair": part.repair,
+        }
+        for part in parts
+    ]
 
 
 def parts_from_json(rows: Sequence[Mapping[str, Any]]) -> tuple[AskedPart, ...]:
@@ -153,7 +158,3 @@ def parts_from_json(rows: Sequence[Mapping[str, Any]]) -> tuple[AskedPart, ...]:
         )
         for row in rows
     )
-
-
-def _row(stretch: Passage) -> list[Any]:
-    return [stretch.start, stretch.end, list(stretch.section_path)]

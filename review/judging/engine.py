@@ -9,8 +9,8 @@ from typing import Any
 
 from hub.core.texts import Text
 from knowledge.types.notices import Notice
+from review.rules.base import RuleCrash, UnknownRuleError, run_rule
 from review.rules.content.curated import rules_of
-from review.rules.registry import RuleCrash, UnknownRuleError, run_rule
 from review.types import STRATEGY_BY_TYPE, FindingDraft, RuleInput, Severity, Verdict
 
 BLOCKING = frozenset({Severity.CRITICAL, Severity.MAJOR})

@@ -8,11 +8,11 @@ from knowledge.answering import speaks_to_a_model
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, VersionContent
 from knowledge.search import rank_within
+from review.judging.overview import bodies_of
 from review.judging.plan import WITHHELD
-from review.judging.sections import bodies_of
 from review.judging.types import CheckTask, Material, Passage
+from review.rules.base import RuleCrash, UnknownRuleError, run_rule
 from review.rules.prompt_injection import reads_as_instruction
-from review.rules.registry import RuleCrash, UnknownRuleError, run_rule
 from review.types import RuleInput, Span
 
 INJECTION_RULE = "security.prompt_injection"

@@ -110,7 +110,7 @@ class Judge:
             return self._failed(error)
 
     def _failed(self, error: HubError) -> Opinion:
-        was_asked = not _was_never_sent(error)
+        was_asked = not (isinstance(error, LlmRefused) and error.error_code in NEVER_SENT)
         verdict = Verdict.ERROR if was_asked else Verdict.SKIPPED
         return self._undecided(verdict, notices.failed(error, was_asked=was_asked))
 
@@ -287,10 +287,6 @@ def _remarks_of(task: CheckTask, reading: Reading) -> list[Notice]:
     if reading.verdict is Verdict.WARNING and task.threshold is not None and reading.score < task.threshold:
         said.append(notices.BELOW_THRESHOLD)
     return said
-
-
-def _was_never_sent(error: HubError) -> bool:
-    return isinstance(error, LlmRefused) and error.error_code in NEVER_SENT
 
 
 def model_judging(provider: Provider, strength: Strength = Strength.STRONG) -> str:

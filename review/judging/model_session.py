@@ -49,7 +49,7 @@ Outcome: TypeAlias = Opinion | Pending | None
 
 
 @dataclass(slots=True, kw_only=True)
-class Sitting:
+class ModelSession:
     """Gives a model's opinion on the checks that rules leave open; makes nothing ready before the first of them."""
 
     review: Review
@@ -74,7 +74,7 @@ class Sitting:
         except Error as error:
             return _unread(error)
         try:
-            return self._sit().decide(task, material)
+            return self._own_judge().decide(task, material)
         except AnswerPending:
             self.is_waiting = True
             return PENDING
@@ -90,7 +90,7 @@ class Sitting:
                 return None
             provider = ReplayProvider(name=made.provider, model=made.model, is_private=made.is_private)
             return self._make(provider, is_replay=True)
-        return None if self._why_not() else self._sit()
+        return None if self._why_not() else self._own_judge()
 
     def store(self, item_version: CheckItemVersion, opinion: Outcome) -> None:
         """Keep how a check was judged, and what the review has spent. Call it in the result's transaction."""
@@ -122,7 +122,7 @@ class Sitting:
     def _provider_name(self) -> str:
         return str(self.review.options.get("llm_provider") or "")
 
-    def _sit(self) -> Judge:
+    def _own_judge(self) -> Judge:
         if self._judge is None:
             self._judge = self._make(self.sampling or get_provider(self._provider_name))
         return self._judge

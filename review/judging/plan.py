@@ -79,14 +79,11 @@ def judge_request(
     """
     shown = [_withhold(text, passage, planted) for passage in passages]
     fence = fence_of([*shown, *(summary.text for summary in overview)])
-    material = "\n\n".join([*fenced_summaries(overview, fence), *_fenced(passages, shown, fence)])
+    material = "\n\n".join([*fenced_summaries(overview, fence), *fenced_passages(passages, shown, fence)])
     asked = "\n\n".join(part for part in (material, describe(task), REPAIRS.get(repair, "")) if part)
     rules = "\n".join([RULES.format(fence=fence), *([OVERVIEW_RULES] if overview else [])])
     return LlmRequest(
-        messages=(
-            Message(role=Role.SYSTEM, text=f"{rules}\n\n{prompts.judge}".strip()),
-            Message(role=Role.USER, text=asked),
-        ),
+        messages=messages_of(f"{rules}\n\n{prompts.judge}", asked),
         schema=_judge_schema([label_of(index) for index in range(len(passages))]),
         max_output_tokens=JUDGE_OUTPUT_TOKENS,
         temperature=VOTE_TEMPERATURE if vote else 0.0,
@@ -100,16 +97,20 @@ def screen_request(
     """Ask the light model which passages bear on a check."""
     shown = [_withhold(text, passage, planted) for passage in passages]
     fence = fence_of(shown)
-    material = "\n\n".join(_fenced(passages, shown, fence))
+    material = "\n\n".join(fenced_passages(passages, shown, fence))
     return LlmRequest(
-        messages=(
-            Message(role=Role.SYSTEM, text=f"{SCREEN_RULES.format(fence=fence)}\n\n{prompts.screen}".strip()),
-            Message(role=Role.USER, text=f"{material}\n\n{describe(task)}"),
+        messages=messages_of(
+            f"{SCREEN_RULES.format(fence=fence)}\n\n{prompts.screen}", f"{material}\n\n{describe(task)}"
         ),
         schema=_screen_schema([label_of(index) for index in range(len(passages))]),
         strength=Strength.LIGHT,
         max_output_tokens=SCREEN_OUTPUT_TOKENS,
     )
+
+
+def messages_of(rules: str, asked: str) -> tuple[Message, Message]:
+    """The rules with their curated prompt, and what is asked."""
+    return Message(role=Role.SYSTEM, text=rules.strip()), Message(role=Role.USER, text=asked)
 
 
 def fit(text: str, ranked: Sequence[Passage], *, tokens: int) -> tuple[Passage, ...]:
@@ -147,7 +148,8 @@ def place_of(passage: Passage) -> str:
     return " > ".join(passage.section_path)
 
 
-def _fenced(passages: Sequence[Passage], shown: Sequence[str], fence: str) -> list[str]:
+def fenced_passages(passages: Sequence[Passage], shown: Sequence[str], fence: str) -> list[str]:
+    """Passages as they are ``shown``, between fences that name them and their place."""
     return [
         fenced(content, label=label_of(index), place=place_of(passage), fence=fence)
         for index, (passage, content) in enumerate(zip(passages, shown, strict=True))

@@ -1,17 +1,25 @@
-"""What a model's answer says, and how much of it holds. Pure; never turns a doubt into a pass."""
+"""What a model's answer says, and how much of it holds in the text. Pure; never turns a doubt into a pass."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hub.core.texts import Text
 from hub.llm.material import label_of
+from knowledge.text.folding import normalise
 from review.judging.engine import BLOCKING
-from review.judging.quotes import find_quote, fold_quote
 from review.judging.types import CheckTask, Passage, Reading
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Verdict
+
+# Shorter ones stand anywhere and show nothing.
+LEAST_CHARACTERS = 4
+# A character with the marks that belong to it: NFKC makes one of ｶ and ﾞ.
+_CLUSTER = re.compile(r".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
+# Marks of the Markdown that a reader does not see, and so does not quote.
+_UNSEEN = frozenset("*`|\\")
 
 
 @dataclass(slots=True)
@@ -142,3 +150,37 @@ def _suggestion(proposed: Mapping[str, Any]) -> SuggestionDraft | None:
         content=Text(ja=content, en=content),
         rationale=Text(ja="言語モデルの提案", en="suggested by the language model"),
     )
+
+
+def find_quote(text: str, quote: str, *, start: int = 0, end: int | None = None) -> Span | None:
+    """Locate a quote within ``text[start:end]``; None when it is not there, or too short to show anything.
+
+    NFKC and white space are folded, and marks of the Markdown are passed over.
+
+    >>> find_quote("応答時間は ３秒\\n以内とする。", "応答時間は3秒以内")
+    Span(start=0, end=12)
+    """
+    wanted = fold_quote(quote)
+    if len(wanted) < LEAST_CHARACTERS:
+        return None
+    characters: list[str] = []
+    places: list[tuple[int, int]] = []
+    for folded, begin, stop in _folded(text, start, len(text) if end is None else end):
+        characters.append(folded)
+        places.extend([(begin, stop)] * len(folded))
+    found = "".join(characters).find(wanted)
+    if found < 0:
+        return None
+    return Span(start=places[found][0], end=places[found + len(wanted) - 1][1])
+
+
+def fold_quote(quote: str) -> str:
+    """A quote as it is compared: the same for all ways to write it."""
+    return "".join(folded for folded, _start, _end in _folded(quote, 0, len(quote)))
+
+
+def _folded(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    for match in _CLUSTER.finditer(text, start, end):
+        folded = "".join(char for char in normalise(match[0]) if not char.isspace() and char not in _UNSEEN)
+        if folded:
+            yield folded, match.start(), match.end()

@@ -17,8 +17,20 @@ from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, LlmRequest
 
 
+class _Unconnected:
+    """A provider with nobody to reach: the caller is there as long as the call is, and a replay asks nobody."""
+
+    __slots__ = ()
+
+    def check(self) -> None:
+        """Nobody has to be reached."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
 @dataclass(slots=True, kw_only=True)
-class SamplingProvider:
+class SamplingProvider(_Unconnected):
     """Answers from ``answers`` (by the key of the request); what has none is put into ``wanted`` and held back.
 
     Who runs a review with it asks the caller for what is wanted, and runs it again with the same ``recordings``: in
@@ -44,15 +56,9 @@ class SamplingProvider:
         """Yield the whole answer at once."""
         yield self.complete(request, model=model, max_output_tokens=max_output_tokens)
 
-    def check(self) -> None:
-        """The caller is there as long as the call is."""
-
-    def close(self) -> None:
-        """There is nothing to close."""
-
 
 @dataclass(slots=True, kw_only=True)
-class ReplayProvider:
+class ReplayProvider(_Unconnected):
     """Stands for the provider of an earlier review: its recorded answers are found under its name and model."""
 
     name: str
@@ -66,9 +72,3 @@ class ReplayProvider:
     def stream(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Iterator[str | Completion]:
         """Never asked, either."""
         raise NotImplementedError("a replay asks nobody")
-
-    def check(self) -> None:
-        """There is nobody to reach."""
-
-    def close(self) -> None:
-        """There is nothing to close."""

@@ -17,9 +17,9 @@ from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import LlmRequest, Strength
 from knowledge.models import VersionContent
 from review.judging.advice import MostAdvice, most_advice
+from review.judging.choosing import Forecaster, is_long
 from review.judging.digest import plan_digest
 from review.judging.excerpts import find_material, plain_target, planted_in
-from review.judging.forecast import Forecaster, is_long
 from review.judging.long_documents import is_affordable, is_screened, unanswered
 from review.judging.model_session import task_of
 from review.judging.prompts import numbers_in_force, texts_of

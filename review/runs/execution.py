@@ -19,13 +19,13 @@ from django.db.models.functions import Now
 from hub.access.principals import system_principal
 from hub.access.services import record_event
 from hub.core.lease import Lease, LeaseLost, claim, free
-from knowledge.guidelines.queries import editions_in_force
+from knowledge.guidelines.editions import editions_in_force
 from knowledge.models import DocumentStatus
 from knowledge.models.documents import IN_WORK
 from knowledge.types.notices import Notice
 from review.judging.advising import advise
 from review.judging.engine import overall_verdict
-from review.judging.model_session import Sitting
+from review.judging.model_session import ModelSession
 from review.judging.sampling import SamplingProvider
 from review.models import CheckListEntry, Review, ReviewEdition, ReviewStatus
 from review.runs.related import RelatedGoneError
@@ -107,15 +107,15 @@ def _judge_all(
     if call_for_help and review.options.get("parallel", True):
         call_for_help(review.pk)
     work = Work.on(review, fence=lease.lock)
-    sitting = work.sitting = Sitting(review=review, target=work.target, lease=lease, sampling=sampling)
+    session = work.session = ModelSession(review=review, target=work.target, lease=lease, sampling=sampling)
     left = work.open_checks()
     patience_ends = time.monotonic() + settings.CONFIG.hub_lease_s
     while left := [
         pair for pair in left if not _judge_one(work, lease, *pair, insist=time.monotonic() > patience_ends)
     ]:
         time.sleep(HELPER_POLL_S)
-    said = () if sitting.is_waiting else advise(sitting)
-    if sitting.is_waiting:
+    said = () if session.is_waiting else advise(session)
+    if session.is_waiting:
         Review.objects.filter(pk=review.pk).update(attempts=0)
         lease.release()
         return

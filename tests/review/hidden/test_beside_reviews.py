@@ -13,7 +13,7 @@ from hub.evaluation.models import EvaluationRun
 from knowledge.documents.deletion import delete_document
 from review.evaluation import execution
 from review.evaluation.runs import start_run
-from review.judging.model_session import Sitting
+from review.judging.model_session import ModelSession
 from review.runs.work import Work
 from tests.review.hidden.support import OPERATOR, Person, hidden_finding, names_nothing, reviewed
 
@@ -99,9 +99,9 @@ def test_a_run_says_nothing_of_cases_about_hidden_documents(cases, requirements,
 
 def test_suggestions_are_asked_for_under_the_highest_classification_of_the_documents(design, secret, alice):
     review = reviewed(alice, design, secret)
-    sitting = Sitting(review=review, target=Work.on(review, fence=lambda: None).target, lease=None)  # type: ignore[arg-type]
+    session = ModelSession(review=review, target=Work.on(review, fence=lambda: None).target, lease=None)  # type: ignore[arg-type]
 
-    purpose = sitting.suggestions_purpose()
+    purpose = session.suggestions_purpose()
 
     assert purpose.classification == Classification.C3
     assert purpose.document_ids == [design.public_id, secret.public_id]

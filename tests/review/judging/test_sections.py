@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from knowledge.types.documents import Section
-from review.judging.sections import PER_REQUEST, bodies_of, cut_requests, cut_stretches
+from review.judging.overview import PER_REQUEST, bodies_of, cut_requests, cut_stretches
 
 
 def section(number: int, start: int, end: int, *path: str) -> Section:
