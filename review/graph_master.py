@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hub.access.principals import system_principal
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
-from knowledge.graph.names import name_key
+from knowledge.graph.reading import name_key
 from review.masters.listing import list_check_items
 from review.models import CheckItemVersion, CheckList, GuidelineMapping
 

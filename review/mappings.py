@@ -18,8 +18,7 @@ from hub.core.errors import InvalidInput, NotFound, not_one_of
 from hub.core.publication import PublicationStatus
 from hub.core.shapes import TextOrNone, filled
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
-from knowledge.guidelines.editions import article_not_found
-from knowledge.guidelines.queries import editions_in_force
+from knowledge.guidelines.editions import article_not_found, editions_in_force
 from knowledge.models import GuidelineArticle, GuidelineEdition
 from review.models import (
     CheckItem,

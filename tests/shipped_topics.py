@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 
-from knowledge.ontology.topics import TOPIC_FILES, read_topic
+from knowledge.ontology.shipped_files import TOPIC_FILES, read_topic
 from knowledge.types.requirements import Topic
 
 

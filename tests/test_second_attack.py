@@ -8,8 +8,8 @@ import pytest
 
 from hub.core.errors import InvalidInput
 from hub.core.moments import in_utc
-from knowledge.guidelines.from_markdown import MAX_HEADINGS, read_markdown
-from knowledge.search.query import FilterIn
+from knowledge.guidelines.files import MAX_HEADINGS, read_markdown
+from knowledge.search.asked import FilterIn
 from tests.knowledge.graph.cypher.asking import ask
 
 

@@ -25,9 +25,9 @@ from hub.llm.ports import Provider
 from hub.llm.preparation import model_of
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import Strength
-from knowledge.guidelines.queries import articles_of, editions_in_force
+from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import DocumentVersion, Ontology, VersionContent
-from knowledge.ontology.queries import topics_for
+from knowledge.ontology.store import topics_for
 from knowledge.types.notices import Notice
 from review.evaluation.matching import Defect, Said, answer
 from review.judging.engine import NEEDS_LLM, Judgement, judge
@@ -38,7 +38,7 @@ from review.judging.prompts import texts_of
 from review.judging.sampling import ReplayProvider
 from review.judging.types import Opinion
 from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, CheckResult, MasterStatus, ReviewStatus
-from review.rules import list_rules, run_rules
+from review.rules import list_rules, run_rule
 from review.rules.base import RuleCrash
 from review.runs.related import related_document
 from review.runs.work import spec_of
@@ -140,7 +140,7 @@ class DocumentJudge:
 
     def _by_rule(self, name: str) -> Said:
         if name not in self._rules:
-            outcome = run_rules([name], self._target)[name]
+            outcome = run_rule(name, self._target)
             if isinstance(outcome, RuleCrash) or outcome.skip_reason is not None:
                 self._rules[name] = NOTHING
             else:

@@ -10,9 +10,9 @@ from typing import Any
 
 from hub.core.texts import Text
 from review.masters.content import ItemContent
+from review.rules.base import UnknownRuleError, get_rule
 from review.rules.content.curated import rules_of
 from review.rules.content.curated_patterns import pattern_problem
-from review.rules.registry import UnknownRuleError, get_rule
 
 # Any style rule takes it: the number of places from which it speaks.
 COMMON_PARAMS = frozenset({"at_least", "severity"})

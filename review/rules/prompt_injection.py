@@ -14,14 +14,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from hub.core.texts import Text
 from knowledge.text.folding import INVISIBLE, fold_case
 from knowledge.text.outline import place
 from knowledge.text.structure import COMMENT, section_at
-from review.rules.findings import finding, joined, shipped
-from review.rules.registry import rule
+from review.rules.base import finding, joined, rule, shipped
 from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _INVISIBLE = re.compile(
@@ -85,14 +83,9 @@ def folded_text(text: str) -> str:
     return "".join(narrowed.translate(_look_alikes()).translate(_DROPPED).split())
 
 
-def conventions() -> dict[str, Any]:
-    """Return the shipped patterns."""
-    return shipped("injection")
-
-
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in conventions()["patterns"]), re.MULTILINE)
+    return re.compile("|".join(f"(?:{each})" for each in shipped("injection")["patterns"]), re.MULTILINE)
 
 
 def _holds(other: Planted, one: Planted) -> bool:
@@ -139,7 +132,7 @@ def _narrowed(character: str) -> str:
 @lru_cache(maxsize=1)
 def _look_alikes() -> dict[int, str]:
     """Letters of other scripts that look like Latin ones. Source: Unicode Technical Standard 39, confusables."""
-    pairs: dict[str, str] = conventions()["look_alikes"]
+    pairs: dict[str, str] = shipped("injection")["look_alikes"]
     return str.maketrans(pairs)
 
 
@@ -147,7 +140,7 @@ def _hidden(text: str) -> Iterator[Planted]:
     for match in COMMENT.finditer(text):
         if match["open"] is None:
             yield from _whole(text, *match.span(), "comment")
-    styles = re.compile(conventions()["hidden_styles"], re.IGNORECASE)
+    styles = re.compile(shipped("injection")["hidden_styles"], re.IGNORECASE)
     for start, opened, end in _elements(text):
         if styles.search(text, start, opened):
             yield from _whole(text, start, end, "style")
@@ -193,7 +186,7 @@ def _decoded(written: str) -> str:
 
 def _finding(target: RuleInput, found: list[Planted]) -> FindingDraft:
     hows = list(dict.fromkeys(each.how for each in found))
-    about = re.compile(conventions()["about"], re.IGNORECASE)
+    about = re.compile(shipped("injection")["about"], re.IGNORECASE)
     plain = sum(1 for each in found if not _is_subject(target, each, about))
     return finding(
         RULE,
@@ -202,11 +195,7 @@ def _finding(target: RuleInput, found: list[Planted]) -> FindingDraft:
         evidence=tuple(Span(start=each.start, end=each.end) for each in found),
         data={"hidden": hows, "count": len(found)},
         confidence=plain / len(found),
-        words={
-            "count": len(found),
-            "hows": _named(hows),
-            "where": place(target.sections, found[0].start),
-        },
+        words={"count": len(found), "hows": _named(hows), "where": place(target.sections, found[0].start)},
     )
 
 

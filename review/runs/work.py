@@ -11,13 +11,13 @@ from django.db import transaction
 from hub.core import bus
 from hub.core.lease import LeaseLost
 from hub.core.locks import try_lock
-from knowledge.guidelines.queries import articles_of
+from knowledge.guidelines.editions import articles_of
 from knowledge.models import VersionContent
-from knowledge.ontology.queries import topics_for
+from knowledge.ontology.store import topics_for
 from review.evidence import claimed, locate, quote
 from review.judging.engine import CheckSpec, Judgement, judge, unique_findings
 from review.judging.excerpts import INJECTION_RULE, plain_target
-from review.judging.model_session import PENDING, Sitting, is_for_model, with_opinion
+from review.judging.model_session import PENDING, ModelSession, is_for_model, with_opinion
 from review.models import (
     CheckItemVersion,
     CheckListEntry,
@@ -140,14 +140,14 @@ def _suggestion_row(finding: Finding, draft: FindingDraft) -> Suggestion:
 class Work:
     """A review and one of the workers that judge it.
 
-    ``fence`` makes sure, in a transaction, that this worker may still write. Only with a ``sitting`` are models asked.
+    ``fence`` makes sure, in a transaction, that this worker may still write. Only with a ``session`` are models asked.
     """
 
     review: Review
     target: RuleInput
     entries: Sequence[CheckListEntry]
     fence: Callable[[], None]
-    sitting: Sitting | None = None
+    session: ModelSession | None = None
 
     @classmethod
     def on(cls, review: Review, *, fence: Callable[[], None]) -> Work:
@@ -184,22 +184,22 @@ class Work:
             judgement = judge(check, self.target, force_strategy=self.review.options.get("force_strategy"))
             is_open = is_for_model(entry.item_version, judgement)
             progress = None if is_open else self._store(position, entry, judgement, started)
-        if is_open and self.sitting is not None:
-            progress = self._ask(self.sitting, position, entry, judgement, started)
+        if is_open and self.session is not None:
+            progress = self._ask(self.session, position, entry, judgement, started)
         if progress is not None:
             tell(self.review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
         return True
 
     def _ask(
-        self, sitting: Sitting, position: int, entry: CheckListEntry, judgement: Judgement, started: float
+        self, session: ModelSession, position: int, entry: CheckListEntry, judgement: Judgement, started: float
     ) -> int | None:
         """Ask the model, outside of any transaction, and store what it says; None while its caller has to be asked."""
-        opinion = sitting.opinion(entry.item_version, judgement)
+        opinion = session.opinion(entry.item_version, judgement)
         if opinion is PENDING:
             return None
         with transaction.atomic():
             progress = self._store(position, entry, with_opinion(judgement, opinion), started)
-            sitting.store(entry.item_version, opinion)
+            session.store(entry.item_version, opinion)
         return progress
 
     def _store(self, position: int, entry: CheckListEntry, judgement: Judgement, started: float) -> int | None:

@@ -12,9 +12,9 @@ from openpyxl import Workbook
 
 from hub.access.principals import local_operator
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
-from knowledge.guidelines.from_excel import read_excel
-from knowledge.ontology import files
-from knowledge.ontology.files import read_graph
+from knowledge.guidelines.files import read_excel
+from knowledge.ontology import rdf_files
+from knowledge.ontology.rdf_files import read_graph
 from knowledge.parsers import tables
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
@@ -123,7 +123,7 @@ def test_text_and_cells_come_back_from_the_child_as_they_were():
 
 
 def test_an_ontology_that_takes_too_much_is_refused_by_name(monkeypatch):
-    monkeypatch.setattr(files, "LIMITS", ParseLimits(memory_bytes=1 << 20))
+    monkeypatch.setattr(rdf_files, "LIMITS", ParseLimits(memory_bytes=1 << 20))
     with pytest.raises(LimitExceeded, match="メモリ"):
         read_graph(
             "".join(f"<urn:a{n}> <urn:b> '{n}' .\n" for n in range(50_000)).encode(), rdf_format="turtle", domain="t"

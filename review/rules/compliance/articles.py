@@ -11,21 +11,13 @@ from knowledge.text.folding import normalise
 from knowledge.text.numbering import heading_number
 from knowledge.text.outline import contents_ids, place
 from knowledge.types.requirements import Article
+from review.rules.base import finding, joined, rule, skipped
 from review.rules.compliance.reading import Reading, Treatment, obliging, read_articles
-from review.rules.findings import finding, joined, skipped
 from review.rules.prose import read_prose
-from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 NOT_ADDRESSED = "compliance.article_not_addressed"
 ELEMENT_MISSING = "compliance.required_element_missing"
-_STATE = {
-    Treatment.MISSING: Text(ja="扱う見出しも記述もありません。", en="No heading and no passage treats it."),
-    Treatment.MENTIONED: Text(
-        ja="語として現れるだけで、扱う節がありません。", en="It is named only; no section treats it."
-    ),
-    Treatment.EMPTY: Text(ja="見出しはありますが、内容がありません。", en="There is a heading with nothing under it."),
-}
 UNKNOWN = "compliance.unknown_article"
 _SHOWN = 20
 # 「…ガイドライン」第3.2条, …ガイドライン（第2版）の 3.2.1: a unit or a dotted number, so that a year is no article.
@@ -80,7 +72,8 @@ def _absent_finding(target: RuleInput, reading: Reading, addressed: float, total
         NOT_ADDRESSED,
         severity=Severity(reading.article.severity),
         key=reading.article.code,
-        words={**words, "state": _STATE[reading.treatment], "total": total},
+        texts=reading.treatment.value,
+        words={**words, "total": total},
         evidence=reading.places,
         searched=tuple(section.title for section in target.sections if section.id not in contents),
         data={**_facts(reading), "status": reading.treatment.value},

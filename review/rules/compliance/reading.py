@@ -16,6 +16,7 @@ from knowledge.text.folding import fold_each, normalise
 from knowledge.text.outline import apparatus, contents_ids, inside
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Article, RequiredElement, Topic
+from review.rules.structure.headings import heading_span
 from review.types import RuleInput, Span
 
 # A section that holds this share of an article's elements, and no fewer than two, treats it whatever its heading says.
@@ -136,7 +137,7 @@ class _Reader:
             return Reading(
                 article=article,
                 treatment=Treatment.EMPTY,
-                places=tuple(self._heading(section) for section in named),
+                places=tuple(heading_span(self.text, section) for section in named),
                 sections=tuple(section.title for section in named),
                 missing=article.elements,
             )
@@ -150,7 +151,7 @@ class _Reader:
     def _addressed(self, article: Article, treating: list[Section], span: tuple[int, int] | None) -> Reading:
         if treating:
             stretches = [(section.start, section.end) for section in treating]
-            places = tuple(self._heading(section) for section in treating)
+            places = tuple(heading_span(self.text, section) for section in treating)
         else:
             stretches = [span] if span else []
             places = tuple(Span(start=start, end=end) for start, end in stretches)
@@ -173,7 +174,7 @@ class _Reader:
         topic = Topic(code="", label_ja=element.name, label_en=element.name, synonyms=element.words)
         for section in self.sections:
             if names_topic(section.title, topic) and self._has_content(section):
-                yield self._heading(section)
+                yield heading_span(self.text, section)
 
     def _find(self, article: Article, element: RequiredElement, start: int, end: int) -> Iterator[Span]:
         """Yield where the element shows in a stretch: words outside headings without content, patterns anywhere."""
@@ -214,10 +215,6 @@ class _Reader:
 
     def _block_at(self, offset: int) -> Block | None:
         return next((block for block in self.blocks if block.start <= offset < block.end), None)
-
-    def _heading(self, section: Section) -> Span:
-        line = self.text[section.start : section.body_start]
-        return Span(start=section.start, end=section.start + len(line.rstrip()))
 
 
 @lru_cache(maxsize=1024)

@@ -13,10 +13,9 @@ from knowledge.text.outline import bare_title, place
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
-from review.rules.consistency.quantities import Quantity, amounts, conventions, read_quantities
-from review.rules.findings import finding, skipped
+from review.rules.base import finding, rule, shipped, skipped
+from review.rules.consistency.quantities import Quantity, amounts, read_quantities
 from review.rules.prose import read_prose
-from review.rules.registry import rule
 from review.rules.traceability.across import kind_name
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
@@ -53,7 +52,7 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
 
 
 def _is_named(quantity: Quantity) -> bool:
-    generic = {fold_compact(label) for label in conventions()["generic"]["labels"]}
+    generic = {fold_compact(label) for label in shipped("quantities")["generic"]["labels"]}
     return len(quantity.label) >= _SHORTEST_LABEL and quantity.label not in generic
 
 
@@ -86,8 +85,8 @@ def _conflicts(quantities: list[Quantity], sections: tuple[Section, ...]) -> lis
 def _are_one_thing(group: list[Quantity], every: list[Quantity], sections: tuple[Section, ...]) -> bool:
     by_id = {section.id: section for section in sections}
     titles = [bare_title(by_id[each.section].title) if each.section in by_id else "" for each in group]
-    if group[0].label in {fold_compact(label) for label in conventions()["by_context"]["labels"]}:
-        whole = re.compile(conventions()["by_context"]["sections"], re.IGNORECASE)
+    if group[0].label in {fold_compact(label) for label in shipped("quantities")["by_context"]["labels"]}:
+        whole = re.compile(shipped("quantities")["by_context"]["sections"], re.IGNORECASE)
         if not all(not title or whole.search(title) for title in titles):
             return False
     homes = list(dict.fromkeys(each.section for each in group))

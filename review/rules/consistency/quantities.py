@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
 
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, bare_title, inside
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
-from review.rules.findings import shipped
+from review.rules.base import shipped
 from review.rules.prose import read_prose
 
 _LINE = re.compile(
@@ -51,10 +50,7 @@ _BEFORE = {
     "mean": re.compile(r"(?:平均|通常|標準)\s*\$?$"),
     "other": re.compile(r"(?:中間|一部|うち|各)\s*$"),
 }
-_AFTER = {
-    "max": re.compile(r"\s*+(?:以下|以内|未満|まで)"),
-    "min": re.compile(r"\s*+(?:以上|超|より多|\+)"),
-}
+_AFTER = {"max": re.compile(r"\s*+(?:以下|以内|未満|まで)"), "min": re.compile(r"\s*+(?:以上|超|より多|\+)")}
 _STRIPPED = re.compile(
     r"(?:目標値?|現状|実績値?|実測値?|最大|最小|平均|基準値?|要件|の)+$|^(?:目標|現状の?|実測|最大|最小|平均|全)"
 )
@@ -89,17 +85,12 @@ class Quantity:
     end: int
 
 
-def conventions() -> dict[str, Any]:
-    """Return the shipped units, generic labels and synonyms."""
-    return shipped("quantities")
-
-
 @lru_cache(maxsize=8)
 def read_quantities(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Quantity, ...]:
     """Return the quantities of labelled lines, table rows, sentences and printed test results, in document order."""
     reader = _Reader(text, sections, blocks)
     found = [*reader.lines(), *reader.rows(), *reader.results()]
-    generic = {fold_compact(label) for label in conventions()["generic"]["labels"]}
+    generic = {fold_compact(label) for label in shipped("quantities")["generic"]["labels"]}
     # What a line headed 説明 says of a quantity is read as any sentence is.
     named = [each for each in found if each.label not in generic]
     taken = {position for each in named for position in range(each.start, each.end)}
@@ -130,7 +121,7 @@ def amounts(written: str) -> tuple[Amount, ...]:
 def _units() -> dict[str, tuple[str, Decimal]]:
     return {
         unit: (dimension, Decimal(factor))
-        for dimension, units in conventions()["units"].items()
+        for dimension, units in shipped("quantities")["units"].items()
         if dimension != "why"
         for unit, factor in units.items()
     }
@@ -155,9 +146,8 @@ def _bound(before: str, after: str) -> str:
 
 @lru_cache(maxsize=1)
 def _canonical() -> dict[str, str]:
-    return {
-        fold_compact(name): fold_compact(group[0]) for group in conventions()["synonyms"]["groups"] for name in group
-    }
+    groups = shipped("quantities")["synonyms"]["groups"]
+    return {fold_compact(name): fold_compact(group[0]) for group in groups for name in group}
 
 
 def label_of(written: str) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from knowledge.text.folding import normalise
 from knowledge.types.documents import Block
-from review.rules.findings import shipped
+from review.rules.base import shipped
 from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")

@@ -13,8 +13,7 @@ from knowledge.text.numerals import read_numeral
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Cell, Row, Table, read_table, read_tables
 from knowledge.types.documents import BlockKind
-from review.rules.findings import finding, skipped
-from review.rules.registry import rule
+from review.rules.base import finding, rule, skipped
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _TOTAL = re.compile(r"(?:総)?合計(?:\s*[(（].*)?|総計|計|total", re.IGNORECASE)

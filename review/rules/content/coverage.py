@@ -10,9 +10,8 @@ from knowledge.ontology.passages import has_content, has_substance
 from knowledge.text.outline import contents_ids
 from knowledge.types.documents import Block, Section
 from knowledge.types.requirements import Topic
-from review.rules.findings import finding, skipped
+from review.rules.base import finding, rule, skipped
 from review.rules.prose import is_polite
-from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 

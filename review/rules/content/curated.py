@@ -9,9 +9,8 @@ from typing import Any
 from hub.core.texts import Text
 from knowledge.text.outline import apparatus, bare_title, inside, place
 from knowledge.types.documents import Section
+from review.rules.base import finding, joined, quoted, rule, skipped
 from review.rules.content.curated_patterns import compiled, occurrences
-from review.rules.findings import finding, joined, quoted, skipped
-from review.rules.registry import rule
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 

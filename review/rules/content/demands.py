@@ -14,9 +14,8 @@ from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, 
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
-from review.rules.findings import finding, listed, shipped, skipped
+from review.rules.base import finding, listed, rule, shipped, skipped
 from review.rules.prose import is_polite, read_prose
-from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 # Numbers that measure nothing: of identifiers, editions and headings.

@@ -14,10 +14,8 @@ from knowledge.text.outline import bare_title
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import Section
-from review.rules.findings import finding, listed, skipped
-from review.rules.registry import rule
+from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.structure.headings import heading_span
-from review.rules.traceability.across import mention_spans
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _FIELD = re.compile(r"^[ \t]*[-*+][ \t]+\**(?P<label>[^\s:：*][^:：*\n]{0,15})\**[ \t]*[:：]", re.MULTILINE)
@@ -92,7 +90,7 @@ def _scattered_finding(family: Family, theirs: Section, homes: list[Section], st
         "structure.scattered_requirements",
         severity=Severity.MINOR,
         key=f"{family.prefix}:{','.join(names)}",
-        evidence=mention_spans(strays),
+        evidence=spans_of(strays),
         data={"family": family.prefix, "identifiers": names},
         confidence=1 - len(strays) / total,
         words={
@@ -111,7 +109,8 @@ def missing_field(target: RuleInput) -> RuleOutcome:
     """Report, per field, the requirements without it although most of their family have it."""
     findings, examined = [], 0
     for family in read_families(target.text, target.sections, target.blocks):
-        records = _records(family, target)
+        # Under headings, else in the rows of tables.
+        records = [*_sections(family, target)] or [*_rows(family, target)]
         if len(records) < _FEWEST_RECORDS:
             continue
         examined += len(records)
@@ -123,11 +122,6 @@ def missing_field(target: RuleInput) -> RuleOutcome:
     if not examined:
         return skipped("no_records")
     return RuleOutcome(findings=tuple(findings), examined=examined)
-
-
-def _records(family: Family, target: RuleInput) -> list[Record]:
-    """Return the records that define a family's identifiers: under headings, else in the rows of tables."""
-    return [*_sections(family, target)] or [*_rows(family, target)]
 
 
 def _sections(family: Family, target: RuleInput) -> Iterator[Record]:

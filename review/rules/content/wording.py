@@ -15,9 +15,8 @@ from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.sentences import sentences_around
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
-from review.rules.findings import counted, filled, finding, shipped, skipped
+from review.rules.base import counted, filled, finding, rule, shipped, skipped
 from review.rules.prose import Prose, Segment, Word, is_polite, read_prose, read_words
-from review.rules.registry import rule
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 _NUMBER_BEFORE = re.compile(r"[0-9０-９一二三四五六七八九十百千万億]+\s*[^\s0-9、。]{0,4}$")
@@ -49,7 +48,7 @@ def ambiguous(target: RuleInput) -> RuleOutcome:
     reader = _Reader(target, prose)
     wanted = set(target.params.get("classes", ()))
     findings = []
-    for entry in classes():
+    for entry in shipped("wording")["classes"]:
         if wanted and entry["code"] not in wanted:
             continue
         places = [place for place in reader.places(entry) if place.word not in target.params.get("ignore", ())]
@@ -58,26 +57,15 @@ def ambiguous(target: RuleInput) -> RuleOutcome:
     return RuleOutcome(findings=tuple(findings), examined=len(prose.segments))
 
 
-def conventions() -> dict[str, Any]:
-    """Return the shipped expressions and the signs of a requirement."""
-    return shipped("wording")
-
-
-def classes() -> list[dict[str, Any]]:
-    """Return the classes of expressions in their reporting order."""
-    found: list[dict[str, Any]] = conventions()["classes"]
-    return found
-
-
 class _Reader:
     def __init__(self, target: RuleInput, prose: Prose) -> None:
         self._target = target
         self._prose = prose
         self._words = read_words(target.text, target.blocks)
         self._starts = [segment.start for segment in prose.segments]
-        self._ends_oblige = re.compile(conventions()["requirement_ends"]["pattern"], re.IGNORECASE)
-        self._titles_oblige = re.compile(conventions()["requirement_titles"]["pattern"], re.IGNORECASE)
-        design = conventions()["design_ends"]
+        self._ends_oblige = re.compile(shipped("wording")["requirement_ends"]["pattern"], re.IGNORECASE)
+        self._titles_oblige = re.compile(shipped("wording")["requirement_titles"]["pattern"], re.IGNORECASE)
+        design = shipped("wording")["design_ends"]
         self._ends_design = re.compile(design["pattern"])
         self._design_classes = design["classes"] if target.document_type in design["document_types"] else ()
         self._skipped = [
@@ -175,7 +163,7 @@ class _Reader:
 def _judge(entry: dict[str, Any], places: list[Place], prose: Prose, target: RuleInput) -> FindingDraft | None:
     obliging = [place for place in places if place.obliges]
     density = 1000 * len(places) / prose.characters
-    threshold = target.params.get("density_per_1000") or conventions()["dense_from"]["per_1000"][entry["code"]]
+    threshold = target.params.get("density_per_1000") or shipped("wording")["dense_from"]["per_1000"][entry["code"]]
     dense = threshold is not None and density >= float(threshold) and len(places) > 1
     reported = places if dense else obliging
     return _finding(entry, reported, obliging, density, target) if reported else None

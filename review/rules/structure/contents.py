@@ -14,8 +14,7 @@ from knowledge.text.numbering import heading_number
 from knowledge.text.outline import bare_title, contents_ids, is_history
 from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
 from knowledge.types.documents import BlockKind, Section
-from review.rules.findings import finding, listed, skipped
-from review.rules.registry import rule
+from review.rules.base import finding, listed, rule, skipped
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
@@ -51,7 +50,11 @@ def toc_mismatch(target: RuleInput) -> RuleOutcome:
     for section in sections:
         numbers[_title(section)].add(section.number)
     gone = [entry for entry in entries if entry.title not in numbers]
-    renumbered = [entry for entry in entries if entry.title in numbers and _number_differs(entry, numbers[entry.title])]
+    renumbered = [
+        entry
+        for entry in entries
+        if entry.number is not None and entry.title in numbers and not numbers[entry.title] & {None, entry.number}
+    ]
     titles, levels = {entry.title for entry in entries}, _levels(entries, body)
     # A heading that was renamed is one difference, not two.
     renamed = {entry.number for entry in gone if entry.number}
@@ -105,10 +108,6 @@ def _entry(line: str, start: int) -> Entry | None:
 
 def _title(section: Section) -> str:
     return fold_compact(bare_title(section.title))
-
-
-def _number_differs(entry: Entry, numbers: set[str | None]) -> bool:
-    return entry.number is not None and not numbers & {None, entry.number}
 
 
 def _levels(entries: list[Entry], sections: list[Section]) -> set[int]:

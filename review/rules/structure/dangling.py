@@ -12,9 +12,8 @@ from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
-from review.rules.findings import finding, listed, skipped
+from review.rules.base import finding, listed, rule, skipped
 from review.rules.prose import read_prose
-from review.rules.registry import rule
 from review.rules.structure.headings import hidden_headings
 from review.rules.traceability.across import kind_name, kind_of
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span

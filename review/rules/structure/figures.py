@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -13,10 +13,9 @@ from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.types.documents import Block, BlockKind, Section
-from review.rules.findings import finding, listed, skipped
+from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.prose import is_polite, read_prose
-from review.rules.registry import rule
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
+from review.types import FindingDraft, RuleInput, RuleOutcome, Severity
 
 _KIND = r"(?P<kind>図表|図|表|写真|Figure|Fig\.?|Table)"
 _NUMBER = r"(?P<number>[A-Z]?[0-9]+(?:[-.][0-9]+)*)"
@@ -179,7 +178,7 @@ def _numbering_finding(
         "figure.numbering",
         severity=Severity.MINOR,
         key=",".join(labels),
-        evidence=_spans(caption for caption, _ in broken),
+        evidence=spans_of(caption for caption, _ in broken),
         data={"numbers": labels, "kind": first.kind},
         confidence=1 - len(broken) / len(captions),
         words={
@@ -200,32 +199,28 @@ def unreferenced(target: RuleInput) -> RuleOutcome:
         return skipped("no_captions")
     named = {reference.label for reference in read.references}
     lost = [caption for caption in read.captions if caption.label not in named and not _is_continued(caption)]
-    findings = (_unreferenced_finding(target, lost, len(read.captions)),) if lost else ()
-    return RuleOutcome(findings=findings, examined=len(read.captions))
-
-
-def _unreferenced_finding(target: RuleInput, lost: list[Numbered], total: int) -> FindingDraft:
-    first = lost[0]
+    total = len(read.captions)
+    if not lost:
+        return RuleOutcome(examined=total)
     labels = list(dict.fromkeys(caption.label for caption in lost))
-    where = place(target.sections, first.start)
-    title = target.text[first.start : first.end]
-    show = f"…を{title}に示します。" if is_polite(target.text, target.blocks) else f"…を{title}に示す。"
-    return finding(
+    title = target.text[lost[0].start : lost[0].end]
+    found = finding(
         "figure.unreferenced",
         severity=Severity.MINOR,
         key=",".join(labels),
-        evidence=_spans(lost),
+        evidence=spans_of(lost),
         data={"numbers": labels},
         confidence=1 - len(lost) / total,
         words={
             "labels": listed(labels),
             "total": total,
             "count": len(labels),
-            "where": where,
+            "where": place(target.sections, lost[0].start),
             "first_label": labels[0],
         },
-        example=show,
+        example=f"…を{title}に示します。" if is_polite(target.text, target.blocks) else f"…を{title}に示す。",
     )
+    return RuleOutcome(findings=(found,), examined=total)
 
 
 @rule("figure.undefined_reference", tags=("figure", "traceability"))
@@ -234,38 +229,30 @@ def undefined_reference(target: RuleInput) -> RuleOutcome:
     read = read_captions(target.text, target.sections, target.blocks)
     if not read.references:
         return skipped("no_figure_references")
-    known = {caption.label for caption in read.captions}
-    dangling = [reference for reference in read.references if reference.label not in known]
-    findings = (_undefined_finding(target, dangling, read.captions, len(read.references)),) if dangling else ()
-    return RuleOutcome(findings=findings, examined=len(read.references))
-
-
-def _undefined_finding(
-    target: RuleInput, dangling: list[Numbered], captions: tuple[Numbered, ...], total: int
-) -> FindingDraft:
+    labelled = {caption.label for caption in read.captions}
+    dangling = [reference for reference in read.references if reference.label not in labelled]
+    total = len(read.references)
+    if not dangling:
+        return RuleOutcome(examined=total)
     labels = list(dict.fromkeys(reference.label for reference in dangling))
     first = dangling[0]
-    where = place(target.sections, first.start)
-    known = [caption.label for caption in captions if caption.kind == first.kind]
-    return finding(
+    known = [caption.label for caption in read.captions if caption.kind == first.kind]
+    found = finding(
         "figure.undefined_reference",
-        severity=Severity.MAJOR if captions else Severity.MINOR,
+        severity=Severity.MAJOR if read.captions else Severity.MINOR,
         texts="finding" if known else "none_of_kind",
         key=",".join(labels),
-        evidence=_spans(dangling),
+        evidence=spans_of(dangling),
         data={"numbers": labels},
         confidence=1 - len(dangling) / total,
         words={
             "labels": listed(labels),
             "kind": first.kind,
             "known": listed(known),
-            "where": where,
+            "where": place(target.sections, first.start),
             "total": total,
             "first_label": labels[0],
         },
         example=f"{labels[0]} （図表の名称）",
     )
-
-
-def _spans(found: Iterable[Numbered]) -> tuple[Span, ...]:
-    return tuple(Span(start=start, end=end) for start, end in sorted({(each.start, each.end) for each in found}))
+    return RuleOutcome(findings=(found,), examined=total)

@@ -1,17 +1,7 @@
 """Rules of style that need nothing but the text. Importing this package registers all of them."""
 
-from review.rules.style import (
-    brackets,
-    grammar,
-    hygiene,
-    letters,
-    marks,
-    numerals,
-    phrases,
-    sentences,
-    spacing,
-    tone,
-)
+# ruff: noqa: F401 (modules are imported for what they register)
+from review.rules.style import grammar, letters, marks, numerals, phrases, sentences, spacing
 from review.rules.style.aliases import ALIASES, Use, aliases_of
 from review.rules.style.base import Place, StyleRule, style_rules
 from review.rules.style.reading import StyleText, read_markdown, read_plain
@@ -23,17 +13,7 @@ __all__ = [
     "StyleText",
     "Use",
     "aliases_of",
-    "brackets",
-    "grammar",
-    "hygiene",
-    "letters",
-    "marks",
-    "numerals",
-    "phrases",
     "read_markdown",
     "read_plain",
-    "sentences",
-    "spacing",
     "style_rules",
-    "tone",
 ]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from hub.core.texts import Text
 from knowledge.text.outline import place as section_title
-from review.rules.findings import filled, finding, skipped, text_of
-from review.rules.registry import Rule, register
+from review.rules.base import Rule, filled, finding, register, skipped, text_of
 from review.rules.style.reading import StyleText, Unit, UnitKind, read_markdown
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 RUNNING_TEXT = (UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION)
 WITH_HEADINGS = (*RUNNING_TEXT, UnitKind.HEADING)
 EVERYTHING = tuple(UnitKind)
+TAGS = ("style", "text")
 _PLACES_SHOWN = 20
 _EXAMPLE_WIDTH = 20
 
@@ -52,9 +53,22 @@ class Place:
     replacement: str | None = None
 
 
+class Options(TypedDict, total=False):
+    """``kinds`` are the units looked at, as a parameter of the rule too; ``by_default``: it runs when none is named.
+
+    A rule that ``skips_named`` marks nothing in words that name what is written elsewhere.
+    """
+
+    defaults: Params
+    kinds: tuple[UnitKind, ...]
+    severity: Severity
+    by_default: bool
+    skips_named: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StyleRule:
-    """A rule of style. ``message`` may hold ``{found}`` and ``{to}``; ``by_default``: it runs when none is named."""
+    """A rule of style. ``message`` may hold ``{found}``, its ``{code}`` points, and ``{to}``. See `Options`."""
 
     id: str
     title: Text
@@ -79,7 +93,9 @@ class StyleRule:
 
     def _place(self, unit: Unit, mark: Mark) -> Place:
         start, end = unit.span(mark.start, mark.end)
-        words = {"found": unit.plain[mark.start : mark.end], "to": mark.replacement or "", **(mark.values or {})}
+        marked = unit.plain[mark.start : mark.end]
+        code = " ".join(f"U+{ord(character):04X}" for character in marked)
+        words = {"found": marked, "to": mark.replacement or "", "code": code, **(mark.values or {})}
         return Place(
             rule_id=self.id,
             start=start,
@@ -107,19 +123,9 @@ def style_rules() -> Mapping[str, StyleRule]:
     return _style_rules
 
 
-def text_rule(
-    id: str,
-    *,
-    defaults: Params | None = None,
-    kinds: tuple[UnitKind, ...] = RUNNING_TEXT,
-    severity: Severity = Severity.MINOR,
-    by_default: bool = True,
-    skips_named: bool = False,
-) -> Callable[[TextCheck], TextCheck]:
-    """Register a check that compares the units of a text with each other.
-
-    ``kinds`` becomes the parameter ``kinds``: the units looked at.
-    """
+def text_rule(id: str, **options: Unpack[Options]) -> Callable[[TextCheck], TextCheck]:
+    """Register a check that compares the units of a text with each other."""
+    kinds = options.get("kinds", RUNNING_TEXT)
 
     def decorate(check: TextCheck) -> TextCheck:
         found = StyleRule(
@@ -127,46 +133,42 @@ def text_rule(
             title=text_of(id, "title"),
             message=text_of(id, "message"),
             check=check,
-            defaults={**(defaults or {}), "kinds": tuple(kind.value for kind in kinds)},
-            severity=severity,
-            by_default=by_default,
-            skips_named=skips_named,
+            defaults={**options.get("defaults", {}), "kinds": tuple(kind.value for kind in kinds)},
+            severity=options.get("severity", Severity.MINOR),
+            by_default=options.get("by_default", True),
+            skips_named=options.get("skips_named", False),
         )
         _style_rules[id] = found
+        looks_at = text_of(id, "looks_at")
         register(
-            Rule(
-                id=id,
-                title=found.title,
-                looks_at=text_of(id, "looks_at"),
-                check=found.judge,
-                tags=("style", "text"),
-                defaults=found.defaults,
-            )
+            Rule(id=id, title=found.title, looks_at=looks_at, check=found.judge, tags=TAGS, defaults=found.defaults)
         )
         return check
 
     return decorate
 
 
-def unit_rule(
-    id: str,
-    *,
-    defaults: Params | None = None,
-    kinds: tuple[UnitKind, ...] = RUNNING_TEXT,
-    severity: Severity = Severity.MINOR,
-    by_default: bool = True,
-    skips_named: bool = False,
-) -> Callable[[UnitCheck], UnitCheck]:
-    """Register a check that looks at one unit at a time, as ``text_rule`` registers one of all units."""
-    register_text = text_rule(
-        id, defaults=defaults, kinds=kinds, severity=severity, by_default=by_default, skips_named=skips_named
-    )
+def unit_rule(id: str, **options: Unpack[Options]) -> Callable[[UnitCheck], UnitCheck]:
+    """Register a check that looks at one unit at a time."""
 
     def decorate(check: UnitCheck) -> UnitCheck:
-        register_text(lambda units, params: ((unit, mark) for unit in units for mark in check(unit, params)))
+        text_rule(id, **options)(lambda units, params: ((unit, mark) for unit in units for mark in check(unit, params)))
         return check
 
     return decorate
+
+
+def pattern_rule(
+    id: str, *marked: tuple[re.Pattern[str], str | Callable[[str], str]], **options: Unpack[Options]
+) -> None:
+    """Register a rule that marks what its patterns match; beside each is what to write for it."""
+
+    def check(unit: Unit, params: Params) -> Iterator[Mark]:
+        for pattern, replacement in marked:
+            for match in pattern.finditer(unit.plain):
+                yield Mark(*match.span(), replacement if isinstance(replacement, str) else replacement(match[0]))
+
+    unit_rule(id, **options)(check)
 
 
 def _finding(rule: StyleRule, places: list[Place], target: RuleInput) -> FindingDraft:

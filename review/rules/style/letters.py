@@ -1,18 +1,19 @@
-"""Letters: their width, kanji outside the common list, long runs of kanji, stray letters, the final ー of katakana."""
+"""Letters: their width, kanji outside the common list, stray and unseen ones, the final ー of katakana."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from sudachipy import SplitMode
 
 from knowledge.text.folding import normalise
 from knowledge.text.morphology import tokenizer
-from review.rules.findings import DATA
-from review.rules.style.base import Mark, Params, unit_rule
-from review.rules.style.reading import JAPANESE, Unit, UnitKind
+from review.rules.base import DATA
+from review.rules.style.base import EVERYTHING, WITH_HEADINGS, Mark, Params, pattern_rule, unit_rule
+from review.rules.style.reading import JAPANESE, Unit
 from review.types import Severity
 
 _KANJI = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -34,24 +35,18 @@ _OPEN_END = re.compile("[アカサタナハマヤラワガザダバパァャ]$")
 _DROPPED_END = re.compile("[アカサタナハマヤラワガザダバパァャ]ー$")
 _SMALL = re.compile("[ァィゥェォャュョー]")
 _SHORTEST_DROPPED = 3
+_ZERO_WIDTH = re.compile("[\u200b\u200c\u2060\ufeff]")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
+_DECOMPOSED = re.compile("[\u3041-\u30ff][\u3099\u309a]")
+_RADICAL = re.compile("[\u2e80-\u2fd5]")
+_SQUARED = re.compile("[\u3300-\u33ff\u2116\u2121]")
+
+
+pattern_rule("style.halfwidth_kana", (_HALFWIDTH_KANA, normalise), kinds=WITH_HEADINGS, skips_named=True)
 
 
 @unit_rule(
-    "style.halfwidth_kana",
-    skips_named=True,
-    kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
-)
-def halfwidth_kana(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark runs of half-width katakana."""
-    for match in _HALFWIDTH_KANA.finditer(unit.plain):
-        yield Mark(*match.span(), normalise(match[0]))
-
-
-@unit_rule(
-    "style.fullwidth_alphanumeric",
-    defaults={"classes": tuple(_FULLWIDTH)},
-    skips_named=True,
-    kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
+    "style.fullwidth_alphanumeric", defaults={"classes": tuple(_FULLWIDTH)}, skips_named=True, kinds=WITH_HEADINGS
 )
 def fullwidth_alphanumeric(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark runs of full-width letters and digits. ``classes``: digits, letters."""
@@ -143,3 +138,29 @@ def _kept(word: str) -> str | None:
 def _omitted(word: str) -> str | None:
     sounds = len(_SMALL.sub("", word))
     return word[:-1] if _DROPPED_END.search(word) and sounds >= _SHORTEST_DROPPED else None
+
+
+# The joiner in emoji stays.
+pattern_rule("style.zero_width", (_ZERO_WIDTH, ""), kinds=EVERYTHING)
+
+
+pattern_rule("style.control_character", (_CONTROL, ""), kinds=EVERYTHING)
+
+
+pattern_rule("style.decomposed_kana", (_DECOMPOSED, partial(unicodedata.normalize, "NFC")), kinds=EVERYTHING)
+
+
+@unit_rule("style.kanji_radical", kinds=EVERYTHING)
+def kanji_radical(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark radicals that have a kanji of the same shape."""
+    for match in _RADICAL.finditer(unit.plain):
+        folded = normalise(match[0])
+        yield Mark(*match.span(), folded if folded != match[0] else None)
+
+
+@unit_rule("style.squared_unit", defaults={"allow": "㎡㎥㎢"}, kinds=EVERYTHING)
+def squared_unit(unit: Unit, params: Params) -> Iterator[Mark]:
+    """Mark squared characters. ``allow``: those that have no plain spelling."""
+    for match in _SQUARED.finditer(unit.plain):
+        if match[0] not in params["allow"]:
+            yield Mark(*match.span(), normalise(match[0]))

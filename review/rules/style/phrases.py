@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Unpack
 
 from hub.core.texts import Text
 from knowledge.text.sentences import OPENING
-from review.rules.findings import shipped
-from review.rules.style.base import Mark, Params, text_rule, unit_rule
-from review.rules.style.reading import Token, Unit, UnitKind
+from review.rules.base import shipped
+from review.rules.style.base import WITH_HEADINGS, Mark, Options, Params, text_rule, unit_rule
+from review.rules.style.reading import Token, Unit
 
 # 表示を行う is 表示する; in テストを行う and 会議を行う the noun names an event.
 _KANJI_NOUN = re.compile("[\u4e00-\u9fff]{2,}")
@@ -29,30 +30,31 @@ def phrases() -> dict[str, tuple[tuple[re.Pattern[str], str | None, Text], ...]]
     }
 
 
+def _phrases(unit: Unit, name: str) -> Iterator[Mark]:
+    taken: list[tuple[int, int]] = []
+    for pattern, to, message in phrases()[name]:
+        for match in pattern.finditer(unit.plain):
+            start, end = match.span("it") if "it" in pattern.groupindex else match.span()
+            if all(end <= first or last <= start for first, last in taken):
+                taken.append((start, end))
+                yield Mark(start, end, match.expand(to) if to is not None else None, message)
+
+
+def _phrase_rule(rule_id: str, name: str, **options: Unpack[Options]) -> None:
+    """Register a rule that marks one class of the shipped phrases."""
+
+    def check(unit: Unit, params: Params) -> Iterator[Mark]:
+        return _phrases(unit, name)
+
+    unit_rule(rule_id, **options)(check)
+
+
 @unit_rule("style.redundant", defaults={"verbal_nouns": True, "event_nouns": ()})
 def redundant(unit: Unit, params: Params) -> Iterator[Mark]:
     """Mark redundant phrases. ``verbal_nouns``: 〜を行う too; ``event_nouns``: nouns with which that is right."""
     yield from _phrases(unit, "redundant")
     if params["verbal_nouns"]:
         yield from _verbal_nouns(unit, frozenset(params["event_nouns"]))
-
-
-@unit_rule("style.weak_phrase")
-def weak_phrase(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark phrases that avoid a statement."""
-    yield from _phrases(unit, "weak")
-
-
-@unit_rule("style.misuse")
-def misuse(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark misused words."""
-    yield from _phrases(unit, "misused")
-
-
-@unit_rule("style.honorific")
-def honorific(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark wrong honorifics."""
-    yield from _phrases(unit, "honorific")
 
 
 @unit_rule("style.kana_preferred", defaults={"conjunctions": False, "times": False})
@@ -69,10 +71,10 @@ def kana_preferred(unit: Unit, params: Params) -> Iterator[Mark]:
         yield from _phrases(unit, "kana_conjunctions")
 
 
-@unit_rule("style.official_conjunction", by_default=False)
-def official_conjunction(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark the four conjunctions in kana."""
-    yield from _phrases(unit, "official_conjunctions")
+_phrase_rule("style.weak_phrase", "weak")
+_phrase_rule("style.misuse", "misused")
+_phrase_rule("style.honorific", "honorific")
+_phrase_rule("style.official_conjunction", "official_conjunctions", by_default=False)
 
 
 @unit_rule("style.conjunction_levels")
@@ -83,16 +85,6 @@ def conjunction_levels(unit: Unit, params: Params) -> Iterator[Mark]:
         for base, upper in (_AND_WORDS, _OR_WORDS):
             if base not in text and (at := text.find(upper)) >= 0:
                 yield Mark(sentence.start + at, sentence.start + at + len(upper), base)
-
-
-def _phrases(unit: Unit, name: str) -> Iterator[Mark]:
-    taken: list[tuple[int, int]] = []
-    for pattern, to, message in phrases()[name]:
-        for match in pattern.finditer(unit.plain):
-            start, end = match.span("it") if "it" in pattern.groupindex else match.span()
-            if all(end <= first or last <= start for first, last in taken):
-                taken.append((start, end))
-                yield Mark(start, end, match.expand(to) if to is not None else None, message)
 
 
 def _verbal_nouns(unit: Unit, events: frozenset[str]) -> Iterator[Mark]:
@@ -113,12 +105,7 @@ def _is_action(noun: Token, events: frozenset[str]) -> bool:
     return noun.pos[2] == "サ変可能" and bool(_KANJI_NOUN.fullmatch(noun.surface))
 
 
-@text_rule(
-    "style.noun_spelling",
-    defaults={"allow": ()},
-    kinds=(UnitKind.BODY, UnitKind.LIST, UnitKind.CELL, UnitKind.CAPTION, UnitKind.HEADING),
-    by_default=False,
-)
+@text_rule("style.noun_spelling", defaults={"allow": ()}, kinds=WITH_HEADINGS, by_default=False)
 def noun_spelling(units: tuple[Unit, ...], params: Params) -> Iterator[tuple[Unit, Mark]]:
     """Mark nouns that the text has spelled in another way before. ``allow``: spellings that may differ."""
     first: dict[str, str] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from hub.core.texts import Text
-from review.rules.style.base import Mark, Params, unit_rule
+from review.rules.style.base import Mark, Params, pattern_rule, unit_rule
 from review.rules.style.markup import PLACEHOLDER
 from review.rules.style.reading import JAPANESE, Unit, UnitKind
 
@@ -65,11 +65,7 @@ def space_full_full(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(*match.span(), "")
 
 
-@unit_rule("style.space_brackets", kinds=_PROSE, skips_named=True)
-def space_brackets(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark spaces next to brackets."""
-    for match in _AROUND_BRACKETS.finditer(unit.plain):
-        yield Mark(*match.span(), "")
+pattern_rule("style.space_brackets", (_AROUND_BRACKETS, ""), kinds=_PROSE, skips_named=True)
 
 
 @unit_rule("style.space_after_mark", defaults={"marks": ("！", "？")}, kinds=_PROSE, by_default=False, skips_named=True)
@@ -106,11 +102,7 @@ def space_link(unit: Unit, params: Params) -> Iterator[Mark]:
             yield Mark(outside, outside + 1, "" if unit.plain[outside] == " " else None)
 
 
-@unit_rule("style.katakana_separator", kinds=_PROSE, skips_named=True)
-def katakana_separator(unit: Unit, params: Params) -> Iterator[Mark]:
-    """Mark other separators between katakana words."""
-    for match in _KATAKANA_JOINED.finditer(unit.plain):
-        yield Mark(*match.span(), "・")
+pattern_rule("style.katakana_separator", (_KATAKANA_JOINED, "・"), kinds=_PROSE, skips_named=True)
 
 
 def _wanted(params: Params) -> frozenset[str]:

@@ -126,11 +126,6 @@ def _own_rank(target: RuleInput) -> int:
     return _ORDER.index(kind) if kind else -1
 
 
-def mention_spans(mentions: Iterable[Mention]) -> tuple[Span, ...]:
-    """Return where the identifiers stand, in document order, none twice."""
-    return tuple(Span(start=start, end=end) for start, end in sorted({(m.start, m.end) for m in mentions}))
-
-
 def home(mention: Mention, tables: tuple[Table, ...]) -> tuple[Table | None, Row | None]:
     """Return the table and row that an identifier stands in, or None twice."""
     for table in tables:

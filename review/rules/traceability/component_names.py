@@ -11,8 +11,7 @@ from knowledge.text.identifier_shapes import Mention
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.tables import read_tables
-from review.rules.findings import finding, listed, skipped
-from review.rules.registry import rule
+from review.rules.base import finding, listed, rule, skipped
 from review.rules.traceability.across import as_input, families_in, home, name_of, related_spans, same_thing
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 

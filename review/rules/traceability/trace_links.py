@@ -14,11 +14,10 @@ from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, inside, place
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Section
-from review.rules.findings import finding, listed, skipped
+from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.prose import read_prose
-from review.rules.registry import rule
 from review.rules.structure.headings import hidden_headings
-from review.rules.traceability.across import is_requirement, mention_spans
+from review.rules.traceability.across import is_requirement
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 NO_UPSTREAM = "traceability.no_upstream_reference"
@@ -55,7 +54,7 @@ def no_upstream_reference(target: RuleInput) -> RuleOutcome:
 
 
 def _links_upstream(target: RuleInput, families: tuple[Family, ...]) -> bool:
-    if any(is_requirement(family) and _has_text_mention(family) for family in families):
+    if any(is_requirement(family) and any(not mention.in_code for mention in family.mentions) for family in families):
         return True
     prose = read_prose(target.text, target.blocks)
     skipped = apparatus(target.text, target.sections)
@@ -72,10 +71,6 @@ def _has_upstream_column(target: RuleInput) -> bool:
         if column and any(column < len(row.cells) and _ID_LIKE.search(row.cells[column].text) for row in table.rows):
             return True
     return False
-
-
-def _has_text_mention(family: Family) -> bool:
-    return any(not mention.in_code for mention in family.mentions)
 
 
 def _tests_name_requirements(target: RuleInput, families: tuple[Family, ...]) -> bool:
@@ -112,7 +107,7 @@ def _no_upstream_finding(target: RuleInput, tests: list[Family], *, linked: bool
             ),
             "where": where,
         },
-        evidence=mention_spans(firsts),
+        evidence=spans_of(firsts),
         searched=tuple(section.title for section in target.sections),
         data={"identifiers": names, "document_linked": linked},
         example=example,
@@ -265,7 +260,7 @@ def _finding(bare: list[Link], total: int) -> FindingDraft:
         "traceability.unsubstantiated_link",
         severity=Severity.MINOR,
         key=",".join(sorted(names)),
-        evidence=mention_spans(link.mention for link in bare),
+        evidence=spans_of(link.mention for link in bare),
         data={"identifiers": names},
         confidence=1 - len(names) / total,
         words={"names": listed(names), "title": title, "total": total, "id": first.mention.id},

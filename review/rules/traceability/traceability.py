@@ -12,8 +12,7 @@ from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Table, read_tables
-from review.rules.findings import finding, listed, skipped
-from review.rules.registry import rule
+from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.traceability.across import (
     defined_elsewhere,
     families_in,
@@ -21,7 +20,6 @@ from review.rules.traceability.across import (
     home,
     is_requirement,
     kind_name,
-    mention_spans,
     mentioned_elsewhere,
     name_of,
     related_spans,
@@ -79,7 +77,7 @@ def _undefined_finding(
         severity=Severity.MINOR if elsewhere else Severity.MAJOR,
         texts=texts,
         key=f"{family.prefix}:{','.join(names)}",
-        evidence=mention_spans(mentions),
+        evidence=spans_of(mentions),
         data={"family": family.prefix, "identifiers": names},
         confidence=share,
         words={
@@ -171,7 +169,7 @@ def _unreferenced_finding(
         "traceability.unreferenced_definition",
         severity=Severity.MINOR,
         key=f"{family.prefix}:{','.join(sorted(names))}",
-        evidence=mention_spans(orphans),
+        evidence=spans_of(orphans),
         data={"family": family.prefix, "identifiers": sorted(names)},
         confidence=len(orphans) / len(family.defined),
         words={
@@ -257,7 +255,7 @@ def _duplicate_finding(target: RuleInput, family: Family, clashes: dict[str, lis
         "traceability.duplicate_definition",
         severity=Severity.MAJOR,
         key=f"{family.prefix}:{','.join(names)}",
-        evidence=mention_spans(mention for mentions in clashes.values() for mention in mentions),
+        evidence=spans_of(mention for mentions in clashes.values() for mention in mentions),
         data={"family": family.prefix, "identifiers": names},
         words={"names": listed(names), "first_name": names[0], "where": where},
         example=renumbered(names[0], highest + 1),
@@ -311,7 +309,7 @@ def _gap_finding(target: RuleInput, family: Family, gap: list[str]) -> FindingDr
         "traceability.numbering_gap",
         severity=Severity.MINOR,
         key=f"{family.prefix}:{','.join(gap)}",
-        evidence=mention_spans((family.defined[before][0], family.defined[after][0])),
+        evidence=spans_of((family.defined[before][0], family.defined[after][0])),
         data={"family": family.prefix, "identifiers": gap},
         confidence=len(numbers) / span,
         words={"prefix": family.prefix, "gap": listed(gap), "before": before, "after": after, "span": span},

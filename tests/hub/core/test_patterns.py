@@ -11,7 +11,7 @@ import pytest
 
 from hub.core import patterns
 from hub.core.patterns import PatternRefused, PatternTooSlow, check_pattern, patterns_within, stored_pattern
-from knowledge.ontology.topics import TOPIC_FILES
+from knowledge.ontology.shipped_files import TOPIC_FILES
 
 DATA = TOPIC_FILES.parent
 DOCUMENTS = Path(__file__).parents[2] / "data"

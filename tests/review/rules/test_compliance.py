@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from knowledge.guidelines import shipped
+from knowledge.guidelines import imports
 from knowledge.types.requirements import Article, RequiredElement
 from review.rules import run_rule
 from review.types import RuleOutcome, Severity
@@ -175,7 +175,7 @@ def test_comments_in_a_type_s_code_describe_its_data_items():
 
 
 def _shipped_elements(number: str) -> list[RequiredElement]:
-    path = Path(shipped.__file__).parents[1] / "data" / "guidelines" / "public-practice-guides.json"
+    path = Path(imports.__file__).parents[1] / "data" / "guidelines" / "public-practice-guides.json"
     found = next(one for one in json.loads(path.read_text(encoding="utf-8"))["articles"] if one["number"] == number)
     return [
         RequiredElement(name=one["name"], words=tuple(one["words"]), patterns=tuple(one["patterns"]))

@@ -8,7 +8,7 @@ import pytest
 
 from hub.core.texts import Text
 from knowledge.types.requirements import Topic
-from review.rules import Rule, RuleCrash, UnknownRuleError, findings, get_rule, list_rules, registry, run_rule
+from review.rules import Rule, RuleCrash, UnknownRuleError, base, get_rule, list_rules, run_rule
 from review.types import RuleInput, RuleOutcome
 from tests.review.markdown import rule_input
 
@@ -32,15 +32,15 @@ CONTRACT_IDS = {
 
 @pytest.fixture
 def broken_rule(monkeypatch):
-    monkeypatch.setattr(registry, "_rules", dict(registry._rules))
+    monkeypatch.setattr(base, "_rules", dict(base._rules))
 
     def broken(target: RuleInput) -> RuleOutcome:
         raise ZeroDivisionError
 
-    registry.register(named_rule("test.broken", Text(ja="壊れた規則", en="Broken"), broken))
+    base.register(named_rule("test.broken", Text(ja="壊れた規則", en="Broken"), broken))
 
 
-def named_rule(rule_id: str, title: Text, check: registry.RuleFunction) -> Rule:
+def named_rule(rule_id: str, title: Text, check: base.RuleFunction) -> Rule:
     return Rule(id=rule_id, title=title, looks_at=Text(ja="-", en="-"), check=check)
 
 
@@ -84,7 +84,7 @@ def test_an_id_can_be_registered_once_only():
     known = get_rule("structure.skipped_level")
 
     with pytest.raises(ValueError, match="twice"):
-        registry.register(known)
+        base.register(known)
 
 
 def words_of(text: str) -> set[str]:
@@ -93,8 +93,8 @@ def words_of(text: str) -> set[str]:
 
 def test_what_a_rule_says_is_written_in_both_languages_and_names_no_unknown_word():
     """Japanese may name a word that English leaves out; what a finding may say at all, its rule's texts name."""
-    for path in sorted((findings.DATA / "rules").glob("*.json")):
-        for rule_id, texts in findings.shipped(f"rules/{path.stem}").items():
+    for path in sorted((base.DATA / "rules").glob("*.json")):
+        for rule_id, texts in base.shipped(f"rules/{path.stem}").items():
             variants = {name: said for name, said in texts.items() if name not in ("title", "looks_at", "message")}
             for text in (*(texts[name] for name in texts if name not in variants), *every(variants)):
                 assert set(text) == {"ja", "en"}, rule_id
@@ -136,13 +136,13 @@ def test_a_stored_pattern_without_an_end_makes_its_rules_errors_that_name_it():
 
 
 def test_a_rule_that_takes_too_long_is_an_error_that_says_so(monkeypatch):
-    monkeypatch.setattr(registry, "_rules", dict(registry._rules))
-    monkeypatch.setattr(registry, "RULE_S", 0.05)
+    monkeypatch.setattr(base, "_rules", dict(base._rules))
+    monkeypatch.setattr(base, "RULE_S", 0.05)
 
     def endless(target: RuleInput) -> RuleOutcome:
         return RuleOutcome(examined=len(re.findall(r"(?:a|aa)+$", "a" * 80 + "b")))
 
-    registry.register(named_rule("test.endless", Text(ja="終わらない規則", en="Endless"), endless))
+    base.register(named_rule("test.endless", Text(ja="終わらない規則", en="Endless"), endless))
 
     results = results_of("test.endless", "structure.skipped_level")
 
