@@ -31,7 +31,7 @@ from knowledge.search.fusion import (
     Weights,
     fuse,
 )
-from knowledge.search.legs import Stopwatch, ask_legs, embed_question
+from knowledge.search.recall import Stopwatch, embed_question, recall
 from knowledge.search.scope import permitted_chunks
 from knowledge.types.search import SearchFilter, SearchMode
 
@@ -88,7 +88,7 @@ def _ask(questions: Sequence[Question]) -> Asked:
             set_savepoint()
             watch = Stopwatch()
             terms = analyse_query(question.text)
-            found = ask_legs(
+            found = recall(
                 partial(embed_question, question.text, used, watch),
                 terms,
                 mode=SearchMode.HYBRID,
@@ -135,7 +135,7 @@ def ranked_keys(
     is_found = evidence.lexical > 0 if mode is SearchMode.LEXICAL else np.ones(evidence.chunk_ids.size, bool)
     found = evidence.at(np.flatnonzero(is_found))
     ranked = fuse(found, mode=mode, cosine_range=cosine_range, weights=weights)
-    return found.chunk_ids[ranked.places].tolist(), ranked.values.tolist()
+    return found.chunk_ids[ranked.places].tolist(), ranked.scores.tolist()
 
 
 def fit_line(samples: Sequence[Sample], mode: SearchMode) -> LogisticLine:

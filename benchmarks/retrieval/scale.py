@@ -24,7 +24,7 @@ from knowledge.index.active_embedder import active_embedding_set
 from knowledge.index.vectors import vector_literal
 from knowledge.index.warm_up import warm_up, way_to_warm
 from knowledge.models import ChunkVector, EmbeddingSet
-from knowledge.search import legs, scope
+from knowledge.search import recall, scope
 from knowledge.search.candidates import nearest_chunks
 from knowledge.search.hybrid import search
 from knowledge.search.scope import permitted_chunks
@@ -63,7 +63,7 @@ def run(folder: Path, chunks: int, kept: Path) -> None:
     others = sorted({q.text for one in sets for q in one.questions} - set(drawn))
     before = random.Random(1).sample(others, QUERIES)
     prepared = PreparedVectors(dict(zip([*drawn, *before], [*queries, *_some_stored(embedding_set)], strict=True)))
-    legs.embedder_of = lambda _set: prepared  # type: ignore[assignment,return-value]
+    recall.embedder_of = lambda _set: prepared  # type: ignore[assignment,return-value]
     _warm_up()
     collect_seldom(REQUESTS)  # as a web process does after its start
     for text in before:
@@ -176,5 +176,5 @@ def _keys(permitted: scope.PermittedChunks) -> NDArray[np.int64]:
 
 def _nearest(embedding_set: EmbeddingSet, query: NDArray[np.float32], permitted: scope.PermittedChunks) -> list[int]:
     with transaction.atomic():
-        nearest = nearest_chunks(embedding_set, vector_literal(query), permitted, limit=legs.LEG_DEPTH)
+        nearest = nearest_chunks(embedding_set, vector_literal(query), permitted, limit=recall.LEG_DEPTH)
     return nearest.chunk_ids[:TOP].tolist()

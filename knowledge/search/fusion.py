@@ -103,11 +103,11 @@ class CosineRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fused:
-    """The ranking: places of candidates in their evidence, the best first, and the convex sums that rank them."""
+class Ranking(Columnar):
+    """Places of candidates in their evidence, the best first, with their scores, in columns."""
 
     places: NDArray[np.int64]
-    values: NDArray[np.float64]
+    scores: NDArray[np.float64]
 
 
 def weights_for(question: str) -> Weights:
@@ -122,8 +122,8 @@ def fuse(
     cosine_range: CosineRange,
     weights: Weights = WEIGHTS,
     wants_contents: bool = False,
-) -> Fused:
-    """Rank candidates, the best first; of equals the smaller chunk id comes first.
+) -> Ranking:
+    """Rank candidates by convex sums, which are not calibrated yet; of equals the smaller chunk id comes first.
 
     In the modes vector and lexical the other leg's evidence does not count, nor do ``weights``. Where a query names
     a code, passages that have it come before all others, unless none has it. Lists of headings count
@@ -135,7 +135,7 @@ def fuse(
     if evidence.codes.any():
         values = _with_codes(values, evidence.codes)
     places = np.lexsort((evidence.chunk_ids, -values))
-    return Fused(places=places, values=values[places])
+    return Ranking(places=places, scores=values[places])
 
 
 def _with_codes(values: NDArray[np.float64], codes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,8 +30,8 @@ NEXT_BATCH = 4
 class LexicalHits:
     """Candidates with their shares of the best possible BM25 score in each field, and ranks from 1, in columns.
 
-    The rank is 0 beyond the limit. ``codes`` are the shares of the query's codes that they have. ``matched`` tells
-    which have each of the terms ``told``: (terms, candidates).
+    The rank is 0 beyond the limit. ``codes`` are the shares of the query's codes that they have. ``matched`` says which
+    have each of the ``terms``: (terms, candidates).
     """
 
     candidates: Candidates
@@ -39,7 +39,7 @@ class LexicalHits:
     bigrams: NDArray[np.float64]
     ranks: NDArray[np.int64]
     codes: NDArray[np.float64]
-    told: tuple[str, ...]
+    terms: tuple[str, ...]
     matched: NDArray[np.bool_]
 
 
@@ -81,14 +81,14 @@ def lexical_hits(
     also: Candidates = NO_CANDIDATES,
     near: str | None = None,
     codes: Sequence[str] = (),
-    tell_terms: bool = False,
+    with_terms: bool = False,
 ) -> LexicalHits:
     """Take the permitted chunks that have any term: the best ones, and those of ``also`` wherever they rank.
 
     Those of ``also``, which must be permitted ones, come first and in their order, whether they have a term or not; of
-    equals the smaller number in the index ranks first. Of the terms that a chunk has, ``codes`` are told, or all with
-    ``tell_terms``. New candidates get their cosine to ``near``, a vector as `vector_literal`
-    writes it. Up to two queries, and one more each time that too few of the best candidates were permitted.
+    equals the smaller number in the index ranks first. ``matched`` has the ``codes``, or all terms ``with_terms``. New
+    candidates get their cosine to ``near``, a vector as `vector_literal` writes it. Up to two queries, and one more
+    each time that too few of the best candidates were permitted.
     """
     if not sums.terms or permitted.is_empty:
         return no_hits(also)
@@ -99,21 +99,21 @@ def lexical_hits(
     shown = np.flatnonzero((ranks > 0) | (np.arange(ranks.size) < len(also)))
     candidates = everyone.at(shown)
     words, bigrams = scores.of(candidates.ordinals)
-    told = [term for term in sums.terms if tell_terms or term.text in codes]
-    matched = _matched(told, sums.pieces, candidates.ordinals)
+    looked_up = [term for term in sums.terms if with_terms or term.text in codes]
+    matched = _matched(looked_up, sums.pieces, candidates.ordinals)
     return LexicalHits(
         candidates=candidates,
         words=np.minimum(1.0, words),
         bigrams=np.minimum(1.0, bigrams),
         ranks=ranks[shown],
-        codes=_shares(codes, told, matched),
-        told=tuple(term.text for term in told),
+        codes=_shares(codes, looked_up, matched),
+        terms=tuple(term.text for term in looked_up),
         matched=matched,
     )
 
 
 def no_hits(candidates: Candidates) -> LexicalHits:
-    """Tell of candidates that they have no term."""
+    """Return candidates without any term."""
     nothing = np.zeros(len(candidates))
     return LexicalHits(
         candidates=candidates,
@@ -121,7 +121,7 @@ def no_hits(candidates: Candidates) -> LexicalHits:
         bigrams=nothing,
         ranks=nothing.astype(np.int64),
         codes=nothing,
-        told=(),
+        terms=(),
         matched=np.zeros((0, nothing.size), bool),
     )
 
@@ -158,7 +158,6 @@ class _Asker:
     known: Candidates
 
     def new(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Leave out the numbers that are known."""
         return ordinals[~np.isin(ordinals, self.known.ordinals)]
 
     def permitted(self, ordinals: NDArray[np.int64]) -> Candidates:
@@ -242,9 +241,9 @@ def _matched(
     return matched
 
 
-def _shares(codes: Sequence[str], told: Sequence[FieldTerm], matched: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _shares(codes: Sequence[str], terms: Sequence[FieldTerm], matched: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Give the share of the codes that each candidate has, in either field."""
     number = np.zeros(matched.shape[1])
     for code in codes:
-        number += matched[[term.text == code for term in told]].any(axis=0)
+        number += matched[[term.text == code for term in terms]].any(axis=0)
     return number / max(len(codes), 1)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import connection
-from django.db.models import QuerySet
 from django.db.models.functions import Left, Length
 from django.utils.translation import gettext_lazy as _
 
@@ -17,37 +16,24 @@ from hub.core.errors import InvalidInput, NotFound
 from knowledge.models import Chunk, DocumentVersion, VersionContent
 from knowledge.search.postings import array_literal
 from knowledge.search.scope import PermittedChunks
-from knowledge.types.search import Duplicate, Hit, LegScore
+from knowledge.types.search import Hit
 
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A chunk with what a hit tells of its document; ``document_id`` is the public one. Fields as `_COLUMNS` has."""
-
-    pk: int
-    public_id: str
-    version_id: int
-    policy_id: int
-    index: int
-    content: str
-    context_prefix: str
-    section_path: Sequence[str]
-    page: int | None
-    cell: str | None
-    start_offset: int
-    end_offset: int
-    version: int
-    document_id: str
-    document_path: str
-    title: str
-    metadata: Mapping[str, Any]
-    collection: str
-
-
+MAX_NEIGHBOURS = 20
+# What is read of a passage, as SQL and as the ORM have it: four keys, then the fields of its hit.
+_FACTS = (
+    *("chunk_id", "document_id", "document_path", "title", "content", "context_prefix", "section_path", "page", "cell"),
+    *("start_offset", "end_offset", "version", "collection", "metadata"),
+)
 _COLUMNS = """
-c.id, c.public_id, c.version_id, c.policy_id, c.index, c.content, c.context_prefix, c.section_path, c.page, c.cell,
-c.start_offset, c.end_offset, v.number, d.public_id, d.path, d.title, d.metadata::text, k.slug
+c.id, c.version_id, c.policy_id, c.index, c.public_id, d.public_id, d.path, d.title, c.content, c.context_prefix,
+c.section_path, c.page, c.cell, c.start_offset, c.end_offset, v.number, k.slug, d.metadata::text
 """
+_FIELDS = (
+    *("pk", "version_id", "policy_id", "index", "public_id", "version__document__public_id"),
+    *("version__document__path", "version__document__title", "content", "context_prefix", "section_path"),
+    *("page", "cell", "start_offset", "end_offset", "version__number", "version__document__collection__slug"),
+    "version__document__metadata",
+)
 _TABLES = """
 knowledge_chunk c JOIN knowledge_documentversion v ON v.id = c.version_id
 JOIN knowledge_document d ON d.id = v.document_id JOIN knowledge_collection k ON k.id = d.collection_id
@@ -66,6 +52,25 @@ WHERE c.id <> ALL(%s)
 """  # noqa: S608 (constants of this module)
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk's keys, its place in its version, and its hit without a score."""
+
+    pk: int
+    version_id: int
+    policy_id: int
+    index: int
+    hit: Hit
+
+
+def _passage(row: Sequence[Any]) -> Passage:
+    facts = dict(zip(_FACTS, row[4:], strict=True))
+    metadata = facts["metadata"]
+    facts["metadata"] = json.loads(metadata) if isinstance(metadata, str) else metadata
+    facts["section_path"] = tuple(facts["section_path"])
+    return Passage(*row[:4], Hit(**facts, chunk_index=row[3], score=None))
+
+
 def newest_and_passages(chunk_ids: Sequence[int], permitted: PermittedChunks) -> tuple[int, dict[int, Passage]]:
     """Read the permitted ones of some chunks, by key, and the newest key of any chunk (0 without one). One query."""
     if not chunk_ids or permitted.is_empty:
@@ -76,54 +81,12 @@ def newest_and_passages(chunk_ids: Sequence[int], permitted: PermittedChunks) ->
     return rows[0][0] if rows else 0, {row[1]: _passage(row[1:]) for row in rows}
 
 
-def near_passages(chunks: Sequence[Passage], size: int) -> list[Passage]:
-    """Read what stands up to ``size`` places before and after chunks in their versions, without these. One query."""
-    spans = [[one.version_id for one in chunks], [one.policy_id for one in chunks]]
-    spans += [[max(one.index - size, 0) for one in chunks], [one.index + size for one in chunks]]
-    with connection.cursor() as cursor:
-        cursor.execute(_NEAR, [*spans, [one.pk for one in chunks]])
-        return [_passage(row) for row in cursor.fetchall()]
-
-
-def _passage(row: Sequence[Any]) -> Passage:
-    *before, metadata, collection = row
-    return Passage(*(*before, json.loads(metadata), collection))
-
-
-def passage_of(chunk: Chunk) -> Passage:
-    """Make a passage of a chunk that was loaded with its version, document and collection."""
-    document = chunk.version.document
-    return Passage(
-        chunk.pk,
-        chunk.public_id,
-        chunk.version_id,
-        chunk.policy_id,
-        chunk.index,
-        chunk.content,
-        chunk.context_prefix,
-        chunk.section_path,
-        chunk.page,
-        chunk.cell,
-        chunk.start_offset,
-        chunk.end_offset,
-        chunk.version.number,
-        document.public_id,
-        document.path,
-        document.title,
-        document.metadata,
-        document.collection.slug,
-    )
-
-
-MAX_NEIGHBOURS = 20
-
-
 def get_chunk(principal: Principal, chunk_id: str) -> Hit:
     """Read one passage by its public id, also of an older version or a retired document.
 
     :raises NotFound: there is none, or the caller may not read its document.
     """
-    return hit_of(passage_of(_readable_chunk(principal, chunk_id)))
+    return _readable_passage(principal, chunk_id).hit
 
 
 def neighbours(principal: Principal, chunk_id: str, *, before: int = 1, after: int = 1) -> tuple[Hit, ...]:
@@ -140,69 +103,21 @@ def neighbours(principal: Principal, chunk_id: str, *, before: int = 1, after: i
                 limit=MAX_NEIGHBOURS,
                 given=value,
             )
-    chunk = _readable_chunk(principal, chunk_id)
-    around = with_documents(
-        Chunk.objects.filter(
-            version_id=chunk.version_id,
-            policy_id=chunk.policy_id,
-            index__range=(max(chunk.index - before, 0), chunk.index + after),
-        )
-    )
-    return tuple(hit_of(passage_of(row), is_context=row.pk != chunk.pk) for row in around.order_by("index"))
+    asked = _readable_passage(principal, chunk_id)
+    places = (max(asked.index - before, 0), asked.index + after)
+    around = Chunk.objects.filter(version_id=asked.version_id, policy_id=asked.policy_id, index__range=places)
+    passages = map(_passage, around.order_by("index").values_list(*_FIELDS))
+    return tuple(replace(one.hit, is_context=one.pk != asked.pk) for one in passages)
 
 
-def _readable_chunk(principal: Principal, chunk_id: str) -> Chunk:
+def _readable_passage(principal: Principal, chunk_id: str) -> Passage:
     principal.require(Scope.READ)
     versions = DocumentVersion.objects.visible_to(principal, Scope.READ).values("pk")
-    found = (
-        None
-        if "\0" in chunk_id
-        else with_documents(Chunk.objects.filter(public_id=chunk_id, version__in=versions)).first()
-    )
-    if found is None:
+    chunks = Chunk.objects.filter(public_id=chunk_id, version__in=versions)
+    row = None if "\0" in chunk_id else chunks.values_list(*_FIELDS).first()
+    if row is None:
         raise NotFound(_("There is no passage {id}."), code="chunk_not_found", id=chunk_id[:60])
-    return found
-
-
-def with_documents(chunks: QuerySet[Chunk]) -> QuerySet[Chunk]:
-    """Load chunks together with all that a hit tells of their documents."""
-    return chunks.select_related("version__document__collection")
-
-
-def hit_of(
-    chunk: Passage,
-    *,
-    score: float | None = None,
-    is_context: bool = False,
-    legs: Mapping[str, LegScore] | None = None,
-    highlights: tuple[tuple[int, int], ...] | None = None,
-    terms: tuple[str, ...] | None = None,
-    duplicates: tuple[Duplicate, ...] = (),
-) -> Hit:
-    """Make a hit of a passage."""
-    return Hit(
-        chunk_id=chunk.public_id,
-        document_id=chunk.document_id,
-        document_path=chunk.document_path,
-        title=chunk.title,
-        content=chunk.content,
-        context_prefix=chunk.context_prefix,
-        score=score,
-        chunk_index=chunk.index,
-        section_path=tuple(chunk.section_path),
-        page=chunk.page,
-        cell=chunk.cell,
-        start_offset=chunk.start_offset,
-        end_offset=chunk.end_offset,
-        collection=chunk.collection,
-        version=chunk.version,
-        is_context=is_context,
-        metadata=chunk.metadata,
-        legs=legs,
-        highlights=highlights,
-        terms=terms,
-        duplicates=duplicates,
-    )
+    return _passage(row)
 
 
 def neighbour_hits(chunks: Sequence[Passage], size: int) -> dict[int, list[Hit]]:
@@ -213,27 +128,31 @@ def neighbour_hits(chunks: Sequence[Passage], size: int) -> dict[int, list[Hit]]
     """
     if not chunks or size == 0:
         return {}
-    near = {(row.version_id, row.policy_id, row.index): row for row in near_passages(chunks, size)}
+    spans = [[one.version_id for one in chunks], [one.policy_id for one in chunks]]
+    spans += [[max(one.index - size, 0) for one in chunks], [one.index + size for one in chunks]]
+    with connection.cursor() as cursor:
+        cursor.execute(_NEAR, [*spans, [one.pk for one in chunks]])
+        rows = [_passage(row) for row in cursor.fetchall()]
+    near = {(row.version_id, row.policy_id, row.index): row.hit for row in rows}
     shown: dict[int, list[tuple[int, int]]] = {}
     for chunk in chunks:
-        shown.setdefault(chunk.version_id, []).append((chunk.start_offset, chunk.end_offset))
+        shown.setdefault(chunk.version_id, []).append((chunk.hit.start_offset, chunk.hit.end_offset))
     return {chunk.pk: _take_context(chunk, size, near, shown[chunk.version_id]) for chunk in chunks}
 
 
 def _take_context(
-    chunk: Passage, size: int, near: dict[tuple[int, int, int], Passage], shown: list[tuple[int, int]]
+    chunk: Passage, size: int, near: dict[tuple[int, int, int], Hit], shown: list[tuple[int, int]]
 ) -> list[Hit]:
     taken = []
     for step in sorted(range(-size, size + 1), key=abs):
-        row = near.pop((chunk.version_id, chunk.policy_id, chunk.index + step), None)
-        if row is None:
+        hit = near.pop((chunk.version_id, chunk.policy_id, chunk.index + step), None)
+        if hit is None:
             continue
-        start, end = _uncovered(row.start_offset, row.end_offset, shown)
+        start, end = _uncovered(hit.start_offset, hit.end_offset, shown)
         if start < end:
             shown.append((start, end))
-            content = row.content[start - row.start_offset : end - row.start_offset]
-            hit = hit_of(row, is_context=True)
-            taken.append(replace(hit, content=content, start_offset=start, end_offset=end))
+            content = hit.content[start - hit.start_offset : end - hit.start_offset]
+            taken.append(replace(hit, is_context=True, content=content, start_offset=start, end_offset=end))
     return sorted(taken, key=lambda hit: hit.start_offset)
 
 
@@ -256,15 +175,11 @@ def full_documents(chunks: Sequence[Passage], *, budget: int) -> dict[int, tuple
 
 def full_document_hit(best: Hit, markdown: str) -> Hit:
     """Make the hit of a whole document (or as much of it as ``markdown`` is) from its best passage."""
-    return replace(
-        best,
-        content=markdown,
-        context_prefix="",
-        chunk_index=None,
-        section_path=(),
-        page=None,
-        cell=None,
-        start_offset=0,
-        end_offset=len(markdown),
-        is_full_document=True,
-    )
+    nowhere: dict[str, Any] = {
+        "context_prefix": "",
+        "chunk_index": None,
+        "section_path": (),
+        "page": None,
+        "cell": None,
+    }
+    return replace(best, content=markdown, start_offset=0, end_offset=len(markdown), is_full_document=True, **nowhere)

@@ -1,27 +1,38 @@
-"""What callers ask of search: the filter as REST and MCP read it, and what is checked before any work is done."""
+"""What callers ask of search: the filter as REST and MCP read it, what is checked, and what the text asks for."""
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated, Any
 
+from django.db import Error
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, ConfigDict, Field
 
 from hub.access.principals import Classification
+from hub.core.database import in_one_line
 from hub.core.errors import InvalidInput
 from hub.core.moments import Moment
+from knowledge.index.analysis import NO_SYNONYMS, QueryTerms, analyse_query
+from knowledge.search import notices
+from knowledge.search.database import going_back
+from knowledge.search.phrases import find_phrases
 from knowledge.search.scope import first_after, moment_of
 from knowledge.text.folding import LONE_SURROGATE
-from knowledge.types.search import SearchFilter, SearchQuery
+from knowledge.types.notices import Notice
+from knowledge.types.search import SearchFilter, SearchMode, SearchQuery
 
+logger = logging.getLogger(__name__)
 MAX_QUERY_CHARS = 10_000
 MAX_LIMIT = 100
 MAX_CONTEXT_SIZE = 5
 MAX_OFFSET = 10_000
+Expand = Callable[[str], Mapping[str, str]]
+"""Gives other names of what a text names, each with the name that stands there."""
 _TEXT_FIELDS = (
     *("collections", "document_ids", "document_types", "section_path", "language", "metadata"),
     "classifications",
@@ -53,7 +64,7 @@ def check_query(query: SearchQuery) -> SearchQuery:
 
 def _check_filter(restriction: SearchFilter) -> None:
     for name in _TEXT_FIELDS:
-        for text in _texts(getattr(restriction, name)):
+        for text in (leaf for leaf in _leaves(getattr(restriction, name)) if isinstance(leaf, str)):
             _refuse_nul(f"filter.{name}", text)
             if LONE_SURROGATE.search(text):
                 raise InvalidInput(_("{field}: contains half a character (a lone surrogate)."), field=f"filter.{name}")
@@ -77,7 +88,7 @@ def _check_classifications(names: tuple[str, ...]) -> None:
 
 
 def _check_span(name: str, first: date | None, last: date | None) -> None:
-    """Refuse a span that ends before it begins: it would find nothing without telling why."""
+    """Refuse a span that ends before it begins: it would find nothing, and not say why."""
     end = first_after(last) if last else None
     if first and last and end and moment_of(first) >= end:
         raise InvalidInput(
@@ -87,10 +98,6 @@ def _check_span(name: str, first: date | None, last: date | None) -> None:
             other=f"filter.{name}_to",
             last=last.isoformat(),
         )
-
-
-def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    return (leaf for leaf in _leaves(value) if isinstance(leaf, str))
 
 
 def _leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
@@ -179,8 +186,8 @@ def asked_filter(restriction: SearchFilter) -> dict[str, Any]:
         "classification": restriction.classifications,
     }
     days = {name: getattr(restriction, name) for name in ("created_from", "created_to", "updated_from", "updated_to")}
-    told = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items() if value}
-    return told | {name: day.isoformat() for name, day in days.items() if day}
+    asked = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items() if value}
+    return asked | {name: day.isoformat() for name, day in days.items() if day}
 
 
 def several(value: str | list[str]) -> tuple[str, ...]:
@@ -191,3 +198,28 @@ def several(value: str | list[str]) -> tuple[str, ...]:
 def named(value: str | list[str]) -> tuple[str, ...]:
     """Read such a field where an empty name says nothing."""
     return tuple(name for name in several(value) if name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a query's text asks for, before any passage is looked at; ``synonyms`` as `analyse_query` takes them."""
+
+    phrases: tuple[str, ...]
+    synonyms: Mapping[str, str]
+    terms: QueryTerms
+    notices: tuple[Notice, ...] = ()
+
+
+def read_question(query: SearchQuery, expand: Expand) -> Question:
+    """Take a query's text apart; without synonyms, and with a notice, where ``expand`` fails."""
+    phrases = find_phrases(query.text)
+    synonyms, remarks = NO_SYNONYMS, list[Notice]()
+    if query.mode is not SearchMode.VECTOR:
+        try:
+            with going_back():
+                synonyms = expand(query.text)
+        except Error as error:
+            logger.error("the search goes on without synonyms: %s", in_one_line(error))
+            remarks.append(notices.SYNONYMS_UNAVAILABLE)
+    terms = analyse_query(query.text, synonyms=synonyms)
+    return Question(phrases=phrases, synonyms=synonyms, terms=terms, notices=tuple(remarks))

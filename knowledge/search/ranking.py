@@ -4,34 +4,42 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import date
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.index.analysis import OtherName, QueryTerms
+from knowledge.index.analysis import OtherName
 from knowledge.models import Chunk, EmbeddingSet
 from knowledge.search.candidates import Candidates
-from knowledge.search.fusion import GOOD_EVIDENCE, WEIGHTS, Calibration, Columnar, Weights, fuse
-from knowledge.search.legs import Findings
+from knowledge.search.fusion import GOOD_EVIDENCE, Calibration, Ranking, fuse, weights_for
+from knowledge.search.query import Question
+from knowledge.search.recall import Findings
 from knowledge.search.scope import SMALL, PermittedChunks
 from knowledge.search.weighing import SYNONYM_WEIGHT
 from knowledge.text.folding import fold_terms
-from knowledge.types.search import Explanation, LegScore, SearchDetail, SearchFilter, SearchMode, SearchQuery
+from knowledge.text.structure import names_contents
+from knowledge.types.notices import Notice
+from knowledge.types.search import Explanation, LegScore, SearchDetail, SearchMode, SearchQuery
 
 # The most that is not good evidence.
 DOUBTFUL = GOOD_EVIDENCE - 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranking(Columnar):
-    """Places of candidates in the findings, the best first, with their calibrated scores, in columns."""
+class Ranked:
+    """The candidates of the threshold or more in order, the ``best`` score of all, and the codes that none has.
 
-    places: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    ``reranked`` is what the reranker said, by the chunk's key.
+    """
+
+    found: Ranking
+    best: float
+    missing: tuple[str, ...]
+    reranked: Mapping[int, LegScore] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,46 +53,38 @@ class Scored:
     duplicates: tuple[int, ...] = ()
 
 
-def missing_codes(terms: QueryTerms, findings: Findings, phrases: Sequence[str]) -> tuple[str, ...]:
-    """Tell which of a query's codes no candidate has; none where the lexical leg was not asked or failed.
+def rank(query: SearchQuery, question: Question, findings: Findings, calibration: Calibration) -> Ranked:
+    """Fuse what the legs said, and calibrate it to scores between 0 and 1, of six digits.
+
+    Nothing is good evidence for a query without a word, such as ？！, unless it is quoted and so must occur; nor where
+    nothing has any of the codes that it names: what is near FR-001 says nothing of FR-999. Their order stays.
+    """
+    terms, missing = question.terms, _missing_codes(question, findings)
+    fused = fuse(
+        findings.evidence,
+        mode=findings.mode,
+        cosine_range=calibration.cosine_range,
+        weights=weights_for(query.text),
+        wants_contents=names_contents(query.text),
+    )
+    scores = calibration.scores(fused.scores, findings.mode, passages=findings.passages)
+    is_void = not (terms or question.phrases) or (bool(terms.codes) and len(missing) == len(terms.codes))
+    ranking = Ranking(places=fused.places, scores=np.round((DOUBTFUL if is_void else 1.0) * scores, 6))
+    found = ranking.at(np.flatnonzero(ranking.scores >= query.threshold))
+    return Ranked(found=found, best=float(ranking.scores.max(initial=0.0)), missing=missing)
+
+
+def _missing_codes(question: Question, findings: Findings) -> tuple[str, ...]:
+    """Return which of the codes no candidate has; none where the lexical leg was not asked or failed.
 
     What stands in a phrase that the query quotes is looked for as a phrase, and need not be whole: 「FR-00」.
     """
     if findings.mode is SearchMode.VECTOR:
         return ()
-    found = {term for term, of_candidates in zip(findings.told, findings.matched, strict=True) if of_candidates.any()}
-    quoted = [fold_terms(phrase) for phrase in phrases]
-    return tuple(code for code in terms.codes if code not in found and not any(code in text for text in quoted))
-
-
-def ceiling_for(terms: QueryTerms, missing: Collection[str], phrases: Sequence[str]) -> float:
-    """Tell what the scores of an answer can reach.
-
-    Nothing is good evidence for a query without a word, such as ？！, unless it is quoted and so must occur; nor where
-    nothing has any of the codes that it names: what is near FR-001 does not tell of FR-999. Their order stays.
-    """
-    is_void = not (terms or phrases) or (bool(terms.codes) and len(missing) == len(terms.codes))
-    return DOUBTFUL if is_void else 1.0
-
-
-def rank_candidates(
-    findings: Findings,
-    calibration: Calibration,
-    *,
-    weights: Weights = WEIGHTS,
-    ceiling: float = 1.0,
-    wants_contents: bool = False,
-) -> Ranking:
-    """Fuse what the legs said, and calibrate it to scores between 0 and ``ceiling``, of six digits."""
-    fused = fuse(
-        findings.evidence,
-        mode=findings.mode,
-        cosine_range=calibration.cosine_range,
-        weights=weights,
-        wants_contents=wants_contents,
-    )
-    scores = calibration.scores(fused.values, findings.mode, passages=findings.passages)
-    return Ranking(places=fused.places, scores=np.round(ceiling * scores, 6))
+    found = {term for term, of_candidates in zip(findings.terms, findings.matched, strict=True) if of_candidates.any()}
+    quoted = [fold_terms(phrase) for phrase in question.phrases]
+    codes = question.terms.codes
+    return tuple(code for code in codes if code not in found and not any(code in text for text in quoted))
 
 
 def arrange(found: Ranking, query: SearchQuery, candidates: Candidates) -> tuple[Ranking, int]:
@@ -123,29 +123,26 @@ def _versions_of(chunk_ids: Sequence[int], candidates: Candidates) -> list[int]:
     return [known[chunk_id] for chunk_id in set(chunk_ids) if chunk_id in known]
 
 
-def tell(
-    page: Ranking, found: Ranking, findings: Findings, query: SearchQuery, reranked: Mapping[int, LegScore]
-) -> list[Scored]:
+def scored_candidates(page: Ranking, ranked: Ranked, findings: Findings, query: SearchQuery) -> list[Scored]:
     """Make a page's candidates; what the legs said of them only where the query asks for it."""
-    places = page.places.tolist()
-    is_told = query.level.includes(SearchDetail.SCORES)
-    legs = _legs(page.places, findings, reranked) if is_told else [{} for _place in places]
+    places, candidates = page.places.tolist(), findings.candidates
+    has_legs = query.level.includes(SearchDetail.SCORES)
+    legs = _legs(page.places, findings, ranked.reranked) if has_legs else [{} for _place in places]
+    keys = candidates.chunk_ids[page.places].tolist()
     return [
         Scored(
             chunk_id=chunk_id,
             score=score,
             legs=said,
             terms=_terms(place, findings),
-            duplicates=() if query.full_document else _duplicates(place, found, findings.candidates),
+            duplicates=() if query.full_document else _duplicates(place, ranked.found, candidates),
         )
-        for place, chunk_id, score, said in zip(
-            places, findings.candidates.chunk_ids[page.places].tolist(), page.scores.tolist(), legs, strict=True
-        )
+        for place, chunk_id, score, said in zip(places, keys, page.scores.tolist(), legs, strict=True)
     ]
 
 
 def _legs(places: NDArray[np.int64], findings: Findings, reranked: Mapping[int, LegScore]) -> list[dict[str, LegScore]]:
-    """Tell what each leg that was asked, and the reranker, said of some candidates."""
+    """Return what each leg that was asked, and the reranker, said of some candidates."""
     evidence = findings.evidence.at(places)
     lexical = zip(findings.lexical_ranks[places].tolist(), evidence.lexical.tolist(), strict=True)
     vector = zip(findings.vector_ranks[places].tolist(), evidence.cosines.tolist(), strict=True)
@@ -163,9 +160,9 @@ def _legs(places: NDArray[np.int64], findings: Findings, reranked: Mapping[int, 
 
 
 def _terms(place: int, findings: Findings) -> tuple[str, ...]:
-    """Give the terms that a candidate has, of those that are told."""
-    told = zip(findings.told, findings.matched[:, place].tolist(), strict=True)
-    return tuple(dict.fromkeys(term for term, is_here in told if is_here))
+    """Return the terms that a candidate has, of those that were looked up."""
+    terms = zip(findings.terms, findings.matched[:, place].tolist(), strict=True)
+    return tuple(dict.fromkeys(term for term, is_here in terms if is_here))
 
 
 def _duplicates(place: int, found: Ranking, candidates: Candidates) -> tuple[int, ...]:
@@ -176,9 +173,8 @@ def _duplicates(place: int, found: Ranking, candidates: Candidates) -> tuple[int
 
 def explain(
     query: SearchQuery,
+    question: Question,
     embedding_set: EmbeddingSet,
-    terms: QueryTerms,
-    phrases: tuple[str, ...],
     permitted: PermittedChunks,
     findings: Findings,
 ) -> Explanation:
@@ -187,20 +183,24 @@ def explain(
 
     So terms are listed whether or not the index has them, and without their rarity.
     """
-    is_small = permitted.is_small
+    terms, is_small = question.terms, permitted.is_small
+    given = {one.name: getattr(query.filter, one.name) for one in fields(query.filter)}
+    vector_plan = "all permitted passages" if permitted.is_comparable else "HNSW, iterative scan"
     return Explanation(
         mode=findings.mode.value,
         embedding_set=embedding_set.name,
         permitted=permitted.count if is_small else None,
         plans={
-            "vector": _vector_plan(permitted),
+            "vector": f"exact over up to {SMALL} permitted passages" if is_small else vector_plan,
             "lexical": "all permitted passages" if is_small else "best passages first, then permissions",
         },
         words=_with_others(terms.words, terms.other_words),
         bigrams=_with_others(terms.bigrams, terms.other_bigrams),
         codes=terms.codes,
-        phrases=phrases,
-        filters=_given(query.filter),
+        phrases=question.phrases,
+        filters={
+            name: value.isoformat() if isinstance(value, date) else value for name, value in given.items() if value
+        },
         candidates={
             "vector": int(np.count_nonzero(findings.vector_ranks)),
             "lexical": int(np.count_nonzero(findings.lexical_ranks)),
@@ -212,14 +212,3 @@ def _with_others(asked: Mapping[str, float], others: Sequence[OtherName]) -> dic
     """Add the terms of synonyms, with what all terms of one bring together of what they stand for."""
     terms = dict.fromkeys((term for other in others for term in other.terms), SYNONYM_WEIGHT)
     return {**asked, **{term: weight for term, weight in terms.items() if term not in asked}}
-
-
-def _vector_plan(permitted: PermittedChunks) -> str:
-    if permitted.is_small:
-        return f"exact over up to {SMALL} permitted passages"
-    return "all permitted passages" if permitted.is_comparable else "HNSW, iterative scan"
-
-
-def _given(restriction: SearchFilter) -> dict[str, Any]:
-    given = {one.name: getattr(restriction, one.name) for one in fields(restriction)}
-    return {name: value.isoformat() if isinstance(value, date) else value for name, value in given.items() if value}

@@ -14,7 +14,7 @@ from hub.core.errors import Unavailable
 from knowledge.models import Chunk
 from knowledge.ports import Reranker
 from knowledge.search.candidates import Candidates
-from knowledge.search.ranking import Ranking
+from knowledge.search.fusion import Ranking
 from knowledge.types.search import LegScore
 
 

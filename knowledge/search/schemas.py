@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from knowledge.types.search import Hit, PageMark, RemoteHit, SearchResult
+from knowledge.types.search import Hit, LegScore, PageMark, RemoteHit, SearchResult
+
+
+def _leg_facts(legs: Mapping[str, LegScore] | None) -> dict[str, dict[str, float | int | None]] | None:
+    return {name: {"rank": leg.rank, "raw": leg.raw} for name, leg in legs.items()} if legs else None
 
 
 class DuplicateOut(BaseModel):
@@ -38,7 +42,7 @@ class HitOut(BaseModel):
     is_context: bool
     is_full_document: bool
     metadata: dict[str, Any]
-    legs: dict[str, dict[str, float | int | None]] | None = None
+    legs: Annotated[dict[str, dict[str, float | int | None]] | None, BeforeValidator(_leg_facts)] = None
     highlights: list[tuple[int, int]] | None = Field(None, description="spans of content that the query names")
     terms: list[str] | None = Field(None, description="the query's terms that the passage has (detail explain)")
     duplicates: list[DuplicateOut] = Field([], description="passages with the same text, not shown by themselves")
@@ -96,31 +100,7 @@ class SearchOut(BaseModel):
 
 
 def hit_out(hit: Hit) -> HitOut:
-    legs = {name: {"rank": leg.rank, "raw": leg.raw} for name, leg in hit.legs.items()} if hit.legs else None
-    return HitOut(
-        chunk_id=hit.chunk_id,
-        document_id=hit.document_id,
-        document_path=hit.document_path,
-        collection=hit.collection,
-        version=hit.version,
-        title=hit.title,
-        content=hit.content,
-        context_prefix=hit.context_prefix,
-        score=hit.score,
-        chunk_index=hit.chunk_index,
-        section_path=list(hit.section_path),
-        page=hit.page,
-        cell=hit.cell,
-        start_offset=hit.start_offset,
-        end_offset=hit.end_offset,
-        is_context=hit.is_context,
-        is_full_document=hit.is_full_document,
-        metadata=dict(hit.metadata),
-        legs=legs,
-        highlights=None if hit.highlights is None else list(hit.highlights),
-        terms=None if hit.terms is None else list(hit.terms),
-        duplicates=[DuplicateOut(**asdict(one)) for one in hit.duplicates],
-    )
+    return HitOut.model_validate(hit, from_attributes=True)
 
 
 def remote_hit_out(hit: RemoteHit) -> RemoteHitOut:

@@ -16,7 +16,7 @@ from hub.access.principals import Principal, Scope, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Forbidden, InvalidInput, Unavailable
 from knowledge.index.active_embedder import active_embedding_set
-from knowledge.search import legs
+from knowledge.search import recall
 from knowledge.search.sources import search_sources
 from knowledge.types.search import SearchFilter, SearchQuery, SearchResult, SearchSource
 from tests.hub.admin.support import client_of, make_user
@@ -110,7 +110,7 @@ def test_when_the_hubs_search_is_down_bedrock_answers_alone(
         raise Unavailable("search is down")
 
     active_embedding_set()
-    monkeypatch.setattr(legs, "_combine", fail)
+    monkeypatch.setattr(recall, "_findings", fail)
     result = ask(SearchSource.ALL)
     assert (codes(result), len(result.remote)) == ({"local_unavailable"}, 2)
     bedrock.failure = (500, "InternalServerException")

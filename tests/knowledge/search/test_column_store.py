@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from knowledge.search.candidates import NO_CANDIDATES, Candidates
-from knowledge.search.fusion import Columnar, Evidence
-from knowledge.search.ranking import Ranking
+from knowledge.search.fusion import Columnar, Evidence, Ranking
 
 INTEGERS, SHARES, MARKS = np.arange(4), np.array([0.1, np.nan, 0.3, 0.4]), np.array([True, False, False, True])
 CANDIDATES = Candidates(

@@ -17,7 +17,7 @@ from knowledge.embedders.bundled.backend import BundledEmbedder
 from knowledge.embedders.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.index.active_embedder import get_embedder
 from knowledge.models import EmbeddingSet
-from knowledge.search import legs, scope
+from knowledge.search import recall, scope
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.embedding_server import embedding_server
@@ -137,7 +137,7 @@ def test_vectors_of_another_model_are_never_compared() -> None:
 
 def test_lexical_search_answers_when_the_model_server_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     away = OpenAICompatibleEmbedder(base_url="http://127.0.0.1:9/v1", model="away", sleep=lambda _seconds: None)
-    monkeypatch.setattr(legs, "embedder_of", lambda _embedding_set: away)
+    monkeypatch.setattr(recall, "embedder_of", lambda _embedding_set: away)
     result, codes = ask(SearchMode.HYBRID)
     assert result.hits[0].content.startswith("応答時間")
     assert "vector_unavailable" in codes
@@ -146,7 +146,7 @@ def test_lexical_search_answers_when_the_model_server_refuses(monkeypatch: pytes
 def test_vectors_of_another_length_are_refused_and_words_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     with embedding_server() as server, monkeypatch.context() as patched:
         stranger = OpenAICompatibleEmbedder(base_url=server.url, model="stranger")
-        patched.setattr(legs, "embedder_of", lambda _embedding_set: stranger)
+        patched.setattr(recall, "embedder_of", lambda _embedding_set: stranger)
         result, codes = ask(SearchMode.HYBRID)
         stranger.close()
     assert result.hits[0].content.startswith("応答時間")
@@ -160,7 +160,7 @@ def test_a_bundled_model_that_can_not_be_read_is_used_again_once_it_can(
     folder = tmp_path / "models"
     folder.write_text("not a folder")
     bundled = BundledEmbedder(cache_dir=folder)
-    monkeypatch.setattr(legs, "embedder_of", lambda _embedding_set: bundled)
+    monkeypatch.setattr(recall, "embedder_of", lambda _embedding_set: bundled)
     result, codes = ask(SearchMode.HYBRID)
     assert result.hits[0].content.startswith("応答時間")
     assert "vector_unavailable" in codes
@@ -172,7 +172,7 @@ def test_a_bundled_model_that_can_not_be_read_is_used_again_once_it_can(
 
 def test_scores_of_a_model_nobody_measured_are_not_passed_off_as_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = get_embedder()
-    monkeypatch.setattr(legs, "embedder_of", lambda _embedding_set: embedder)
+    monkeypatch.setattr(recall, "embedder_of", lambda _embedding_set: embedder)
     EmbeddingSet.objects.update(model="nobody measured it")
     _result, codes = ask(SearchMode.HYBRID)
     assert "uncalibrated_scores" in codes

@@ -14,7 +14,7 @@ from knowledge.search.fusion import (
     WEIGHTS,
     CosineRange,
     Evidence,
-    Fused,
+    Ranking,
     Weights,
     calibration_for,
     fuse,
@@ -60,7 +60,7 @@ def fused(
     mode: SearchMode = SearchMode.HYBRID,
     cosine_range: CosineRange = RANGE,
     weights: Weights | None = None,
-) -> Fused:
+) -> Ranking:
     given = {} if weights is None else {"weights": weights}
     return fuse(evidence(candidates), mode=mode, cosine_range=cosine_range, **given)
 
@@ -120,7 +120,7 @@ def test_weights_share_one() -> None:
 
 
 def test_a_missing_cosine_counts_as_nothing_in_common() -> None:
-    assert fused([Said(1), Said(2, cosine=0.7)]).values.tolist() == [0.0, 0.0]
+    assert fused([Said(1), Said(2, cosine=0.7)]).scores.tolist() == [0.0, 0.0]
 
 
 @given(st.lists(said, max_size=20, unique_by=lambda one: one.key))
@@ -131,8 +131,8 @@ def test_the_ranking_does_not_depend_on_the_order_of_candidates(candidates: list
 @given(st.lists(said, max_size=20), st.sampled_from(SearchMode))
 def test_a_value_does_not_depend_on_the_other_candidates(candidates: list[Said], mode: SearchMode) -> None:
     ranked = fused(candidates, mode)
-    for place, value in zip(ranked.places, ranked.values, strict=True):
-        assert fused([candidates[place]], mode).values == [value]
+    for place, value in zip(ranked.places, ranked.scores, strict=True):
+        assert fused([candidates[place]], mode).scores == [value]
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -143,6 +143,6 @@ def test_scores_lie_between_0_and_1_and_never_contradict_the_ranking(
 ) -> None:
     calibration = calibration_for(backend="bundled", model=model)
     ranked = fused(candidates, mode, calibration.cosine_range)
-    scores = calibration.scores(ranked.values, mode).tolist()
+    scores = calibration.scores(ranked.scores, mode).tolist()
     assert scores == sorted(scores, reverse=True)
     assert all(0.0 <= score <= 1.0 for score in scores)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
 from knowledge.models import Document, LexicalPosting
-from knowledge.search.hybrid import search, vector_search
+from knowledge.search.hybrid import search
 from knowledge.types.search import SearchFilter, SearchMode, SearchOrder, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, Passage
 
@@ -298,4 +298,7 @@ def test_timings_cover_every_step(library: Library) -> None:
 
 def test_vector_search_ranks_by_meaning_alone(library: Library) -> None:
     LexicalPosting.objects.all().delete()
-    assert vector_search(local_operator(), SearchQuery(text="ログイン方式")).hits[0].content == PASSAGES[0]
+    assert (
+        search(local_operator(), SearchQuery(text="ログイン方式", mode=SearchMode.VECTOR)).hits[0].content
+        == PASSAGES[0]
+    )

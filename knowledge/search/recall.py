@@ -64,8 +64,8 @@ class Findings:
     """What the legs found: candidates, evidence for each, each leg's ranks from 1 (0 where it is not), in columns.
 
     ``mode`` is the one that could be served: not the wanted one when a leg failed or had nothing to say. ``matched``
-    tells which candidates have each of the terms ``told``: (terms, candidates). ``passages`` is how many chunks the set
-    has, 0 where it has no word of the question.
+    says which candidates have each of the ``terms``: (terms, candidates). ``passages`` is how many chunks the set has,
+    0 where it has no word of the question.
     """
 
     mode: SearchMode
@@ -73,7 +73,7 @@ class Findings:
     evidence: Evidence
     vector_ranks: NDArray[np.int64]
     lexical_ranks: NDArray[np.int64]
-    told: tuple[str, ...]
+    terms: tuple[str, ...]
     matched: NDArray[np.bool_]
     notices: list[Notice]
     passages: int = 0
@@ -85,20 +85,6 @@ class QuestionVector:
 
     literal: str
     is_cut: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _VectorAnswer:
-    asked: QuestionVector
-    nearest: Candidates
-    is_bare: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LexicalAnswer:
-    hits: LexicalHits
-    is_cut: bool
-    passages: int
 
 
 class _LegFailed(Exception):
@@ -120,7 +106,7 @@ def embed_question(text: str, embedding_set: EmbeddingSet, watch: Stopwatch) -> 
         return QuestionVector(literal=literal, is_cut=embedder.query_is_truncated(text))
 
 
-def ask_legs(
+def recall(
     embed: Callable[[], QuestionVector],
     terms: QueryTerms,
     *,
@@ -128,137 +114,50 @@ def ask_legs(
     embedding_set: EmbeddingSet,
     permitted: PermittedChunks,
     watch: Stopwatch,
-    tell_terms: bool = False,
+    with_terms: bool = False,
 ) -> Findings:
     """Collect evidence for up to ``LEG_DEPTH`` candidates of each leg. Call it where a savepoint is set.
 
-    ``embed`` gives the question's vector, or waits for it: as late as may be. ``tell_terms`` also tells which terms
-    each candidate has.
+    ``embed`` gives the question's vector, or waits for it: as late as may be. ``with_terms`` also finds which terms
+    each candidate has, and not only which codes.
 
     A leg that fails is replaced by the other one and a notice. :raises Unavailable: neither can answer.
     """
     remarks: list[Notice] = []
-    legs = _Legs(terms=terms, embedding_set=embedding_set, permitted=permitted, watch=watch)
-    sums = vector = lexical = None
+    legs = _Legs(terms=terms, embedding_set=embedding_set, permitted=permitted, watch=watch, remarks=remarks)
+    sums = nearest = hits = None
     if mode is not SearchMode.VECTOR:
-        sums = _attempt(partial(legs.sum_words, is_beside=mode is SearchMode.HYBRID), remarks)
+        sums = legs.attempt(partial(legs.sum_words, is_beside=mode is SearchMode.HYBRID))
     if mode is not SearchMode.LEXICAL:
-        vector = _attempt(partial(legs.ask_vector, embed), remarks)
-    if mode is SearchMode.VECTOR and vector is None:
-        sums = _attempt(legs.sum_words, remarks)
+        nearest = legs.attempt(partial(legs.ask_vector, embed))
+    if mode is SearchMode.VECTOR and nearest is None:
+        sums = legs.attempt(legs.sum_words)
     if sums is not None:
-        lexical = _attempt(partial(legs.ask_lexical, sums, vector, tell_terms=tell_terms), remarks)
-    if mode is SearchMode.LEXICAL and lexical is None:
-        vector = _attempt(partial(legs.ask_vector, embed), remarks)
-    if vector is None and lexical is None:
+        hits = legs.attempt(partial(legs.ask_lexical, sums, nearest, with_terms=with_terms))
+    if mode is SearchMode.LEXICAL and hits is None:
+        nearest = legs.attempt(partial(legs.ask_vector, embed))
+    if nearest is None and hits is None:
         raise Unavailable(
             _("Search is not available: neither vector search nor lexical search answered."), code="search_unavailable"
         )
-    if vector and vector.is_bare:
+    if nearest and not permitted.has_index:
         remarks.append(notices.PASSAGE_FACTS_UNAVAILABLE)
-    if lexical and not terms:
+    if hits and not terms:
         remarks.append(notices.LEXICAL_EMPTY)
-    return _combine(_served_mode(mode, vector, lexical, terms), vector, lexical, remarks)
-
-
-def _attempt(ask: Callable[[], T], remarks: list[Notice]) -> T | None:
-    try:
-        return ask()
-    except _LegFailed as failure:
-        remarks.append(failure.notice)
-        return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Legs:
-    """Both legs of one search. What fails in one of them is undone and raised as _LegFailed."""
-
-    terms: QueryTerms
-    embedding_set: EmbeddingSet
-    permitted: PermittedChunks
-    watch: Stopwatch
-
-    def ask_vector(self, embed: Callable[[], QuestionVector]) -> _VectorAnswer:
-        try:
-            asked = embed()
-            with self.watch.measure("vector"):
-                nearest, is_bare = self._nearest(asked.literal)
-        except EmbeddingError as error:
-            logger.warning("vector search failed: %s", error.code)
-            raise _LegFailed(notices.vector_unavailable(error.text)) from error
-        except EmbedderMismatch as error:
-            logger.warning("vector search failed: %s", error.error_code)
-            raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
-        except Error as error:
-            logger.error("vector search failed: %s", in_one_line(error))
-            raise _LegFailed(notices.vector_unavailable()) from error
-        return _VectorAnswer(asked=asked, nearest=nearest, is_bare=is_bare)
-
-    def _nearest(self, vector: str) -> tuple[Candidates, bool]:
-        """Find the nearest; without what the lexical index knows of them, and true, where that can't be read."""
-        try:
-            with going_back():
-                return nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH), False
-        except Error as error:
-            if isinstance(error.__cause__, QueryCanceled):  # it would only take as long again
-                raise
-            reason = in_one_line(error)
-        self.permitted.do_without_index()
-        with going_back():
-            nearest = nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH)
-        logger.error("vector search went on without the lexical index: %s", reason)
-        return nearest, True
-
-    def sum_words(self, *, is_beside: bool = False) -> LexicalSums:
-        with self._lexical():
-            weighed = weigh_terms(self.terms, self.embedding_set, visible=self.permitted.visible)
-            return sum_postings(weighed, self.permitted, limit=LEG_DEPTH, is_beside=is_beside)
-
-    def ask_lexical(self, sums: LexicalSums, vector: _VectorAnswer | None, *, tell_terms: bool) -> _LexicalAnswer:
-        with self._lexical():
-            hits = lexical_hits(
-                sums,
-                self.permitted,
-                self.embedding_set,
-                also=vector.nearest if vector else NO_CANDIDATES,
-                near=vector.asked.literal if vector else None,
-                codes=self.terms.codes,
-                tell_terms=tell_terms,
-            )
-        is_cut = self.terms.is_cut or self.terms.own_words > max(MAX_TERMS.values())
-        passages = max((term.passages for term in sums.terms), default=0)
-        return _LexicalAnswer(hits=hits, is_cut=is_cut, passages=passages)
-
-    @contextmanager
-    def _lexical(self) -> Iterator[None]:
-        try:
-            with self.watch.measure("lexical"), going_back():
-                yield
-        except Error as error:
-            logger.error("lexical search failed: %s", in_one_line(error))
-            raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
-
-
-def _served_mode(
-    wanted: SearchMode, vector: _VectorAnswer | None, lexical: _LexicalAnswer | None, terms: QueryTerms
-) -> SearchMode:
-    if vector is None:
-        return SearchMode.LEXICAL
-    # Without a word to look for, every lexical score is 0, and the sum would say less than the cosine alone.
-    return wanted if lexical and terms else SearchMode.VECTOR
-
-
-def _combine(
-    mode: SearchMode,
-    vector: _VectorAnswer | None,
-    lexical: _LexicalAnswer | None,
-    remarks: list[Notice],
-) -> Findings:
-    if (vector and vector.asked.is_cut) or (lexical and lexical.is_cut):
+    is_cut = hits is not None and (terms.is_cut or terms.own_words > max(MAX_TERMS.values()))
+    if is_cut or (nearest and nearest[0].is_cut):
         remarks.append(notices.QUERY_CUT)
-    nearest = vector.nearest if vector else NO_CANDIDATES
+    # Without a word to look for, every lexical score is 0, and the sum would say less than the cosine alone.
+    served = SearchMode.LEXICAL if nearest is None else mode if hits and terms else SearchMode.VECTOR
+    passages = max((term.passages for term in sums.terms), default=0) if sums and hits else 0
+    return _findings(served, nearest[1] if nearest else NO_CANDIDATES, hits, remarks, passages)
+
+
+def _findings(
+    mode: SearchMode, nearest: Candidates, found: LexicalHits | None, remarks: list[Notice], passages: int
+) -> Findings:
     # The lexical leg puts those that it found by itself behind the nearest ones.
-    hits = lexical.hits if lexical else no_hits(nearest)
+    hits = found or no_hits(nearest)
     candidates = hits.candidates
     vector_ranks = np.arange(1, len(candidates) + 1)
     return Findings(
@@ -274,8 +173,85 @@ def _combine(
         ),
         vector_ranks=np.where(vector_ranks <= len(nearest), vector_ranks, 0),
         lexical_ranks=hits.ranks,
-        told=hits.told,
+        terms=hits.terms,
         matched=hits.matched,
         notices=remarks,
-        passages=lexical.passages if lexical else 0,
+        passages=passages,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Legs:
+    """Both legs of one search. What fails in one of them is undone and raised as _LegFailed."""
+
+    terms: QueryTerms
+    embedding_set: EmbeddingSet
+    permitted: PermittedChunks
+    watch: Stopwatch
+    remarks: list[Notice]
+
+    def attempt(self, ask: Callable[[], T]) -> T | None:
+        """Ask a leg; None, and a remark, where it can't answer."""
+        try:
+            return ask()
+        except _LegFailed as failure:
+            self.remarks.append(failure.notice)
+            return None
+
+    def ask_vector(self, embed: Callable[[], QuestionVector]) -> tuple[QuestionVector, Candidates]:
+        try:
+            asked = embed()
+            with self.watch.measure("vector"):
+                return asked, self._nearest(asked.literal)
+        except EmbeddingError as error:
+            logger.warning("vector search failed: %s", error.code)
+            raise _LegFailed(notices.vector_unavailable(error.text)) from error
+        except EmbedderMismatch as error:
+            logger.warning("vector search failed: %s", error.error_code)
+            raise _LegFailed(notices.EMBEDDER_MISMATCH) from error
+        except Error as error:
+            logger.error("vector search failed: %s", in_one_line(error))
+            raise _LegFailed(notices.vector_unavailable()) from error
+
+    def _nearest(self, vector: str) -> Candidates:
+        """Find the nearest; without what the lexical index knows of them where that can't be read."""
+        try:
+            with going_back():
+                return nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH)
+        except Error as error:
+            if isinstance(error.__cause__, QueryCanceled):  # it would only take as long again
+                raise
+            reason = in_one_line(error)
+        self.permitted.do_without_index()
+        with going_back():
+            nearest = nearest_chunks(self.embedding_set, vector, self.permitted, limit=LEG_DEPTH)
+        logger.error("vector search went on without the lexical index: %s", reason)
+        return nearest
+
+    def sum_words(self, *, is_beside: bool = False) -> LexicalSums:
+        with self._lexical():
+            weighed = weigh_terms(self.terms, self.embedding_set, visible=self.permitted.visible)
+            return sum_postings(weighed, self.permitted, limit=LEG_DEPTH, is_beside=is_beside)
+
+    def ask_lexical(
+        self, sums: LexicalSums, nearest: tuple[QuestionVector, Candidates] | None, *, with_terms: bool
+    ) -> LexicalHits:
+        with self._lexical():
+            return lexical_hits(
+                sums,
+                self.permitted,
+                self.embedding_set,
+                also=nearest[1] if nearest else NO_CANDIDATES,
+                near=nearest[0].literal if nearest else None,
+                codes=self.terms.codes,
+                with_terms=with_terms,
+            )
+
+    @contextmanager
+    def _lexical(self) -> Iterator[None]:
+        try:
+            with self.watch.measure("lexical"), going_back():
+                yield
+        except Error as error:
+            logger.error("lexical search failed: %s", in_one_line(error))
+            raise _LegFailed(notices.LEXICAL_UNAVAILABLE) from error
