@@ -2,7 +2,7 @@
 
 from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_out
 from knowledge.answering.sentences import sentences_of, speaks_to_a_model
-from knowledge.answering.service import answer, answer_question, follow_answer, follow_question, walk_graph
+from knowledge.answering.service import answer_question, follow_question, walk_graph
 from knowledge.answering.support import shared_words
 from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Citation, Question
 
@@ -13,11 +13,9 @@ __all__ = [
     "AnswerSentence",
     "Citation",
     "Question",
-    "answer",
     "answer_out",
     "answer_question",
     "answer_sentence_out",
-    "follow_answer",
     "follow_question",
     "sentences_of",
     "shared_words",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from django.db.models.functions import Greatest
 from django.utils.translation import gettext_lazy as _
@@ -37,33 +36,26 @@ MAX_PASSAGES = 20
 LEAST_SCORE = 0.35
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Evidence:
-    """The passages that an answer may stand on, best first, and what the search had to say."""
-
-    passages: tuple[Hit, ...]
-    remarks: tuple[Notice, ...]
-
-
-def answer(principal: Principal, question: Question) -> Answer:
+def answer_question(principal: Principal, question: Question) -> Answer:
     """Answer a question from what the caller may search, or say that the documents don't.
 
     With a language model each sentence is the model's and was found to be borne out by the passages that it cites;
     without one, or when it fails, sentences are taken from the documents as they stand.
 
     :raises Forbidden: the caller lacks the scope search. :raises InvalidInput: names the field.
-    :raises Unavailable: the search can't answer.
+    :raises NotFound: a collection of the filter. :raises Unavailable: the search can't answer.
     """
-    *_sentences, whole = follow_answer(principal, question)
-    assert isinstance(whole, Answer)  # noqa: S101 - what follow_answer ends with
+    *_sentences, whole = follow_question(principal, question)
+    assert isinstance(whole, Answer)  # noqa: S101 - what follow_question ends with
     return whole
 
 
-def follow_answer(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
+def follow_question(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
     """Yield each sentence as soon as it is checked, and at the end the whole answer.
 
-    Searches at once, so that what `answer` raises is raised by this call and not by the iteration.
+    Searches at once, so that what `answer_question` raises is raised by this call and not by the iteration.
     """
+    check_search_filter(principal, question.filter)
     if not 1 <= question.limit <= MAX_PASSAGES:
         raise InvalidInput(
             _("{field}: expected a number from {low} to {high}, got {given}."),
@@ -72,25 +64,21 @@ def follow_answer(principal: Principal, question: Question) -> Iterator[AnswerSe
             high=MAX_PASSAGES,
             given=question.limit,
         )
-    evidence = _find_evidence(principal, question)
-    return _sentences(principal, question, evidence)
-
-
-def _find_evidence(principal: Principal, question: Question) -> _Evidence:
     result = search(
         principal, SearchQuery(text=question.text, filter=question.filter, limit=MAX_PASSAGES, threshold=LEAST_SCORE)
     )
     codes = {notice.code for notice in result.notices}
     is_good = "uncalibrated_scores" in codes or (result.hits and (result.hits[0].score or 0) >= GOOD_EVIDENCE)
-    return _Evidence(passages=result.hits if is_good else (), remarks=result.notices)
+    return _sentences(principal, question, result.hits if is_good else (), list(result.notices))
 
 
-def _sentences(principal: Principal, question: Question, evidence: _Evidence) -> Iterator[AnswerSentence | Answer]:
-    remarks = list(evidence.remarks)
+def _sentences(
+    principal: Principal, question: Question, passages: Sequence[Hit], remarks: list[Notice]
+) -> Iterator[AnswerSentence | Answer]:
     given: list[AnswerSentence] = []
     mode = AnswerMode.LLM if is_configured() else AnswerMode.EXTRACTIVE
-    if mode is AnswerMode.LLM and evidence.passages:
-        grounded = _ask_model(principal, question.text, evidence.passages[: question.limit])
+    if mode is AnswerMode.LLM and passages:
+        grounded = _ask_model(principal, question.text, passages[: question.limit])
         remarks += grounded.remarks
         try:
             for sentence in grounded.sentences():
@@ -98,12 +86,12 @@ def _sentences(principal: Principal, question: Question, evidence: _Evidence) ->
                 yield sentence
         except HubError as error:
             mode = AnswerMode.EXTRACTIVE
-            remarks.append(_failure(error))
+            remarks.append(llm_failed(error.error_code, in_both(error)))
         remarks += [notice for notice in grounded.remarks if notice not in remarks]
         if not grounded.passages:
             mode = AnswerMode.EXTRACTIVE
-    if mode is AnswerMode.EXTRACTIVE and evidence.passages:
-        given = list(best_sentences(question.text, evidence.passages, limit=question.limit))
+    if mode is AnswerMode.EXTRACTIVE and passages:
+        given = list(best_sentences(question.text, passages, limit=question.limit))
         remarks += [EXTRACTIVE] if given else []
         yield from given
     remarks += [] if given else [NOT_IN_DOCUMENTS]
@@ -131,26 +119,6 @@ def _permitted_outside(passages: Sequence[Hit]) -> tuple[list[Hit], Classificati
     # a document that was deleted since the search has no level, and is not sent
     kept = [hit for hit in passages if hit.document_id in levels and levels[hit.document_id] <= ceiling]
     return kept, max((levels[hit.document_id] for hit in kept), default=Classification.C1)
-
-
-def _failure(error: HubError) -> Notice:
-    return llm_failed(error.error_code, in_both(error))
-
-
-def answer_question(principal: Principal, question: Question) -> Answer:
-    """Answer from what the caller may search. Raises what `follow_question` raises."""
-    check_search_filter(principal, question.filter)
-    return answer(principal, question)
-
-
-def follow_question(principal: Principal, question: Question) -> Iterator[AnswerSentence | Answer]:
-    """Yield each sentence as soon as it is checked, and at the end the whole answer.
-
-    Raises at once what `knowledge.answering.follow_answer` raises, NotFound for a collection and InvalidInput for a
-    document type in the filter that is not there.
-    """
-    check_search_filter(principal, question.filter)
-    return follow_answer(principal, question)
 
 
 def walk_graph(principal: Principal, query: GraphQuery) -> GraphResult:

@@ -58,45 +58,41 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """Backend id as in the settings, e.g. ``bundled``."""
-        ...
 
     @property
     def model(self) -> str:
         """Model name as the backend knows it."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """64 hexadecimal digits; vectors of two embedders may be compared only if theirs are equal."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of each vector."""
-        ...
 
     @property
     def max_tokens(self) -> int:
         """Longest input in tokens, prefix and special tokens included."""
-        ...
 
     @property
     def query_prefix(self) -> str:
         """Text put before each query."""
-        ...
 
     @property
     def passage_prefix(self) -> str:
         """Text put before each passage."""
-        ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed passages, in order: (n, dimension) float32, each row of norm 1.
 
-        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; nothing is ever cut, and no
-            text of the call is embedded.
+        :raises EmbeddingInputTooLong: a text has more than `max_tokens`; nothing is ever cut, and no text of the call
+            is embedded or sent.
+        :raises EmbeddingInputEmpty: a text is empty and there is no prefix.
+        :raises EmbeddingServerBusy: a server did not answer on any attempt.
+        :raises EmbeddingRequestRefused: it refused the request or the key.
+        :raises EmbeddingResponseInvalid: its answer is not what was asked for.
         """
-        ...
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a query: (dimension,) float32 of norm 1.
@@ -104,15 +100,12 @@ class Embedder(Protocol):
         A query beyond `max_tokens` is cut to its first tokens, for it must get an answer;
         `query_is_truncated` tells whether that happens.
         """
-        ...
 
     def query_is_truncated(self, text: str) -> bool:
         """Tell whether `embed_query` sees only the beginning of this text."""
-        ...
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:
         """Count the tokens of a passage (or query) with prefix and special tokens, however long it is."""
-        ...
 
 
 class EmbeddingError(Exception):

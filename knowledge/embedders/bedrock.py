@@ -42,15 +42,8 @@ RECIPE = "bedrock nfkc 1"
 FIRST_DELAY_S = 0.5
 CONNECT_TIMEOUT_S = 5.0
 # Source: Amazon Bedrock API reference, InvokeModel, "Errors".
-PASSING = frozenset(
-    {
-        "ThrottlingException",
-        "ServiceUnavailableException",
-        "InternalServerException",
-        "ModelNotReadyException",
-        "ModelTimeoutException",
-    }
-)
+_PASSING_KINDS = ("Throttling", "ServiceUnavailable", "InternalServer", "ModelNotReady", "ModelTimeout")
+PASSING = frozenset(f"{kind}Exception" for kind in _PASSING_KINDS)
 REFUSED_KEY = frozenset({"AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"})
 _making = threading.Lock()
 
@@ -149,20 +142,13 @@ class BedrockEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of each vector."""
         return self._family.dimension
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in tokens, as estimated."""
         return self._family.max_tokens
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages, in order: (n, dimension) float32, each row of norm 1.
-
-        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; nothing is sent then.
-        :raises EmbeddingError: EmbeddingInputEmpty, or what the service says.
-        """
         prepared = [prepare_input(text, prefix="", model=self.model) for text in texts]
         check_lengths(prepared, count=estimate_tokens, max_tokens=self.max_tokens)
         if not prepared:
@@ -170,14 +156,12 @@ class BedrockEmbedder:
         return embed_in_batches(prepared, size=self._family.batch_size, embed=partial(self._embed, as_query=False))
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed the beginning of a query that fits `max_tokens`: (dimension,) float32 of norm 1."""
         limit_bytes = self.max_tokens * BYTES_PER_TOKEN
         prepared = prepare_input(text, prefix="", model=self.model).encode()[:limit_bytes].decode(errors="ignore")
         vector: Vectors = self._embed([prepared], as_query=True)[0]
         return vector
 
     def query_is_truncated(self, text: str) -> bool:
-        """Tell whether `embed_query` sees only the beginning of this text."""
         return self.count_tokens(text, as_query=True) > self.max_tokens
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:

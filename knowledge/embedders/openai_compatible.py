@@ -107,14 +107,6 @@ class OpenAICompatibleEmbedder:
         return self._dimension
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages, in order: (n, dimension) float32, each row of norm 1.
-
-        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; nothing is sent then.
-        :raises EmbeddingInputEmpty: if a text is empty and there is no prefix.
-        :raises EmbeddingServerBusy: if the server did not answer on any attempt.
-        :raises EmbeddingRequestRefused: if it refused the request or the key.
-        :raises EmbeddingResponseInvalid: if its answer is not what was asked for.
-        """
         prepared = [prepare_input(text, prefix=self.passage_prefix, model=self.model) for text in texts]
         check_lengths(prepared, count=self._count, max_tokens=self.max_tokens)
         if not prepared:
@@ -122,12 +114,7 @@ class OpenAICompatibleEmbedder:
         return embed_in_batches(prepared, size=self._batch_size, embed=self._request)
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed the beginning of a query that fits `max_tokens`: (dimension,) float32 of norm 1.
-
-        It is given up sooner than passages are, and at once for a while after one was.
-
-        :raises EmbeddingError: as `embed_passages`, except that no query is too long.
-        """
+        """As `Embedder` says. It is given up sooner than passages are, and at once for a while after one was."""
         if time.monotonic() < self._resume_at:
             raise self._busy(self._failure, attempts=FOR_QUESTIONS.attempts)
         prepared = prepare_input(text, prefix=self.query_prefix, model=self.model)
@@ -144,7 +131,6 @@ class OpenAICompatibleEmbedder:
         return vector
 
     def query_is_truncated(self, text: str) -> bool:
-        """Tell whether `embed_query` sees only the beginning of this text."""
         return self.count_tokens(text, as_query=True) > self.max_tokens
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:

@@ -66,19 +66,13 @@ class SentenceTransformersEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of each vector; loads the model."""
         return self._loaded.get().dimension
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in tokens, prefix and special tokens included; loads the model."""
         return self._loaded.get().max_tokens
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages, in order: (n, dimension) float32, each row of norm 1.
-
-        :raises EmbeddingInputTooLong: if a text has more than `max_tokens`; none is embedded then.
-        """
         prepared = [self._prepare(text) for text in texts]
         for index, text in enumerate(prepared):
             if (tokens := self._loaded.get().count_tokens(text)) > self.max_tokens:
@@ -86,16 +80,13 @@ class SentenceTransformersEmbedder:
         return self._loaded.get().encode(prepared)
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed the first `max_tokens` of a query: (dimension,) float32 of norm 1."""
         vector: Vectors = self._loaded.get().encode([self._prepare(text, as_query=True)])[0]
         return vector
 
     def query_is_truncated(self, text: str) -> bool:
-        """Tell whether `embed_query` sees only the beginning of this text."""
         return self.count_tokens(text, as_query=True) > self.max_tokens
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:
-        """Count all tokens with the model's own tokenizer, prefix and special tokens included."""
         return self._loaded.get().count_tokens(self._prepare(text, as_query=as_query))
 
     def _identity(self) -> list[str]:

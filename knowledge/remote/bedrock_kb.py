@@ -18,22 +18,12 @@ CONNECT_TIMEOUT_S = 5
 READ_TIMEOUT_S = 25  # an MCP tool answers within 30 s
 
 _AUTHENTICATION_CODES = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "IncompleteSignature",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException",
-        "NotAuthorized",
-        "OptInRequired",
-        "SignatureDoesNotMatch",
-        "UnauthorizedException",
+    [
+        *("AccessDenied", "AccessDeniedException", "ExpiredToken", "ExpiredTokenException", "IncompleteSignature"),
+        *("InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationToken", "NotAuthorized"),
+        *("MissingAuthenticationTokenException", "OptInRequired", "SignatureDoesNotMatch", "UnauthorizedException"),
         "UnrecognizedClientException",
-    }
+    ]
 )
 _NOT_FOUND_CODES = frozenset({"ResourceNotFoundException", "ResourceNotFound"})
 

@@ -172,10 +172,6 @@ class BundledEmbedder:
         )
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Embed passages, in order: (n, 384) float32, each row of norm 1.
-
-        :raises EmbeddingInputTooLong: if a text has more than 512 tokens; none is embedded then.
-        """
         encoded = [self._tokenizer.get().encode(self._prepare(text)) for text in texts]
         for index, ids in enumerate(encoded):
             if len(ids) > MAX_TOKENS:
@@ -186,12 +182,10 @@ class BundledEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed the first 512 tokens of a query: (384,) float32 of norm 1."""
         prepared = self._prepare(text, as_query=True)
         return self._run(self._tokenizer.get().encode(prepared, max_tokens=MAX_TOKENS))
 
     def query_is_truncated(self, text: str) -> bool:
-        """Tell whether `embed_query` sees only the beginning of this text."""
         return self.count_tokens(text, as_query=True) > MAX_TOKENS
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:
@@ -214,11 +208,9 @@ class BundledEmbedder:
         options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        path = GraphCache(self._cache_dir, stem=self._graph_stem(), build=self._build).path()
+        stem = f"{MODEL}-{self._precision}-{self.fingerprint[:16]}"
+        path = GraphCache(self._cache_dir, stem=stem, build=self._build).path()
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-    def _graph_stem(self) -> str:
-        return f"{MODEL}-{self._precision}-{self.fingerprint[:16]}"
 
     def _build(self, path: Path) -> None:
         from knowledge.embedders.bundled.graph import build_graph

@@ -117,7 +117,6 @@ class Linear(Protocol):
         self, x: str, matrix: Blocks, bias: NDArray[np.float32], *, name: str, after_gelu: bool = False
     ) -> str:
         """Add the nodes of one layer and return the name of its output."""
-        ...
 
 
 class Float32Linear:
@@ -129,7 +128,6 @@ class Float32Linear:
     def __call__(
         self, x: str, matrix: Blocks, bias: NDArray[np.float32], *, name: str, after_gelu: bool = False
     ) -> str:
-        """Add the nodes of one layer and return the name of its output."""
         weight = self._file.constant(f"{name}.weight", dequantise(matrix).T)
         product = self._file.node("MatMul", [x, weight], f"{name}.product")
         return self._file.node("Add", [product, self._file.constant(f"{name}.bias", bias)], f"{name}.output")
@@ -158,7 +156,6 @@ class Int8Linear:
     def __call__(
         self, x: str, matrix: Blocks, bias: NDArray[np.float32], *, name: str, after_gelu: bool = False
     ) -> str:
-        """Add the nodes of one layer and return the name of its output."""
         node, constant = self._file.node, self._file.constant
         scale = self._gelu_scale(x, name) if after_gelu else self._row_scale(x, name)
         kind = "gelu" if after_gelu else "activation"
@@ -252,28 +249,16 @@ def _add_and_normalise(file: OnnxFile, weights: Weights, x: str, residual: str, 
 
 def _layer(file: OnnxFile, weights: Weights, linear: Linear, x: str, name: str) -> str:
     shape = weights.shape
-    attention = _attention(file, weights, linear, x, name)
-    attended = linear(
-        attention,
-        weights.blocks(f"{name}.ao.w", columns=shape.hidden),
-        weights.floats(f"{name}.ao.b"),
-        name=f"{name}.ao",
-    )
+
+    def transformed(x: str, part: str, *, columns: int, after_gelu: bool = False) -> str:
+        matrix, bias = weights.blocks(f"{name}.{part}.w", columns=columns), weights.floats(f"{name}.{part}.b")
+        return linear(x, matrix, bias, name=f"{name}.{part}", after_gelu=after_gelu)
+
+    attended = transformed(_attention(file, weights, linear, x, name), "ao", columns=shape.hidden)
     x = _add_and_normalise(file, weights, x, attended, f"{name}.aln")
-    inner = linear(
-        x,
-        weights.blocks(f"{name}.fi.w", columns=shape.hidden),
-        weights.floats(f"{name}.fi.b"),
-        name=f"{name}.fi",
-    )
+    inner = transformed(x, "fi", columns=shape.hidden)
     activated = file.node("Gelu", [inner], f"{name}.gelu", domain=MICROSOFT)
-    outer = linear(
-        activated,
-        weights.blocks(f"{name}.fo.w", columns=shape.feed_forward),
-        weights.floats(f"{name}.fo.b"),
-        name=f"{name}.fo",
-        after_gelu=True,
-    )
+    outer = transformed(activated, "fo", columns=shape.feed_forward, after_gelu=True)
     return _add_and_normalise(file, weights, x, outer, f"{name}.oln")
 
 

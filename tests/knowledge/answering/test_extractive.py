@@ -7,7 +7,7 @@ import pytest
 from hub.access.principals import Scope
 from hub.access.principals import local_operator as operator
 from hub.core.errors import Forbidden, InvalidInput
-from knowledge.answering import AnswerMode, Question, answer
+from knowledge.answering import AnswerMode, Question, answer_question
 from knowledge.answering.sentences import sentences_of
 from knowledge.models import VersionContent
 from knowledge.types.search import Hit, SearchFilter
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def ask(text: str, **options):
-    return answer(operator(), Question(text=text, **options))
+    return answer_question(operator(), Question(text=text, **options))
 
 
 def codes(given) -> set[str]:
@@ -73,16 +73,16 @@ def test_an_instruction_to_a_model_is_never_part_of_an_answer(library):
 
 def test_what_the_caller_may_not_see_does_not_answer(library):
     stranger = person("部外者")
-    assert answer(stranger, Question(text=QUESTION)).text is None
+    assert answer_question(stranger, Question(text=QUESTION)).text is None
     reader = person("読者", granted=library.collection)
-    assert answer(reader, Question(text=QUESTION)).text
+    assert answer_question(reader, Question(text=QUESTION)).text
     elsewhere = Question(text=QUESTION, filter=SearchFilter(collections=("elsewhere",)))
-    assert answer(reader, elsewhere).text is None
+    assert answer_question(reader, elsewhere).text is None
 
 
 def test_the_scope_search_is_needed(library):
     with pytest.raises(Forbidden):
-        answer(person("閲覧者", scopes=frozenset({Scope.READ})), Question(text=QUESTION))
+        answer_question(person("閲覧者", scopes=frozenset({Scope.READ})), Question(text=QUESTION))
 
 
 @pytest.mark.parametrize("limit", [0, 21])

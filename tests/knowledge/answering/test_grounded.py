@@ -10,7 +10,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Classification, local_operator
 from hub.llm.models import RecordedAnswer
 from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
-from knowledge.answering import AnswerMode, AnswerSentence, Question, answer, follow_answer
+from knowledge.answering import AnswerMode, AnswerSentence, Question, answer_question, follow_question
 from knowledge.documents.deletion import remove_document
 from knowledge.models import Document, VersionContent
 from tests.knowledge.answering.conftest import QUESTION, says
@@ -22,7 +22,7 @@ TRUE = "応答時間は通常時3秒以内と定められています。"
 
 
 def ask(text: str = QUESTION, **options):
-    return answer(local_operator(), Question(text=text, **options))
+    return answer_question(local_operator(), Question(text=text, **options))
 
 
 def cite_the_right_one(*sentences: str):
@@ -141,7 +141,7 @@ def test_document_text_stands_within_a_fence_that_it_cannot_close(library, confi
 
 def test_sentences_come_before_the_whole_answer(library, configured):
     configured.answer = cite_the_right_one(TRUE)
-    first, last = follow_answer(local_operator(), Question(text=QUESTION))
+    first, last = follow_question(local_operator(), Question(text=QUESTION))
     assert isinstance(first, AnswerSentence)
     assert last.text == TRUE
 
