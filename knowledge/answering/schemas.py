@@ -66,12 +66,10 @@ def _citation_out(citation: Citation) -> CitationOut:
 
 
 def answer_sentence_out(sentence: AnswerSentence) -> AnswerSentenceOut:
-    """One sentence, as a stream gives it and as the whole answer has it."""
     return AnswerSentenceOut(text=sentence.text, citations=[_citation_out(one) for one in sentence.citations])
 
 
 def answer_out(answer: Answer) -> AnswerOut:
-    """The whole answer."""
     return AnswerOut(
         query=answer.query,
         answer=answer.text,

@@ -74,7 +74,6 @@ class PlacedSentence:
 
     @property
     def is_label(self) -> bool:
-        """Tell whether it only names what the next ones are about."""
         return self.text == self.label
 
     @property

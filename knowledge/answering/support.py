@@ -60,7 +60,6 @@ def shared_words(sentence: str, text: str) -> float:
 
 
 def terms_of(text: str) -> Terms:
-    """The terms of a text: its words, and its neighbouring characters."""
     found = analyse_passage("", text)
     return frozenset(found.words), frozenset(found.bigrams)
 

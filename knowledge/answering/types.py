@@ -96,7 +96,6 @@ ANSWER_CUT = Notice(
 
 
 def llm_failed(code: str, reason: Text) -> Notice:
-    """Say that the language model gave no usable answer, and why."""
     return Notice(
         code=code,
         ja=f"言語モデルの回答を使えないため、文書の文を抜き出しました。{reason.ja}",

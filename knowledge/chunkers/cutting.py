@@ -91,8 +91,6 @@ _HEADER_SHARE = 0.4
 
 
 class SectionContext:
-    """Writes the context prefix of the chunks of one section."""
-
     def __init__(self, markdown: str, sections: Sequence[Section], budget: Budget) -> None:
         self._markdown = markdown
         self._sections = sections

@@ -77,8 +77,6 @@ def _table_pieces(markdown: str, block: Block) -> Iterator[Piece]:
 
 
 class _RowCells:
-    """Narrows a table's cell range to some of its lines."""
-
     def __init__(self, block: Block, *, lines: int) -> None:
         self._cell = block.cell
         self._rows: Sequence[int] = ()
@@ -120,8 +118,6 @@ def cell_range(pieces: list[Piece]) -> str | None:
 
 
 class BlockIndex:
-    """Finds the blocks that a span of the Markdown touches."""
-
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self._blocks = blocks
         self._starts = [block.start for block in blocks]

@@ -66,8 +66,6 @@ class Group:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A chunk before its facts are gathered."""
-
     pieces: list[Piece]
     context_prefix: str
     sections: tuple[Section, ...]
@@ -211,7 +209,6 @@ class _Packer:
         return self._budget.share(prefix + self._text(start, after))
 
     def _text(self, start: int, after: int) -> str:
-        """Return the text from one piece to before another, trimmed at its end as chunks are."""
         if after <= start:
             return ""
         return self._markdown[self._pieces[start].start : self._pieces[after - 1].end].rstrip()

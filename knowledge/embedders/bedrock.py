@@ -170,7 +170,6 @@ class BedrockEmbedder:
 
     @property
     def client(self) -> Any:  # noqa: ANN401 - boto3's clients are made at run time
-        """This process's bedrock-runtime client."""
         return self._client.get()
 
     def _open_client(self) -> Any:  # noqa: ANN401

@@ -49,7 +49,6 @@ class SentenceTransformersEmbedder:
         device: str | None = None,
         batch_size: int = 1,
     ) -> None:
-        """Take a `batch_size` above 1 only on a GPU: on a CPU padding costs more than batching gains."""
         for_query, for_passage = default_prefixes(Path(model).name)
         self.model = model
         self.query_prefix = for_query if query_prefix is None else query_prefix

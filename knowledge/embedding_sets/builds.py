@@ -135,14 +135,11 @@ def _without_vector(embedding_set: EmbeddingSet, chunks: QuerySet[Chunk]) -> Que
 
 
 def _uncut(embedding_set: EmbeddingSet) -> QuerySet[DocumentVersion]:
-    """Current versions that have no chunks for the set's policy yet."""
     chunks = Chunk.objects.filter(version_id=OuterRef("pk"), policy_id=embedding_set.policy_id)
     return _current_versions().filter(~Exists(chunks), has_own_policy=False, chunks_count__gt=0)
 
 
 class _Build:
-    """One slice of work on a set by the holder of its lease."""
-
     def __init__(self, embedding_set: EmbeddingSet, lease: Lease) -> None:
         self._set = embedding_set
         self._lease = lease
@@ -166,7 +163,6 @@ class _Build:
         return not self._finish()
 
     def _steps(self) -> Iterator[None]:
-        """Cut what is not cut and embed what has no vector, a batch at each step."""
         for version_id in self._version_ids():
             self._cut(version_id)
             yield

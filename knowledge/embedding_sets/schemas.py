@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from hub.evaluation.models import EvaluationRun
 from knowledge.documents.source_schemas import ChunkingOut
+from knowledge.embedding_sets.builds import SetProgress
 from knowledge.models import EmbeddingSet
-
-
-class Progress(Protocol):
-    """How far a set is; see `knowledge.embedding_sets.builds.SetProgress`."""
-
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int: ...
-    @property
-    def per_second(self) -> float | None: ...
-    @property
-    def eta_s(self) -> float | None: ...
-    @property
-    def percent(self) -> int: ...
 
 
 class EmbeddingSetOut(BaseModel):
@@ -74,7 +60,7 @@ class ComparisonOut(BaseModel):
     flips: list[dict[str, Any]] = Field(description="questions whose recall changed, those that lost first")
 
 
-def embedding_set_out(row: EmbeddingSet, progress: Progress | None) -> EmbeddingSetOut:
+def embedding_set_out(row: EmbeddingSet, progress: SetProgress | None) -> EmbeddingSetOut:
     """Expects the policy to be selected."""
     policy = row.policy
     return EmbeddingSetOut(

@@ -40,8 +40,6 @@ class SetDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetState:
-    """A set and how far it is; no progress for a dropped one."""
-
     embedding_set: EmbeddingSet
     progress: SetProgress | None
 
@@ -56,7 +54,6 @@ def list_sets(principal: Principal, *, with_dropped: bool = True) -> list[SetSta
 
 
 def get_set(principal: Principal, name: str) -> SetState:
-    """One set by its name. Raises NotFound."""
     principal.require_hub_curator()
     found = find_set(name)
     return SetState(embedding_set=found, progress=_progress(found))
@@ -94,15 +91,11 @@ def create_set(*, principal: Principal, draft: SetDraft) -> EmbeddingSet:
             record_step(principal, "CREATE", made, backend=made.backend, model=made.model, policy=str(policy))
     except EmbeddingError as error:
         raise InvalidInput(
-            _("This embedding model can't be used: {reason}"), code=error.code, reason=_words(error)
+            _("This embedding model can't be used: {reason}"), code=error.code, reason=shown(error.text)
         ) from error
     except IntegrityError as error:
         raise Conflict(_('There is an embedding set "{name}" already.'), name=draft.name.strip()) from error
     return made
-
-
-def _words(error: EmbeddingError) -> str:
-    return shown(error.text)
 
 
 def _policy(options: ChunkOptions | None, current: ChunkPolicy, embedder: Embedder) -> ChunkPolicy:
@@ -209,7 +202,6 @@ def kept_set(name: str) -> EmbeddingSet:
 
 
 def record_step(principal: Principal, what: str, embedding_set: EmbeddingSet, **details: object) -> None:
-    """Write a step in the life of a set to the audit trail."""
     record_event(
         principal=principal,
         action=f"EMBEDDING_SET_{what}",

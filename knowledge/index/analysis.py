@@ -59,8 +59,6 @@ _RUN = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageTerms:
-    """How often each term occurs in a passage, by field."""
-
     words: Counter[str]
     bigrams: Counter[str]
 
@@ -96,7 +94,6 @@ class QueryTerms:
 
     @property
     def own_words(self) -> int:
-        """How many of the words are the caller's own."""
         return sum(weight == 1.0 for weight in self.words.values())
 
 
@@ -130,7 +127,7 @@ def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> Qu
     folded = fold_terms(text)
     fields = _query_fields(folded)
     is_cut = max(map(len, fields)) > MAX_QUERY_TERMS
-    words, bigrams = map(_first, fields)
+    words, bigrams = (dict(list(terms.items())[:MAX_QUERY_TERMS]) for terms in fields)
     codes = tuple(code for code in dict.fromkeys(identifiers_in(folded)) if words.get(code) == 1.0)
     others = _other_names(synonyms, (words, bigrams))
     return QueryTerms(
@@ -252,14 +249,9 @@ def _terms_of_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _without(text: str, mentions: Sequence[DateMention]) -> str:
-    """Leave out what mentions dates."""
     ends = [0, *(mention.end for mention in mentions)]
     starts = [*(mention.start for mention in mentions), len(text)]
     return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
-
-
-def _first(terms: dict[str, float]) -> dict[str, float]:
-    return dict(list(terms.items())[:MAX_QUERY_TERMS])
 
 
 def _bigrams(folded: str) -> Iterator[str]:

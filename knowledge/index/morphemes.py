@@ -91,7 +91,8 @@ def question_surfaces(folded: str) -> Iterator[str]:
     for piece in _PIECE.findall(folded):
         for morpheme in tokenizer().tokenize(piece, SplitMode.A):
             surface = morpheme.surface()
-            if not _only_asks(morpheme) and _says_something(surface, morpheme.part_of_speech()[0]):
+            is_word = morpheme.part_of_speech()[0] not in _EMPTY_WORDS and any(map(str.isalnum, surface))
+            if is_word and not _only_asks(morpheme):
                 yield surface
 
 
@@ -148,10 +149,6 @@ def _without_ending(word: str) -> str:
             if len(known) == 1 and not (form := known[0].normalized_form()).isascii():
                 return str(form).casefold()
     return stem(word)
-
-
-def _says_something(surface: str, part_of_speech: str) -> bool:
-    return part_of_speech not in _EMPTY_WORDS and any(character.isalnum() for character in surface)
 
 
 def _only_asks(morpheme: Morpheme) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -116,8 +116,6 @@ class AnalysedChunk:
 
 @dataclass(slots=True, kw_only=True)
 class _Columns:
-    """The postings of one policy's new chunks, collected before they are packed."""
-
     ordinals: list[int] = field(default_factory=list)
     term_ids: list[int] = field(default_factory=list)
     tfs: list[int] = field(default_factory=list)
@@ -125,7 +123,6 @@ class _Columns:
     runs: list[tuple[int, int, int]] = field(default_factory=list)
 
     def packed(self) -> TermPostings:
-        """Give all of them as columns."""
         counts, ordinals, lengths = (np.array(column, np.int64) for column in zip(*self.runs, strict=True))
         postings = np.empty(len(self.tfs), POSTING)
         postings["ordinal"] = np.repeat(ordinals, counts)
@@ -145,7 +142,10 @@ def write_postings(chunks: Sequence[Chunk], *, title: str, path: str = "") -> No
         [
             AnalysedChunk(
                 chunk_id=chunk.pk,
-                terms=analyse_passage(_heading(chunk, title), chunk.content, name=path),
+                # The context prefix holds the heading path, and a long table's header.
+                terms=analyse_passage(
+                    "\n".join([title, chunk.context_prefix or "\n".join(chunk.section_path)]), chunk.content, name=path
+                ),
                 fingerprint=fingerprint(chunk.content),
                 is_contents=is_contents_passage(chunk.section_path, chunk.content),
             )
@@ -206,16 +206,6 @@ def prune_terms() -> int:
         return int(cursor.rowcount)
 
 
-def _heading(chunk: Chunk, title: str) -> str:
-    # The context prefix holds the heading path, and a long table's header.
-    return "\n".join([title, chunk.context_prefix or "\n".join(chunk.section_path)])
-
-
-def _fields(terms: PassageTerms) -> Iterator[tuple[int, Counter[str]]]:
-    yield LexicalField.WORD.value, terms.words
-    yield LexicalField.BIGRAM.value, terms.bigrams
-
-
 def _make_terms(analysed: Sequence[AnalysedChunk]) -> TermIds:
     """Give the keys of all terms, and make those that are not there."""
     wanted: dict[int, set[str]] = {
@@ -266,7 +256,7 @@ def _make_entries(analysed: Sequence[AnalysedChunk], term_ids: TermIds, totals: 
 
 def _collect(columns: _Columns, ordinal: int, terms: PassageTerms, term_ids: TermIds) -> None:
     columns.ordinals.append(ordinal)
-    for field_, counts in _fields(terms):
+    for field_, counts in ((LexicalField.WORD.value, terms.words), (LexicalField.BIGRAM.value, terms.bigrams)):
         columns.term_ids += map(term_ids[field_].__getitem__, counts)
         columns.tfs += counts.values()
         columns.runs.append((len(counts), ordinal, counts.total()))
@@ -299,8 +289,11 @@ def keep_lexical_index(*, seconds: float = SLICE_S) -> bool:
     """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if not maintain_segments() and not _reindex_outdated():
-            return False
+        if not maintain_segments():
+            outdated = outdated_entries(BATCH)
+            if not outdated:
+                return False
+            reindex_chunks(outdated)
     return True
 
 
@@ -311,16 +304,9 @@ def clear_deleted_postings() -> None:
 
 
 def reindex_chunks(chunk_ids: Sequence[int]) -> None:
-    """Write the postings of chunks again, one transaction for each version."""
     rows = Chunk.objects.filter(pk__in=chunk_ids).select_related("version__document").order_by("version_id", "index")
     for _version_id, group in groupby(rows, key=lambda row: row.version_id):
         chunks = list(group)
         with transaction.atomic():
             document = chunks[0].version.document
             write_postings(chunks, title=document.title, path=document.path)
-
-
-def _reindex_outdated() -> bool:
-    outdated = outdated_entries(BATCH)
-    reindex_chunks(outdated)
-    return bool(outdated)

@@ -88,7 +88,6 @@ class _Segment:
 
 
 def unpack(packed: bytes) -> NDArray[np.void]:
-    """Read packed postings as an array with the fields of ``POSTING``."""
     return np.frombuffer(packed, POSTING)
 
 

@@ -33,7 +33,6 @@ ON CONFLICT (embedding_set_id, chunk_id) DO UPDATE SET vector = EXCLUDED.vector
 
 
 def index_name(embedding_set: EmbeddingSet) -> str:
-    """Name the HNSW index of a set."""
     return f"chunkvector_hnsw_{embedding_set.pk}"
 
 
@@ -78,7 +77,6 @@ def _build_memory(embedding_set: EmbeddingSet) -> str:
 
 
 def drop_index(embedding_set: EmbeddingSet, *, concurrently: bool = False) -> None:
-    """Remove the set's index; one that is not there is no error."""
     how = "CONCURRENTLY " if concurrently else ""
     with connection.cursor() as cursor:
         cursor.execute(f"DROP INDEX {how}IF EXISTS {index_name(embedding_set)}")
@@ -111,7 +109,6 @@ def write_vectors(embedding_set: EmbeddingSet, chunk_ids: Sequence[int], vectors
 
 
 def delete_vectors(chunk_ids: Sequence[int]) -> int:
-    """Remove the chunks' vectors from every set; gives their number."""
     deleted, _by_model = ChunkVector.objects.filter(chunk_id__in=list(chunk_ids)).delete()
     return deleted
 

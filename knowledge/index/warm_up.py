@@ -92,7 +92,6 @@ def way_to_warm() -> Way | None:
 
 
 def relations_to_warm(embedding_set: EmbeddingSet) -> list[Relation]:
-    """List what a search of the set reads, what it needs most first. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_RELATIONS, [[index_name(embedding_set), *_TABLES]])
         return [Relation(oid=oid, path=path, size=size) for oid, path, size in cursor.fetchall()]
@@ -108,16 +107,12 @@ def _warm_slice(relations: list[Relation], start: int, way: Way) -> int:
         offset = start - before
         if offset < relation.size:
             size = min(SLICE_BYTES, relation.size - offset, _FILE_BYTES - offset % _FILE_BYTES)
-            if start + size > _budget_bytes():
+            if start + size > min(settings.CONFIG.hub_warm_up_bytes, machine_memory_bytes() // 2):
                 return start
             (_prewarm if way == "pg_prewarm" else _read_file)(relation, offset, size, start)
             return start + size
         before += relation.size
     return start
-
-
-def _budget_bytes() -> int:
-    return min(settings.CONFIG.hub_warm_up_bytes, machine_memory_bytes() // 2)
 
 
 def _read_file(relation: Relation, offset: int, size: int, _read_before: int) -> None:

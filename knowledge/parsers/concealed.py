@@ -138,7 +138,6 @@ def _told_by_attributes(element: Any) -> Iterator[str]:  # noqa: ANN401 - lxml h
 
 
 def _is_unseen(run: Any) -> bool:  # noqa: ANN401
-    """Whether a run of Word or PowerPoint is white or tiny."""
     properties = next((child for child in run if _local(child.tag) == "rPr"), None) if run is not None else None
     if properties is None:
         return False

@@ -120,7 +120,6 @@ def _best(data: bytes, encodings: tuple[str, ...]) -> DecodedText:
 
 
 def _least(text: str) -> float:
-    """Return how plausible a reading must be."""
     if _KANA.search(text) is None and len(_KANJI.findall(text)) >= _MIN_KANJI_TO_TELL:
         return _MIN_PLAUSIBILITY_WITHOUT_KANA
     return _MIN_PLAUSIBILITY

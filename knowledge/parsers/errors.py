@@ -128,7 +128,6 @@ def parse_error(code: str, **details: object) -> ParseError:
 
 
 def corrupted(format_name: str, detail: str) -> ParseError:
-    """Build the error for a file whose container or content is broken."""
     ja, en = _MESSAGES["corrupted"]
     detail_ja, detail_en = _DETAILS.get(detail, (detail, detail))
     return ParseError(

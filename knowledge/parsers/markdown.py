@@ -37,8 +37,6 @@ _KINDS = {
 
 
 class MarkdownParser:
-    """Locates headings, paragraphs, lists, GitHub tables, code and images of a Markdown file."""
-
     formats: tuple[str, ...] = ("md",)
 
     def __init__(self, limits: ParseLimits) -> None:

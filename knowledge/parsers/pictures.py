@@ -77,7 +77,6 @@ class PictureIntake:
         return self._taken < self._max_count and size_bytes <= min(self._max_bytes, self._bytes_left)
 
     def notices(self) -> tuple[Notice, ...]:
-        """Say how many pictures were too many or too large; empty when there were none."""
         return counted(
             self.left_out,
             "figures_left_out",

@@ -54,7 +54,6 @@ def _parted(above: HeadRow, row: HeadRow) -> set[int]:
 
 
 def _over(row: HeadRow, column: int) -> int | None:
-    """Return where the cell of a row starts that reaches over a column."""
     return next((start for start, (_, last) in row.items() if start <= column <= last), None)
 
 
@@ -128,7 +127,6 @@ def figure_captions(markdown: str, blocks: Sequence[Block]) -> dict[int, str]:
 
 
 def _runs(blocks: Sequence[Block]) -> list[tuple[int, int]]:
-    """List the runs of figure blocks as half-open ranges of indices."""
     runs: list[tuple[int, int]] = []
     for is_figure, group in groupby(enumerate(blocks), key=lambda item: item[1].kind is BlockKind.FIGURE):
         indices = [index for index, _ in group]
@@ -210,7 +208,6 @@ class MarkdownBuilder:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks added so far."""
         return tuple(self._blocks)
 
     def markdown(self) -> str:
@@ -227,7 +224,6 @@ class MarkdownBuilder:
         notices: tuple[Notice, ...] = (),
         metadata: Mapping[str, str] = MappingProxyType({}),
     ) -> ParsedDocument:
-        """Return the document of the blocks added so far; its pictures have their captions."""
         markdown = self.markdown()
         return ParsedDocument(
             format=format_name,

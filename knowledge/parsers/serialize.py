@@ -41,7 +41,6 @@ def _picture_path(folder: Path, number: int) -> Path:
 
 
 def dump_error(error: ParseError) -> str:
-    """Write a parse error as JSON."""
     return json.dumps({"error": {"code": error.code, "ja": error.text.ja, "en": error.text.en}}, ensure_ascii=False)
 
 

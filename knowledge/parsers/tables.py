@@ -73,7 +73,6 @@ def read_csv(content: bytes, *, max_rows: int, max_columns: int, limits: ParseLi
 
 
 def read_plain_text(content: bytes, *, limits: ParseLimits = LIMITS) -> str:
-    """Decode a text file of any encoding in a child process. Errors as in `read_workbook`."""
     return _run("read_text_file", content, _text, "text.txt", limits, {})
 
 

@@ -51,7 +51,6 @@ def text_blocks(text: str) -> Iterator[Block]:
 
 
 def _groups(text: str) -> Iterator[list[re.Match[str]]]:
-    """Yield runs of non-blank lines."""
     group: list[re.Match[str]] = []
     previous_end = -1
     for line in _LINE.finditer(text):

@@ -55,8 +55,6 @@ class KnowledgeBaseError(Exception):
 
 
 class MissingSetting(KnowledgeBaseError, ValueError):
-    """A setting that the question needs is not there."""
-
     def __init__(self, name: str, why: str) -> None:
         super().__init__(ErrorType.VALIDATION, f"{name} is not set: {why}")
         self.name = name
@@ -83,8 +81,6 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KbAnswer:
-    """``answer`` is null without generation."""
-
     answer: str | None
     citations: tuple[Citation, ...]
 
@@ -149,7 +145,6 @@ def ask(
 
 
 def open_client(config: KbConfig) -> Any:  # noqa: ANN401 (boto3 makes its classes at run time)
-    """Make a Bedrock Agent Runtime client with short time-outs."""
     import boto3
     from botocore.config import Config
 
@@ -163,7 +158,6 @@ def open_client(config: KbConfig) -> Any:  # noqa: ANN401 (boto3 makes its class
 
 
 def retrieval_request(config: KbConfig, query: str, max_results: int) -> dict[str, Any]:
-    """Make the parameters of Retrieve."""
     return {
         "knowledgeBaseId": config.kb_id,
         "retrievalQuery": {"text": query},
@@ -172,7 +166,6 @@ def retrieval_request(config: KbConfig, query: str, max_results: int) -> dict[st
 
 
 def generation_request(config: KbConfig, query: str, max_results: int) -> dict[str, Any]:
-    """Make the parameters of RetrieveAndGenerate."""
     return {
         "input": {"text": query},
         "retrieveAndGenerateConfiguration": {

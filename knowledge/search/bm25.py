@@ -109,12 +109,10 @@ class Scores:
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """What ranks them."""
         total: NDArray[np.float64] = self.words + self.bigrams
         return total
 
     def keep(self, ordinals: NDArray[np.int64]) -> Self:
-        """Keep the chunks of some numbers, of which each is given once."""
         places, is_here = self._places(np.sort(ordinals))
         return self.at(places[is_here])
 
@@ -126,14 +124,12 @@ class Scores:
         return words, bigrams
 
     def _places(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Tell where each number stands, and whether it does."""
         places = np.searchsorted(self.ordinals, ordinals)
         is_here = places < self.ordinals.size
         is_here[is_here] = self.ordinals[places[is_here]] == ordinals[is_here]
         return places, is_here
 
     def at(self, places: NDArray[np.int64]) -> Self:
-        """Keep the chunks at some places."""
         return type(self)(
             ordinals=self.ordinals[places],
             words=self.words[places],
@@ -200,7 +196,6 @@ class _Sums:
                 sums += np.bincount(places, weights=_brought_by_all(parts), minlength=sums.size)
 
     def add_at(self, one: _List, wanted: NDArray[np.bool_]) -> None:
-        """Add what a term brings to the wanted places only."""
         sums = self._by_field[one.term.field]
         for piece in one.pieces:
             places = self.places(piece.ordinals)

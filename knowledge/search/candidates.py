@@ -160,7 +160,15 @@ def nearest_chunks(embedding_set: EmbeddingSet, vector: str, permitted: Permitte
     """
     if permitted.is_empty:
         return NO_CANDIDATES
-    return (_exact if permitted.is_comparable else _approximate)(embedding_set, vector, permitted, limit)
+    if permitted.is_comparable:
+        sql = _EXACT.format(permitted=permitted.sql)
+        return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit], permitted)
+    with connection.cursor() as cursor:
+        cursor.execute(_SETTINGS.format(ef_search=EF_SEARCH_FILTERED if permitted.is_filtered else _EF_BY_SIZE))
+    sql = _APPROXIMATE.format(
+        dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
+    )
+    return _nearest(sql, [vector, *permitted.params, limit], permitted)
 
 
 def cosines_of(embedding_set: EmbeddingSet, vector: str, chunk_ids: Sequence[int]) -> dict[int, float]:
@@ -173,20 +181,6 @@ def cosines_of(embedding_set: EmbeddingSet, vector: str, chunk_ids: Sequence[int
     with connection.cursor() as cursor:
         cursor.execute(_COSINES, [vector, embedding_set.pk, list(chunk_ids)])
         return dict(cursor.fetchall())
-
-
-def _exact(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
-    sql = _EXACT.format(permitted=permitted.sql)
-    return _nearest(sql, [vector, embedding_set.pk, *permitted.params, limit], permitted)
-
-
-def _approximate(embedding_set: EmbeddingSet, vector: str, permitted: PermittedChunks, limit: int) -> Candidates:
-    with connection.cursor() as cursor:
-        cursor.execute(_SETTINGS.format(ef_search=EF_SEARCH_FILTERED if permitted.is_filtered else _EF_BY_SIZE))
-    sql = _APPROXIMATE.format(
-        dimension=int(embedding_set.dimension), key=int(embedding_set.pk), permitted=permitted.sql
-    )
-    return _nearest(sql, [vector, *permitted.params, limit], permitted)
 
 
 def _nearest(sql: str, params: list[Any], permitted: PermittedChunks) -> Candidates:

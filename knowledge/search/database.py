@@ -41,7 +41,6 @@ def one_snapshot() -> Iterator[None]:
 
 
 def set_savepoint() -> None:
-    """Let the search go on from here when a part fails. One query."""
     with connection.cursor() as cursor:
         cursor.execute(f"SAVEPOINT {SAVEPOINT}")
 

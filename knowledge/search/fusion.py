@@ -34,12 +34,10 @@ class Columnar:
     __slots__: ClassVar[tuple[str, ...]] = ()
 
     def at(self, which: NDArray[np.int64] | slice) -> Self:
-        """Keep the rows at some places, in the order of these."""
         # The slots are the fields; dataclasses.fields would take longer than taking from the columns.
         return type(self)(**{name: getattr(self, name)[which] for name in self.__slots__})
 
     def followed_by(self, others: Self) -> Self:
-        """Put other rows behind these."""
         return type(self)(
             **{name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in self.__slots__}
         )
@@ -85,7 +83,6 @@ class Evidence(Columnar):
 
     @property
     def lexical(self) -> NDArray[np.float64]:
-        """The lexical leg's own scores, 0 to 1."""
         both: NDArray[np.float64] = WEIGHTS.words * self.words + WEIGHTS.bigrams * self.bigrams
         return both / (WEIGHTS.words + WEIGHTS.bigrams)
 
@@ -173,7 +170,6 @@ class LogisticLine:
     slope: float
 
     def scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map fused values to scores between 0 and 1."""
         return 0.5 * (1.0 + np.tanh(0.5 * (self.intercept + self.slope * values)))
 
 
@@ -185,7 +181,6 @@ class Calibration:
     lines: dict[SearchMode, LogisticLine]
 
     def is_known(self, mode: SearchMode) -> bool:
-        """Tell whether scores of this mode were measured."""
         return mode in self.lines
 
     def scores(

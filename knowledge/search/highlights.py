@@ -80,7 +80,6 @@ def best_window(spans: Sequence[tuple[int, int]], *, length: int) -> int:
 
 
 def _spans_of_forms(folded: str, forms: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Find the words of some normal forms, however they are spelt."""
     if not forms:
         return
     for start in range(0, len(folded), MAX_INPUT_CHARACTERS):
@@ -96,7 +95,6 @@ def _found_by(mention: DateMention) -> Iterator[str]:
 
 
 def _spans_of_dates(folded: str, dates: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Find the dates that have any of some terms, however they are written."""
     if dates:
         for mention in find_dates(join_codes(folded)):
             if not dates.isdisjoint(mention.terms):

@@ -75,7 +75,6 @@ def search(
 
 
 def _used_set(given: EmbeddingSet | None) -> EmbeddingSet | None:
-    """Give the set to search, and set the savepoint that parts go back to. One query."""
     if given is None:
         return find_active_set(savepoint=SAVEPOINT)
     set_savepoint()

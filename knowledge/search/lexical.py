@@ -161,7 +161,6 @@ class _Asker:
         return ordinals[~np.isin(ordinals, self.known.ordinals)]
 
     def permitted(self, ordinals: NDArray[np.int64]) -> Candidates:
-        """Give the permitted ones of some numbers. At most one query."""
         return read_candidates(ordinals, self.permitted_chunks, self.embedding_set, near=self.near)
 
 
@@ -233,7 +232,6 @@ def _ranks(ranked: NDArray[np.int64], ordinals: NDArray[np.int64]) -> NDArray[np
 def _matched(
     terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece], ordinals: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Tell which of the numbers have each term: (terms, numbers)."""
     matched = np.zeros((len(terms), ordinals.size), bool)
     for row, term in zip(matched, terms, strict=True):
         for key in pieces.keys() & term.pieces:
@@ -242,7 +240,6 @@ def _matched(
 
 
 def _shares(codes: Sequence[str], terms: Sequence[FieldTerm], matched: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Give the share of the codes that each candidate has, in either field."""
     number = np.zeros(matched.shape[1])
     for code in codes:
         number += matched[[term.text == code for term in terms]].any(axis=0)

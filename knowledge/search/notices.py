@@ -111,7 +111,6 @@ _NO_REASON = Text(ja="", en="")
 
 
 def vector_unavailable(reason: Text = _NO_REASON) -> Notice:
-    """Say that vector search had no part in the answer, and why."""
     return Notice(
         code="vector_unavailable",
         ja=f"ベクトル検索が使えないため、全文検索だけで答えました。{reason.ja}",
@@ -120,7 +119,6 @@ def vector_unavailable(reason: Text = _NO_REASON) -> Notice:
 
 
 def codes_not_found(codes: Sequence[str]) -> Notice:
-    """Say which of the query's codes (as the index has them) no passage has."""
     named = [code.upper() for code in codes[:_MOST_NAMED]]
     more = " …" if len(codes) > _MOST_NAMED else ""
     return Notice(

@@ -22,8 +22,6 @@ Rows: TypeAlias = list[tuple[Scored, Passage]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """A hit with its context, in the order of the text, or a whole document."""
-
     scored: Scored
     hits: list[Hit]
     is_cut: bool = False

@@ -47,23 +47,18 @@ _HANGUL = range(0xAC00, 0xD7A4)
 
 
 class _Squeezed(Func):
-    """A text as phrases are compared: folded, without white space but between words of ASCII."""
-
     arity = 1
     output_field = TextField()
     template = SQUEEZED.format("%(expressions)s")
 
 
 class _Contains(Func):
-    """That a text has another one in it."""
-
     arity = 2
     output_field = BooleanField()
     template = "strpos(%(expressions)s) > 0"
 
 
 def chunks_holding(chunks: QuerySet[Chunk], phrases: Sequence[str]) -> QuerySet[Chunk]:
-    """Keep the chunks whose text holds every phrase."""
     for phrase in phrases:
         # PostgreSQL asks what is cheap first.
         for pattern in letter_patterns(phrase, among=len(phrases)):

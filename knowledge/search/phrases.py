@@ -164,17 +164,11 @@ def among(chunk_ids: list[int]) -> Q:
 
 def _best_with_phrases(with_all: QuerySet[Chunk], best: NDArray[np.int64], *, has_others: bool) -> _Found:
     found: list[int] = []
-    for batch in _batches(best):
+    for batch in (best[:READ_AT_ONCE], best[READ_AT_ONCE:MOST_READ]):
         found += _read(with_all, batch)
         if len(found) >= ENOUGH:
             return _Found(chunk_ids=found, is_cut=True)
     return _Found(chunk_ids=found, is_cut=has_others or best.size > MOST_READ)
-
-
-def _batches(best: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    yield best[:READ_AT_ONCE]
-    if best.size > READ_AT_ONCE:
-        yield best[READ_AT_ONCE:MOST_READ]
 
 
 def _read(with_all: QuerySet[Chunk], numbers: NDArray[np.signedinteger]) -> list[int]:

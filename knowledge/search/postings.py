@@ -51,7 +51,6 @@ class Piece:
 
     @property
     def nbytes(self) -> int:
-        """The memory that the columns take."""
         return self.ordinals.nbytes + self.tfs.nbytes + self.lengths.nbytes
 
 
@@ -66,11 +65,9 @@ class PieceStore:
 
     @property
     def nbytes(self) -> int:
-        """The memory that all pieces take together."""
         return self._bytes
 
     def take(self, keys: Iterable[PieceKey]) -> dict[PieceKey, Piece]:
-        """Give those of the pieces that are here."""
         found: dict[PieceKey, Piece] = {}
         with self._lock:
             for key in keys:
@@ -80,7 +77,6 @@ class PieceStore:
         return found
 
     def keep(self, pieces: Mapping[PieceKey, Piece]) -> None:
-        """Add pieces; the ones that nobody asked for the longest make room."""
         with self._lock:
             for key, piece in pieces.items():
                 if key not in self._pieces:
@@ -91,7 +87,6 @@ class PieceStore:
                 self._bytes -= oldest.nbytes
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._pieces.clear()
             self._bytes = 0

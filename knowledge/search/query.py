@@ -196,7 +196,6 @@ def several(value: str | list[str]) -> tuple[str, ...]:
 
 
 def named(value: str | list[str]) -> tuple[str, ...]:
-    """Read such a field where an empty name says nothing."""
     return tuple(name for name in several(value) if name)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +125,6 @@ def _versions_of(chunk_ids: Sequence[int], candidates: Candidates) -> list[int]:
 
 
 def scored_candidates(page: Ranking, ranked: Ranked, findings: Findings, query: SearchQuery) -> list[Scored]:
-    """Make a page's candidates; what the legs said of them only where the query asks for it."""
     places, candidates = page.places.tolist(), findings.candidates
     has_legs = query.level.includes(SearchDetail.SCORES)
     legs = _legs(page.places, findings, ranked.reranked) if has_legs else [{} for _place in places]
@@ -134,7 +134,7 @@ def scored_candidates(page: Ranking, ranked: Ranked, findings: Findings, query: 
             chunk_id=chunk_id,
             score=score,
             legs=said,
-            terms=_terms(place, findings),
+            terms=tuple(dict.fromkeys(compress(findings.terms, findings.matched[:, place]))),
             duplicates=() if query.full_document else _duplicates(place, ranked.found, candidates),
         )
         for place, chunk_id, score, said in zip(places, keys, page.scores.tolist(), legs, strict=True)
@@ -142,7 +142,6 @@ def scored_candidates(page: Ranking, ranked: Ranked, findings: Findings, query: 
 
 
 def _legs(places: NDArray[np.int64], findings: Findings, reranked: Mapping[int, LegScore]) -> list[dict[str, LegScore]]:
-    """Return what each leg that was asked, and the reranker, said of some candidates."""
     evidence = findings.evidence.at(places)
     lexical = zip(findings.lexical_ranks[places].tolist(), evidence.lexical.tolist(), strict=True)
     vector = zip(findings.vector_ranks[places].tolist(), evidence.cosines.tolist(), strict=True)
@@ -159,14 +158,7 @@ def _legs(places: NDArray[np.int64], findings: Findings, reranked: Mapping[int, 
     return legs
 
 
-def _terms(place: int, findings: Findings) -> tuple[str, ...]:
-    """Return the terms that a candidate has, of those that were looked up."""
-    terms = zip(findings.terms, findings.matched[:, place].tolist(), strict=True)
-    return tuple(dict.fromkeys(term for term, is_here in terms if is_here))
-
-
 def _duplicates(place: int, found: Ranking, candidates: Candidates) -> tuple[int, ...]:
-    """Give the other candidates found with the same text, the best first."""
     same = found.places[candidates.fingerprints[found.places] == candidates.fingerprints[place]]
     return tuple(candidates.chunk_ids[same[same != place]].tolist())
 

@@ -88,8 +88,6 @@ class QuestionVector:
 
 
 class _LegFailed(Exception):
-    """One leg can't answer; ``notice`` says why."""
-
     def __init__(self, notice: Notice) -> None:
         super().__init__(notice.en)
         self.notice = notice

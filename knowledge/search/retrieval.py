@@ -121,7 +121,9 @@ def retrieve(
     if len(failures) == (2 if strategy is RetrievalStrategy.HYBRID else 1):
         raise failures[0].error
     lists = [[_passage(hit) for hit in result.hits], _paths(found, kind)]
-    sources = [*(_passage(hit, relevance=1.0) for hit in given), *_fused(lists)]
+    ranked = [(1 / (RRF + rank), source) for one in lists for rank, source in enumerate(one, 1)]
+    fused = [source for _score, source in sorted(ranked, key=lambda pair: -pair[0])]
+    sources = [*(_passage(hit, relevance=1.0) for hit in given), *fused]
     shown = _within_budget(sources)
     return Retrieval(
         strategy=strategy,
@@ -172,24 +174,19 @@ def _walks(principal: Principal, query: str, document_id: str, kind: RetrievalSt
     with told_as_unavailable("a walk in the graph"), transaction.atomic():
         named = [] if kind is RetrievalStrategy.ONTOLOGY else _named(principal, query)
         for entity in named or [document_id]:
-            query_of = _to_concepts(entity) if kind is RetrievalStrategy.ONTOLOGY else _around(entity)
+            if kind is RetrievalStrategy.ONTOLOGY:
+                # From the document over its sections to the concepts that their headings name.
+                relations = ("HAS_SECTION", "CATEGORIZED_BY", "DEFINES")
+                asked = GraphQuery(
+                    entity=entity, relation_types=relations, direction=Direction.OUT, max_depth=2, limit=MAX_LIMIT
+                )
+            else:
+                asked = GraphQuery(entity=entity, max_depth=2, limit=GRAPH_NODES)
             try:
-                results.append(graph_search(principal, query_of))
+                results.append(graph_search(principal, asked))
             except NotFound:  # the document is not in the graph yet
                 continue
     return results
-
-
-def _around(entity: str) -> GraphQuery:
-    return GraphQuery(entity=entity, max_depth=2, limit=GRAPH_NODES)
-
-
-def _to_concepts(document_id: str) -> GraphQuery:
-    """From the document over its sections to the concepts that their headings name."""
-    relations = ("HAS_SECTION", "CATEGORIZED_BY", "DEFINES")
-    return GraphQuery(
-        entity=document_id, relation_types=relations, direction=Direction.OUT, max_depth=2, limit=MAX_LIMIT
-    )
 
 
 def _named(principal: Principal, query: str) -> list[str]:
@@ -217,12 +214,12 @@ def _paths(results: Iterable[GraphResult], kind: RetrievalStrategy) -> list[Retr
                     type=kind,
                     reference=reference,
                     relevance=2.0 ** (2 - len(path)),
-                    text=_told([names[step] for step in path], relations),
+                    text=_line([names[step] for step in path], relations),
                 )
     return sorted(lines.values(), key=lambda source: -source.relevance)
 
 
-def _told(nodes: Sequence[FoundNode], relations: dict[tuple[str, str], str]) -> str:
+def _line(nodes: Sequence[FoundNode], relations: dict[tuple[str, str], str]) -> str:
     words = [_called(nodes[0])]
     for before, after in pairwise(nodes):
         forward, backward = relations.get((before.id, after.id)), relations.get((after.id, before.id))
@@ -233,11 +230,6 @@ def _told(nodes: Sequence[FoundNode], relations: dict[tuple[str, str], str]) -> 
 def _called(node: FoundNode) -> str:
     label = node.properties.get("label")
     return f"{node.type}「{node.name}{' ' + str(label) if label else ''}」"
-
-
-def _fused(lists: Sequence[Sequence[RetrievedSource]]) -> list[RetrievedSource]:
-    ranked = [(1 / (RRF + rank), source) for one in lists for rank, source in enumerate(one, 1)]
-    return [source for _score, source in sorted(ranked, key=lambda pair: -pair[0])]
 
 
 def _within_budget(sources: Sequence[RetrievedSource]) -> list[RetrievedSource]:

@@ -134,5 +134,4 @@ def page_position(mark: PageMark) -> dict[str, Any]:
 
 
 def page_mark(position: Mapping[str, Any]) -> PageMark:
-    """Read what `page_position` wrote."""
     return PageMark(shown=tuple(accumulate(position["shown"])), newest=position["newest"])

@@ -98,11 +98,14 @@ class PermittedChunks:
     @property
     def is_small(self) -> bool:
         """Tell whether looking at all of them is the better plan. One query at most, the first time."""
-        if self._count is None and self.is_everything and _were_many(self.sql, self.params):
+        key = (SMALL, self.sql, self.params)
+        if self._count is None and self.is_everything and _many_until.get(key, 0.0) > monotonic():
             return False
         is_small = self.count <= SMALL
         if self.is_everything and not is_small:
-            _remember_many(self.sql, self.params)
+            if len(_many_until) >= _REMEMBERED:
+                _many_until.clear()
+            _many_until[key] = monotonic() + _ROUGH_S
         return is_small
 
     @property
@@ -148,16 +151,6 @@ def _are_few(sql: str, params: tuple[Any, ...], policy_id: int, most: int, one_o
 
 # The statements that gave more than so many, and when they are to be counted again.
 _many_until: dict[tuple[object, ...], float] = {}
-
-
-def _were_many(sql: str, params: tuple[Any, ...]) -> bool:
-    return _many_until.get((SMALL, sql, params), 0.0) > monotonic()
-
-
-def _remember_many(sql: str, params: tuple[Any, ...]) -> None:
-    if len(_many_until) >= _REMEMBERED:
-        _many_until.clear()
-    _many_until[SMALL, sql, params] = monotonic() + _ROUGH_S
 
 
 # Counting takes as long as the rest of a search.
@@ -270,18 +263,15 @@ def section_pattern(title: str) -> str:
     if not is_number_alone(text):
         return rf"^\s*({_ANY_NUMBER}\s*)?\(?{_quote(text)}\)?\s*$"
     number = heading_number(f"{text} x") or text.rstrip(".")
-    spellings = [_quote(number).replace(r"\.", "[.-]"), *_in_kanji(number)]
+    spellings = [_quote(number).replace(r"\.", "[.-]")]
+    if number.isdigit() and 1 <= int(number) <= MOST_WRITTEN:
+        spellings.append(write_numeral(int(number)))  # 第十二章
     return rf"^\s*(第\s*)?({'|'.join(spellings)})($|[^0-9A-Za-z{DIGITS}{TENS}.-]|[.-]($|[^0-9]))"
 
 
 def is_number_alone(text: str) -> bool:
     """Tell whether a filter's entry is the number of a heading without its words."""
     return _NUMBER_ALONE.fullmatch(normalise(text).strip()) is not None
-
-
-def _in_kanji(number: str) -> list[str]:
-    """Spell a chapter's number as 第十二章 does."""
-    return [write_numeral(int(number))] if number.isdigit() and 1 <= int(number) <= MOST_WRITTEN else []
 
 
 def _quote(text: str) -> str:

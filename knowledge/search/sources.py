@@ -20,7 +20,6 @@ from knowledge.types.search import RemoteHit, SearchFilter, SearchQuery, SearchR
 
 
 def knowledge_base_config() -> KbConfig:
-    """The knowledge base of the hub's settings; its id is empty where none is configured."""
     config = settings.CONFIG
     return KbConfig(
         aws_region=config.aws_region,
@@ -106,18 +105,15 @@ def _ask_bedrock(principal: Principal, query: SearchQuery) -> SearchResult:
     try:
         answer = ask_knowledge_base(principal=principal, query=query.text, max_results=query.limit, generate=False)
     except KnowledgeBaseError as error:
-        return replace(_NOTHING, notices=(_unavailable(error),))
+        unavailable = Notice(
+            code="bedrock_unavailable",
+            ja=f"Amazon Bedrock のナレッジベースは答えませんでした（{error.error_type}）。{error.message}",
+            en=f"The Amazon Bedrock knowledge base did not answer ({error.error_type}). {error.message}",
+        )
+        return replace(_NOTHING, notices=(unavailable,))
     hits = tuple(_remote_hit(rank, citation) for rank, citation in enumerate(answer.citations, 1))
     spent = round((time.perf_counter() - started) * 1000, 3)
     return SearchResult(hits=(), remote=hits, total_found=len(hits), timings_ms={"bedrock": spent})
-
-
-def _unavailable(error: KnowledgeBaseError) -> Notice:
-    return Notice(
-        code="bedrock_unavailable",
-        ja=f"Amazon Bedrock のナレッジベースは答えませんでした（{error.error_type}）。{error.message}",
-        en=f"The Amazon Bedrock knowledge base did not answer ({error.error_type}). {error.message}",
-    )
 
 
 def _remote_hit(rank: int, citation: Citation) -> RemoteHit:

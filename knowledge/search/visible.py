@@ -87,7 +87,6 @@ class _Segment:
         return replace(self, places=np.where(is_gone, np.int32(0), self.places)) if is_gone.any() else self
 
     def seen(self, versions: NDArray[np.int64]) -> _SeenSegment:
-        """Keep the passages of some versions."""
         of_versions = np.isin(self.versions, versions)
         of_versions[0] = False
         is_seen = of_versions[self.places]
@@ -116,7 +115,6 @@ class _SeenSegment:
     counts: dict[int, int] = field(default_factory=dict)
 
     def of(self, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell which of the segment's numbers are marked."""
         marked: NDArray[np.bool_] = self.marks[numbers - self.low]
         return marked
 
@@ -133,11 +131,9 @@ class Seen:
     segments: Mapping[int, _SeenSegment]
 
     def chunks(self, name: int) -> int:
-        """How many of them have a term of a field."""
         return sum(one.chunks[name] for one in self.segments.values())
 
     def total_length(self, name: int) -> int:
-        """How many terms of a field they have together."""
         return sum(one.total_length[name] for one in self.segments.values())
 
     def named(self, keys: Iterable[PieceKey]) -> tuple[PieceKey, ...]:
@@ -155,12 +151,10 @@ class Seen:
         return [self._again(key) if count is None else count for key, count in zip(keys, counted, strict=True)]
 
     def _again(self, key: PieceKey) -> int:
-        """Count what another thread has forgotten meanwhile."""
         piece = read_pieces([key]).get(key)
         return int(np.count_nonzero(self.segments[key.segment_id].of(piece.ordinals))) if piece else 0
 
     def keep(self, pieces: Mapping[PieceKey, Piece]) -> dict[PieceKey, Piece]:
-        """Leave of postings those of these passages."""
         kept = [(key, _at(piece, self.segments[key.segment_id].of(piece.ordinals))) for key, piece in pieces.items()]
         return {key: piece for key, piece in kept if piece is not None}
 
@@ -207,7 +201,6 @@ class SeenStore:
         return Seen(segments={key.segment_id: one for key, one in of_keys.items()})
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._segments.clear()
             self._seen.clear()
@@ -255,7 +248,6 @@ def _live_numbers(versions: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _read_segments(keys: Sequence[SegmentKey]) -> dict[SegmentKey, _Segment]:
-    """Read whose passages segments hold. One query."""
     names = ("segments", "ordinals", "versions", "words", "bigrams")
     columns = read_columns(_ENTRIES, [array_literal(key.segment_id for key in keys)], dict.fromkeys(names, INTEGER))
     found: dict[SegmentKey, _Segment] = {}

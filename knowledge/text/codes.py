@@ -51,7 +51,6 @@ def names_in(folded: str) -> Iterator[str]:
 
 
 def is_name(folded: str) -> bool:
-    """Whether the whole text is one such name."""
     return _NAME.fullmatch(folded) is not None
 
 

@@ -201,7 +201,8 @@ def _read(parts: Mapping[str, str | None]) -> Reading | None:
         return Reading(None, month, day, short=_in_era(parts["short"]))
     if month is None and day is not None:
         return Reading(None, None, day, sure=False)
-    if "surely" in parts and parts["surely"] is None and _may_be_fraction(month or 0, day or 0):
+    may_be_fraction = (month or 0) <= (day or 0) and (month == 1 or (day or 0) <= 12)
+    if "surely" in parts and parts["surely"] is None and may_be_fraction:
         return Reading(None, month, day, sure=False)
     year = _year(parts)
     return Reading(year, month, day, era=_era_of(parts) if parts.get("era") else None)
@@ -215,10 +216,6 @@ def _read_year_last(parts: Mapping[str, str | None]) -> Reading | None:
     if len(possible) > 1:
         return Reading(year, None, None)
     return possible[0] if possible else None
-
-
-def _may_be_fraction(month: int, day: int) -> bool:
-    return month <= day and (month == 1 or day <= 12)
 
 
 def _year(parts: Mapping[str, str | None]) -> int | None:

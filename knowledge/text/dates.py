@@ -133,7 +133,8 @@ def find_dates(folded: str) -> list[DateMention]:
     >>> [mention.terms[0] for mention in find_dates("令和8年4月1日から6月30日、r9.3.31、2026-13-01、平成元年度、4/1")]
     ['date:2026-04-01', 'date:2026-06-30', 'date:2027-03-31', 'date:1989', 'date:--04-01']
     """
-    folded = _with_range_signs(folded)
+    if "-" in folded:  # between two days: ~ instead, so that offsets stay
+        folded = _HYPHENED.sub(_tilde, folded)
     found: list[DateMention] = []
     dated: tuple[DateMention, Reading] | None = None
     for match, told in sorted(spellings_in(folded), key=lambda one: (one[0].start(), -one[0].end())):
@@ -158,11 +159,6 @@ def find_dates_in_name(folded: str) -> list[DateMention]:
 def name_words(folded: str) -> str:
     """Write the folded name or path of a file as lines of words, without its extension."""
     return _NAME_SIGNS.sub("\n", _EXTENSION.sub("", folded))
-
-
-def _with_range_signs(folded: str) -> str:
-    """Write ``~`` for the hyphens between two days; offsets stay."""
-    return _HYPHENED.sub(_tilde, folded) if "-" in folded else folded
 
 
 def _tilde(found: re.Match[str]) -> str:

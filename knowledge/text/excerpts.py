@@ -59,12 +59,10 @@ def open_fence(text: str, start: int) -> str:
 
 
 def is_ruler(line: str) -> bool:
-    """Tell whether a line is the one below a table's header."""
     return "-" in line and _RULER.fullmatch(line.strip("\n")) is not None
 
 
 def is_row(line: str) -> bool:
-    """Tell whether a line is a table's."""
     return _ROW.match(line) is not None
 
 

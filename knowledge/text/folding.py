@@ -50,12 +50,8 @@ _SHAPES = """
 """
 
 
-def _shapes() -> dict[int, str]:
-    """Map each other shape to the common one; shapes that NFKC makes one already stand there for themselves."""
-    return {ord(other): shape[0] for shape in _SHAPES.split() for other in shape[1:] if other != shape[0]}
-
-
-VARIANTS = _shapes()
+# Each other shape by the common one; shapes that NFKC makes one already stand there for themselves.
+VARIANTS = {ord(other): shape[0] for shape in _SHAPES.split() for other in shape[1:] if other != shape[0]}
 _ANY_VARIANT = re.compile(f"[{''.join(map(chr, VARIANTS))}]")
 
 

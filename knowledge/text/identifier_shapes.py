@@ -59,13 +59,11 @@ def prefix_of(identifier: str) -> str:
 
 
 def digits_of(identifier: str) -> str:
-    """Return the digits of an identifier's running number as written: 012 for FR-012."""
     found = _PARTS.fullmatch(identifier)
     return found["digits"] if found else ""
 
 
 def number_of(identifier: str) -> int:
-    """Return the running number of an identifier: 12 for FR-012."""
     return int(digits_of(identifier))
 
 

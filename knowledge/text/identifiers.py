@@ -147,11 +147,13 @@ class _Reader:
 
     def matches(self, pattern: StoredPattern) -> Iterator[Mention]:
         for match in pattern.matches(self._text):
-            if match.start() == match.end() or inside(self._apparatus, match.start()):
-                continue
-            in_code = self._kind(match.start()) is BlockKind.CODE
-            defines = not in_code and self._defines(match)
-            yield Mention(id=match.group(), start=match.start(), end=match.end(), defines=defines, in_code=in_code)
+            if match.start() < match.end() and not inside(self._apparatus, match.start()):
+                yield self._mention(match)
+
+    def _mention(self, match: _Match) -> Mention:
+        in_code = self._kind(match.start()) is BlockKind.CODE
+        defines = not in_code and self._defines(match)
+        return Mention(id=match.group(), start=match.start(), end=match.end(), defines=defines, in_code=in_code)
 
     def role(self, prefix: str, mentions: list[Mention]) -> Role:
         contexts = [self._context(mention.start) for mention in mentions if mention.defines]
@@ -164,15 +166,16 @@ class _Reader:
         return Role.OTHER
 
     def _expanded(self, match: re.Match[str]) -> Iterator[Mention]:
-        in_code = self._kind(match.start()) is BlockKind.CODE
-        defines = not in_code and self._defines(match)
-        yield Mention(id=match.group(), start=match.start(), end=match.end(), defines=defines, in_code=in_code)
+        first_mention = self._mention(match)
+        yield first_mention
         if not (to := range_end(self._text, match)):
             return
         stop = to.last if to.repeats else to.last + 1
         first = number_of(match.group())
         for number in range(first + 1, min(stop, first + _LARGEST_RANGE)):
-            yield Mention(id=renumbered(match.group(), number), start=match.start(), end=to.end, in_code=in_code)
+            yield Mention(
+                id=renumbered(match.group(), number), start=match.start(), end=to.end, in_code=first_mention.in_code
+            )
 
     def _defines(self, match: _Match) -> bool:
         line_start, line_end = self._line(match.start())
@@ -213,17 +216,14 @@ class _Reader:
         """Return the first column, or the second one where the first only counts rows (No., #)."""
         headers = [cell.text for cell in table.header.cells]
         counts = bool(headers) and bool(re.fullmatch(r"(?:No\.?|#|項番|番号|連番)", headers[0], re.IGNORECASE))
-        if counts and len(headers) > 1 and _ID_COLUMN.match(headers[1]) and not self._first_cells_are_ids(table):
-            return 1
-        return 0
+        if not counts or len(headers) < 2 or not _ID_COLUMN.match(headers[1]):
+            return 0
+        return 0 if any(row.cells and COMMON.match(row.cells[0].text) for row in table.rows) else 1
 
     def _only_links(self, table: Table, column: int) -> bool:
         """A table of ids with chapters, test cases or states beside them refers to what is defined elsewhere."""
         others = [cell.text for index, cell in enumerate(table.header.cells) if index != column]
         return bool(others) and all(_LINK_COLUMN.search(header) for header in others)
-
-    def _first_cells_are_ids(self, table: Table) -> bool:
-        return any(row.cells and COMMON.match(row.cells[0].text) for row in table.rows)
 
     def _says_something(self, cell: str) -> bool:
         return bool(cell.strip("-－—*_` 　")) and not self._shape.fullmatch(cell)

@@ -43,12 +43,10 @@ def contents_ids(text: str, sections: tuple[Section, ...]) -> frozenset[str]:
 
 
 def is_history(section: Section) -> bool:
-    """Tell whether this section is the document's change history."""
     return names_history(section.title)
 
 
 def names_history(title: str) -> bool:
-    """Tell whether a heading's wording names a change history."""
     return bool(_HISTORY_TITLE.search(bare_title(title)))
 
 
@@ -65,5 +63,4 @@ def apparatus(text: str, sections: tuple[Section, ...]) -> tuple[tuple[int, int]
 
 
 def inside(stretches: Iterable[tuple[int, int]], offset: int) -> bool:
-    """Tell whether ``offset`` lies in one of the half-open ``stretches``."""
     return any(start <= offset < end for start, end in stretches)

@@ -171,7 +171,6 @@ def _is_entry(line: str) -> bool:
 
 
 def tables(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """List the table blocks."""
     return tuple(block for block in blocks if block.kind is BlockKind.TABLE)
 
 

@@ -41,7 +41,6 @@ class Table:
     rows: tuple[Row, ...]
 
     def column(self, pattern: re.Pattern[str]) -> int | None:
-        """Return the index of the first column whose heading matches, or None."""
         matches = (index for index, cell in enumerate(self.header.cells) if pattern.search(cell.text))
         return next(matches, None)
 

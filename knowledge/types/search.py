@@ -26,15 +26,12 @@ class SearchSource(StrEnum):
 
 
 class SearchDetail(StrEnum):
-    """How much a search tells beside the passages; each level has what those before it have."""
-
     NONE = "none"
     HIGHLIGHTS = "highlights"
     SCORES = "scores"
     EXPLAIN = "explain"
 
     def includes(self, other: SearchDetail) -> bool:
-        """Tell whether this level has what another one has."""
         levels = list(SearchDetail)
         return levels.index(self) >= levels.index(other)
 
@@ -100,7 +97,6 @@ class SearchQuery:
 
     @property
     def level(self) -> SearchDetail:
-        """What ``detail`` asks for."""
         if isinstance(self.detail, bool):
             return SearchDetail.SCORES if self.detail else SearchDetail.NONE
         return self.detail

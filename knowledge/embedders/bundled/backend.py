@@ -41,7 +41,6 @@ class GraphCache:
     """
 
     def __init__(self, folder: Path, *, stem: str, build: Callable[[Path], None]) -> None:
-        """Take `build`, which writes the graph to the path it is given and its constants beside it."""
         self._folder = folder
         self._stem = stem
         self._build = build
@@ -162,7 +161,6 @@ class BundledEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the weights' content and of everything else that shapes a vector."""
         return digest_of(
             hash_file(find_weights()),
             GRAPH_RECIPES[self._precision],

@@ -50,7 +50,6 @@ class OnnxFile:
         self._data.close()
 
     def constant(self, name: str, array: NDArray[Any]) -> str:
-        """Add a constant and return its name."""
         array = np.ascontiguousarray(array)
         if array.nbytes < SMALLEST_EXTERNAL_SIZE:
             tensor = numpy_helper.from_array(array, name)
@@ -74,21 +73,18 @@ class OnnxFile:
         return tensor
 
     def node(self, operator: str, inputs: list[str], output: str, *, domain: str = "", **attributes: Attribute) -> str:
-        """Add a node with one output and return the output's name."""
         self.nodes(operator, inputs, [output], domain=domain, **attributes)
         return output
 
     def nodes(
         self, operator: str, inputs: list[str], outputs: list[str], *, domain: str = "", **attributes: Attribute
     ) -> list[str]:
-        """Add a node with several outputs and return their names."""
         node = helper.make_node(operator, inputs, outputs, name=outputs[0], domain=domain)
         node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
         self._nodes.append(node)
         return outputs
 
     def save(self, *, name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto]) -> None:
-        """Write the model to the path given at the start."""
         graph = helper.make_graph(self._nodes, name, inputs, outputs, initializer=self._constants)
         model = helper.make_model(
             graph,
@@ -120,8 +116,6 @@ class Linear(Protocol):
 
 
 class Float32Linear:
-    """Multiply with the dequantised weights."""
-
     def __init__(self, file: OnnxFile) -> None:
         self._file = file
 

@@ -56,7 +56,6 @@ class Tokenizer:
         return [self._bos, *pieces, self._eos]
 
     def count(self, text: str) -> int:
-        """Count what `encode` returns."""
         return len(self._pieces(text)) + 2
 
     def _pieces(self, text: str) -> list[int]:

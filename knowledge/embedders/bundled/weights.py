@@ -27,8 +27,6 @@ Blocks = NDArray[np.void]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShape:
-    """Sizes of the BERT encoder."""
-
     hidden: int
     layers: int
     heads: int
@@ -54,8 +52,6 @@ class Vocabulary:
 
 
 class _Cursor:
-    """A position that moves through little-endian fields."""
-
     def __init__(self, data: mmap.mmap) -> None:
         self.data = data
         self.position = 0
@@ -113,7 +109,6 @@ class Weights:
         self._tensors = _read_tensor_index(cursor, len(self._data))
 
     def floats(self, name: str) -> NDArray[np.float32]:
-        """Return an unquantised tensor, flat."""
         offset, size = self._tensors[name]
         return np.frombuffer(self._data, "<f4", size // 4, offset)
 

@@ -149,13 +149,11 @@ class _BodyReader:
         self._list_lines: list[str] = []
 
     def read_all(self, body: Element) -> None:
-        """Append the blocks of the whole body and the notes that are left at its end."""
         self.read(body)
         self._add_notes(self._footnotes)
         self._add_notes(self._endnotes)
 
     def read(self, container: Element) -> None:
-        """Append the blocks of every paragraph, table and inserted file in the container."""
         for element in body_elements(container, with_files=True):
             if element.tag == qn("w:p"):
                 self._paragraph(element)

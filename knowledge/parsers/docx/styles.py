@@ -44,8 +44,6 @@ class Look:
 
 
 class Styles:
-    """Looks up the styles part of a document."""
-
     def __init__(self, part: DocumentPart) -> None:
         root = part.styles.element
         self._styles = {
@@ -85,7 +83,6 @@ class Styles:
         return Look(size=sizes.most_common(1)[0][0] if sizes else 0.0, bold=bold and bool(sizes))
 
     def _inherited(self, style_id: str | None) -> tuple[list[str], list[Element | None]]:
-        """Give a style's name and properties, then those of the styles that it is based on."""
         if style_id not in self._known:
             chain = self._chain(style_id)
             names = [(value_of(style, "w:name") or "").strip() for style in chain]

@@ -76,7 +76,6 @@ class CellReader:
         self._numbering = numbering
 
     def markdown(self, rows: list[GridRow]) -> str:
-        """Write a table of several cells."""
         texts = [{column: (self.text(cell), last) for column, (cell, last) in row.items()} for row in rows]
         return render_table(rows_under_one_head(texts))
 

@@ -49,7 +49,6 @@ class Frame:
     characters: int = 0
 
     def notices(self) -> tuple[Notice, ...]:
-        """Tell of what was left out; empty when nothing was."""
         if not self.parts:
             return ()
         return (
@@ -83,7 +82,6 @@ def take_frame(soup: BeautifulSoup) -> Frame:
 
 
 def _parts(tag: Tag) -> Iterator[Tag]:
-    """Yield the parts of the frame that are in no other one, in order."""
     for child in tag.find_all(True, recursive=False):
         if (kind := _kind(child)) and _only_frames(child, kind):
             if _length(child):

@@ -62,8 +62,6 @@ _BREAK = "\v"
 
 
 class HtmlParser:
-    """Reads an HTML page without running or fetching anything."""
-
     formats: tuple[str, ...] = ("html",)
 
     def __init__(self, limits: ParseLimits) -> None:

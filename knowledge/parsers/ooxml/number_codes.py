@@ -61,12 +61,10 @@ class Section:
 
     @property
     def is_date(self) -> bool:
-        """Whether it shows a date or a time."""
         return any(token.kind in ("date", "elapsed") for token in self.tokens)
 
     @property
     def is_text(self) -> bool:
-        """Whether it is for texts alone."""
         return any(token.kind == "text" for token in self.tokens)
 
 

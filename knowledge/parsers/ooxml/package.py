@@ -58,7 +58,6 @@ def embedded_notices(path: Path) -> tuple[Notice, ...]:
 
 
 def slide_comment_notices(path: Path) -> tuple[Notice, ...]:
-    """Count the comments on slides; empty when there are none."""
     with zipfile.ZipFile(path) as archive:
         parts = [name for name in archive.namelist() if name.startswith("ppt/comments/") and name.endswith(".xml")]
         count = sum(1 for part in parts for _comment in parse_part(archive, part).iter("{*}cm"))

@@ -73,7 +73,6 @@ def _places(part: Part) -> tuple[float, float, float]:
 
 
 def _apart(rows: Sequence[Line]) -> bool:
-    """Tell whether no cell reaches into the next column."""
     columns = list(zip(*(row.parts for row in rows), strict=True))
     return all(max(cell.right for cell in one) < min(cell.left for cell in other) for one, other in pairwise(columns))
 
@@ -130,7 +129,6 @@ class Layout:
         self._pitch = max(pitches, key=lambda pitch: (pitches[pitch], pitch), default=_DEFAULT_PITCH)
 
     def blocks(self, lines: Sequence[Line]) -> Iterator[TextBlock]:
-        """Yield the blocks of consecutive lines of one page."""
         for stretch, is_table in grids(lines):
             if is_table:
                 text = render_table([[part.text for part in line.parts] for line in stretch])
@@ -249,7 +247,6 @@ def _right_edges(lines: Sequence[Line]) -> dict[Line, float]:
 
 
 def is_item(text: str) -> bool:
-    """Tell whether a line starts like a list item."""
     if _LEADER.search(text) or _SYMBOL_BULLET.match(text):
         return True
     return _ITEM.match(normalise(text)) is not None

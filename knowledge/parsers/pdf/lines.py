@@ -119,7 +119,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor) -> Page:
-    """Read one pypdfium2 page; the caller closes it."""
     width, height = page.get_size()
     frame = Frame.of_page(page)
     objects = list(page.get_objects(max_depth=_MAX_FORM_DEPTH))
@@ -277,7 +276,6 @@ class _LineCollector:
             self._gaps.append((len(self._chars) - 1, right, left))
 
     def _box_of(self, index: int) -> Box:
-        """Return a character's box on the page as shown."""
         pdfium_c.FPDFText_GetCharBox(self._page, index, self._left, self._right, self._bottom, self._top)
         return self._frame.shown(self._left.value, self._bottom.value, self._right.value, self._top.value)
 
@@ -294,7 +292,6 @@ class _LineCollector:
         )
 
     def _widen(self, index: int) -> None:
-        """Widen the line's box by a character's."""
         box = self._box
         left, top, right, bottom = self._box_of(index)
         self._box = [min(box[0], left), min(box[1], top), max(box[2], right), max(box[3], bottom)]

@@ -58,7 +58,6 @@ class Frame:
 
     @classmethod
     def of_page(cls, page: pypdfium2.PdfPage) -> Frame:
-        """Read the crop box and the rotation of a page."""
         left, bottom, right, top = page.get_cropbox()
         return cls(
             left=left, bottom=bottom, width=right - left, height=top - bottom, rotation=page.get_rotation() % 360
@@ -202,7 +201,6 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The text of all lines."""
         return "\n".join(line.text for line in self.lines)
 
 

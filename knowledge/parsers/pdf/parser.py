@@ -86,8 +86,6 @@ class PdfParser:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """What PDFium tells of a file."""
-
     pages: list[Page]
     outline: dict[tuple[int, str], int]
     title: str
@@ -115,7 +113,6 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
 
 
 def _beside_notices(read: _Read, *, lost: bool) -> tuple[Notice, ...]:
-    """Say what stands beside the pages' text and is not part of it."""
     return (
         *counted(
             read.attachments,

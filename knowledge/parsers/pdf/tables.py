@@ -110,7 +110,6 @@ class PdfTable:
 
     @property
     def markdown(self) -> str:
-        """The table in Markdown."""
         return render_table(self.rows)
 
     @property
@@ -122,11 +121,9 @@ class PdfTable:
         return columns >= 2 and lines >= 2 and filled >= _MIN_FILLED * columns * lines
 
     def with_head(self, head: tuple[str, ...]) -> PdfTable:
-        """Return the table below a head that stands elsewhere."""
         return dataclasses.replace(self, rows=(head, *self.rows), has_carried_head=True)
 
     def holds(self, line: Line) -> bool:
-        """Tell whether the middle of a line lies in the table."""
         x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
@@ -174,7 +171,6 @@ def _table(page: pdfplumber.page.Page, table: pdfplumber.table.Table) -> PdfTabl
 
 
 def _fill(page: pdfplumber.page.Page, cells: Sequence[Box]) -> Color | None:
-    """Return the colour behind most cells of a row."""
     colors = [_color_at(page, (left + right) / 2, (top + bottom) / 2) for left, top, right, bottom in cells]
     shaded = [color for color in colors if color is not None]
     return shaded[0] if 2 * len(shaded) > len(cells) else None

@@ -86,11 +86,9 @@ class Host:
             logger.warning("the host of parser children ended with %s", code)
 
     def is_alive(self) -> bool:
-        """Tell whether it can be asked again."""
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End the host and all that it or its children started."""
         if self._process.poll() is None:
             # Not reaped yet, so its id can't belong to another group; it may be a zombie, hence the suppression.
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -133,7 +131,6 @@ class HostPool:
         return Host()
 
     def close(self) -> None:
-        """End the idle hosts."""
         with self._lock:
             while self._idle:
                 self._idle.pop().kill()
@@ -248,7 +245,6 @@ def run_isolated(
 
 
 def _run(folder: Path, task: str, filename: str, limits: ParseLimits, heartbeat: Callable[[], None] | None) -> int:
-    """Run the child to its end and return its exit code, negative for a signal. Raises HostLost."""
     for _try in range(_TRIES):
         with hosts.get().lend() as host:
             exit_code = host.run(folder, task=task, filename=filename, limits=limits, heartbeat=heartbeat)

@@ -76,7 +76,6 @@ class _DrawingReader:
         self._ticks = ticks
 
     def anchored(self, anchor: Element) -> Iterator[Shape]:
-        """Yield what is anchored at one cell."""
         corner = next(anchor.iterchildren("{*}from"), None)
         if corner is None and etree.QName(anchor).localname != "absoluteAnchor":
             return

@@ -35,12 +35,10 @@ class Region:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The columns with any text, ascending, from 1."""
         return tuple(sorted({column for row in self.rows for column in row.cells}))
 
     @property
     def cell(self) -> str:
-        """The range in A1 notation."""
         columns = self.columns
         first = f"{column_name(columns[0])}{self.rows[0].number}"
         last = f"{column_name(columns[-1])}{self.rows[-1].number}"
@@ -53,7 +51,6 @@ class Region:
         return tuple(numbers[:1] + numbers[max(self.head_rows, 1) :])
 
     def grid(self) -> list[list[str]]:
-        """Return the texts as equal rows over the used columns."""
         columns = self.columns
         head = [[self.names.get(column, "") for column in columns]] if self.head_rows else []
         return head + [[row.cells.get(column, "") for column in columns] for row in self.rows[self.head_rows :]]
@@ -84,7 +81,6 @@ def side_by_side(rows: Sequence[Row], merged: Mapping[Place, Place]) -> list[dic
 
 
 def _blocks(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Iterator[tuple[int, int]]:
-    """Yield the runs of columns that cells reach."""
     spans = sorted({(column, merged.get((row.number, column), (0, column))[1]) for row in rows for column in row.cells})
     first, last = spans[0]
     for start, end in spans[1:]:
@@ -115,7 +111,6 @@ def _is_apart(first: Mapping[Place, str], side: Mapping[Place, str]) -> bool:
 
 
 def _head(side: Mapping[Place, str]) -> set[str]:
-    """Return the texts of the first row with more than one."""
     widths = Counter(row for row, _ in side)
     head = min((row for row, width in widths.items() if width > 1), default=None)
     return {text for (row, _), text in side.items() if row == head}

@@ -90,7 +90,6 @@ def _add_text(builder: MarkdownBuilder, sheet: str, region: Region, headings: _H
 
 
 def _by_heading(region: Region, headings: _Headings) -> Iterator[tuple[int | None, Region]]:
-    """Part numbered heading lines from the text around them."""
     for level, rows in groupby(region.rows, key=headings.level):
         stretch = tuple(rows)
         for part in [(row,) for row in stretch] if level else [stretch]:
@@ -116,7 +115,6 @@ class _Headings:
         }
 
     def level(self, row: Row) -> int | None:
-        """Return the level of a row that is a heading."""
         if self._lists_contents or not _may_be_heading(row):
             return None
         if row.number in self._top:

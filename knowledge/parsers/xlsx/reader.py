@@ -240,7 +240,6 @@ def split_reference(reference: str) -> tuple[int, int]:
 
 
 def _drop_hidden_columns(sheet: Sheet) -> int:
-    """Remove what stands in hidden columns; gives the number of cells."""
     hidden, before = sheet.hidden_columns, len(sheet.cells)
     if hidden:
         sheet.cells = {
