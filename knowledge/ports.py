@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from knowledge.facts import Facts
-from knowledge.types.documents import ParsedDocument
 
 
 class BlobStore(Protocol):
@@ -37,15 +36,6 @@ class BlobStore(Protocol):
 
     def check(self) -> None:
         """Raise StorageUnavailable when the store can't be written to."""
-
-
-class Parser(Protocol):
-    """Turns one file into Markdown with structure. Runs in a child process with limits."""
-
-    formats: tuple[str, ...]
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. Raises ParseError with a reason that a curator understands."""
 
 
 class Reranker(Protocol):

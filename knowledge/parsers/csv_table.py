@@ -19,50 +19,46 @@ _MAX_TITLE_LINES = 10
 _MAX_TITLE_CELLS = 2
 
 
-class CsvParser:
-    """Reads a delimited file; the first row is taken as the header, but for a title above an empty line."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read a delimited file; the first row is taken as the header, but for a title above an empty line.
 
-    formats: tuple[str, ...] = ("csv",)
+    :raises ParseError: ``empty_file``, ``unknown_encoding`` or ``too_many_cells``.
+    """
+    decoded = decode_text(path.read_bytes())
+    delimiter = "\t" if PurePath(filename).suffix.lower() == ".tsv" else guess_delimiter(decoded.text)
+    rows = _rows(decoded.text, delimiter, limits)
+    builder = MarkdownBuilder()
+    head = _head_row(rows)
+    for number, row in enumerate(rows[:head], 1):
+        filled = [column for column, text in enumerate(row, 1) if text.strip()]
+        if filled:
+            text = " ".join(row[column - 1].strip() for column in filled)
+            builder.add(BlockKind.PARAGRAPH, text, cell=f"{column_name(filled[0])}{number}")
+    numbers = [number for number, row in enumerate(rows[head:], head + 1) if any(text.strip() for text in row)]
+    width = max(len(row) for row in rows)
+    cell = f"A{numbers[0]}:{column_name(width)}{numbers[-1]}" if numbers else None
+    builder.add(BlockKind.TABLE, render_table(rows[head:]), cell=cell, rows=row_ranges(numbers))
+    return ParsedDocument(
+        format="csv",
+        markdown=builder.markdown(),
+        blocks=builder.blocks,
+        metadata={"encoding": decoded.encoding, "delimiter": delimiter},
+    )
 
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
 
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``empty_file``, ``unknown_encoding`` or ``too_many_cells``."""
-        decoded = decode_text(path.read_bytes())
-        delimiter = "\t" if PurePath(filename).suffix.lower() == ".tsv" else guess_delimiter(decoded.text)
-        rows = self._rows(decoded.text, delimiter)
-        builder = MarkdownBuilder()
-        head = _head_row(rows)
-        for number, row in enumerate(rows[:head], 1):
-            filled = [column for column, text in enumerate(row, 1) if text.strip()]
-            if filled:
-                text = " ".join(row[column - 1].strip() for column in filled)
-                builder.add(BlockKind.PARAGRAPH, text, cell=f"{column_name(filled[0])}{number}")
-        numbers = [number for number, row in enumerate(rows[head:], head + 1) if any(text.strip() for text in row)]
-        width = max(len(row) for row in rows)
-        cell = f"A{numbers[0]}:{column_name(width)}{numbers[-1]}" if numbers else None
-        builder.add(BlockKind.TABLE, render_table(rows[head:]), cell=cell, rows=row_ranges(numbers))
-        return ParsedDocument(
-            format="csv",
-            markdown=builder.markdown(),
-            blocks=builder.blocks,
-            metadata={"encoding": decoded.encoding, "delimiter": delimiter},
-        )
-
-    def _rows(self, text: str, delimiter: str) -> list[list[str]]:
-        csv.field_size_limit(self._limits.max_output_bytes)
-        rows: list[list[str]] = []
-        cells = 0
-        try:
-            for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
-                cells += len(row)
-                if cells > self._limits.max_cells:
-                    raise parse_error("too_many_cells", limit=f"{self._limits.max_cells:,}")
-                rows.append(row)
-        except csv.Error as error:
-            raise corrupted("csv", str(error)) from error
-        return rows
+def _rows(text: str, delimiter: str, limits: ParseLimits) -> list[list[str]]:
+    csv.field_size_limit(limits.max_output_bytes)
+    rows: list[list[str]] = []
+    cells = 0
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            cells += len(row)
+            if cells > limits.max_cells:
+                raise parse_error("too_many_cells", limit=f"{limits.max_cells:,}")
+            rows.append(row)
+    except csv.Error as error:
+        raise corrupted("csv", str(error)) from error
+    return rows
 
 
 def _head_row(rows: Sequence[Sequence[str]]) -> int:

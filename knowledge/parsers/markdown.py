@@ -36,27 +36,21 @@ _KINDS = {
 }
 
 
-class MarkdownParser:
-    formats: tuple[str, ...] = ("md",)
-
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
-        decoded = decode_text(path.read_bytes())
-        intake = PictureIntake(self._limits)
-        text, pictures = _without_embedded(decoded.text, intake)
-        blocks = markdown_blocks(text)
-        return ParsedDocument(
-            format="md",
-            markdown=text,
-            blocks=blocks,
-            figures=placed_figures(text, blocks, list(_placed(blocks, pictures))),
-            title=_title(text, blocks),
-            notices=intake.notices(),
-            metadata={"encoding": decoded.encoding},
-        )
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read a Markdown file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
+    decoded = decode_text(path.read_bytes())
+    intake = PictureIntake(limits)
+    text, pictures = _without_embedded(decoded.text, intake)
+    blocks = markdown_blocks(text)
+    return ParsedDocument(
+        format="md",
+        markdown=text,
+        blocks=blocks,
+        figures=placed_figures(text, blocks, list(_placed(blocks, pictures))),
+        title=_title(text, blocks),
+        notices=intake.notices(),
+        metadata={"encoding": decoded.encoding},
+    )
 
 
 def _without_embedded(text: str, intake: PictureIntake) -> tuple[str, list[tuple[int, Picture]]]:

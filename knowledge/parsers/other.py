@@ -14,27 +14,22 @@ from knowledge.parsers.render import clean_text
 from knowledge.types.documents import ParsedDocument
 
 
-class MarkitdownParser:
-    """Converts a local stream; markitdown is given no address and no plugins."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Convert a local stream; markitdown is given no address and no plugins.
 
-    formats: tuple[str, ...] = ("epub", "ipynb")
-
-    def __init__(self, limits: ParseLimits) -> None:
-        """Accept the limits that every parser gets; the archive check and the process enforce them."""
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``corrupted`` or ``empty_file``."""
-        format_name = detect_format(path, filename=filename)
-        converter = MarkItDown(enable_plugins=False)
-        try:
-            with path.open("rb") as stream:
-                info = StreamInfo(extension=f".{format_name}", filename=filename)
-                result = converter.convert_stream(stream, stream_info=info)
-        except (MarkItDownException, KeyError, ValueError, OSError) as error:
-            raise corrupted(format_name, type(error).__name__) from error
-        markdown = clean_text(result.markdown) + "\n"
-        if not markdown.strip():
-            raise parse_error("empty_file")
-        return ParsedDocument(
-            format=format_name, markdown=markdown, blocks=markdown_blocks(markdown), title=result.title or None
-        )
+    :raises ParseError: ``corrupted`` or ``empty_file``.
+    """
+    format_name = detect_format(path, filename=filename)
+    converter = MarkItDown(enable_plugins=False)
+    try:
+        with path.open("rb") as stream:
+            info = StreamInfo(extension=f".{format_name}", filename=filename)
+            result = converter.convert_stream(stream, stream_info=info)
+    except (MarkItDownException, KeyError, ValueError, OSError) as error:
+        raise corrupted(format_name, type(error).__name__) from error
+    markdown = clean_text(result.markdown) + "\n"
+    if not markdown.strip():
+        raise parse_error("empty_file")
+    return ParsedDocument(
+        format=format_name, markdown=markdown, blocks=markdown_blocks(markdown), title=result.title or None
+    )

@@ -4,37 +4,41 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path, PurePath
-from typing import cast
+from typing import Protocol, cast
 
 from knowledge.parsers.detect import check_archive, detect_format
 from knowledge.parsers.errors import parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.serialize import dump_document
-from knowledge.ports import Parser
 from knowledge.types.documents import ParsedDocument
 
 _PACKAGE = "knowledge.parsers"
 DOCUMENT_TASK = f"{_PACKAGE}.registry:read_document"
 _PARSERS = {
-    "md": ("markdown", "MarkdownParser"),
-    "txt": ("text", "TextParser"),
-    "csv": ("csv_table", "CsvParser"),
-    "html": ("html.parser", "HtmlParser"),
-    "docx": ("docx.parser", "DocxParser"),
-    "xlsx": ("xlsx.parser", "XlsxParser"),
-    "pptx": ("pptx.parser", "PptxParser"),
-    "pdf": ("pdf.parser", "PdfParser"),
-    "epub": ("other", "MarkitdownParser"),
-    "ipynb": ("other", "MarkitdownParser"),
+    "md": "markdown",
+    "txt": "text",
+    "csv": "csv_table",
+    "html": "html.parser",
+    "docx": "docx.parser",
+    "xlsx": "xlsx.parser",
+    "pptx": "pptx.parser",
+    "pdf": "pdf.parser",
+    "epub": "other",
+    "ipynb": "other",
 }
 _ARCHIVES = frozenset({"docx", "xlsx", "pptx", "epub"})
 
 
-def load_parser(format_name: str, limits: ParseLimits) -> Parser:
-    """Import and make the parser of a format. :raises KeyError: when there is none."""
-    module_name, class_name = _PARSERS[format_name]
-    parser_class = getattr(import_module(f"{_PACKAGE}.{module_name}"), class_name)
-    return cast(Parser, parser_class(limits))
+class Parser(Protocol):
+    """Turns one file into Markdown with structure. Runs in a child process with limits."""
+
+    def __call__(self, path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+        """Parse the file. Raises ParseError with a reason that a curator understands."""
+
+
+def load_parser(format_name: str) -> Parser:
+    """Import the parser of a format. :raises KeyError: when there is none."""
+    return cast(Parser, import_module(f"{_PACKAGE}.{_PARSERS[format_name]}").parse)
 
 
 def preload(filename: str) -> None:
@@ -43,7 +47,7 @@ def preload(filename: str) -> None:
     Which parser reads the file is decided by its content, later.
     """
     suffix = PurePath(filename).suffix.lower().removeprefix(".")
-    module_name, _class_name = _PARSERS.get({"htm": "html", "markdown": "md"}.get(suffix, suffix), ("other", ""))
+    module_name = _PARSERS.get({"htm": "html", "markdown": "md"}.get(suffix, suffix), "other")
     if module_name != "other":
         import_module(f"{_PACKAGE}.{module_name}")
 
@@ -65,7 +69,7 @@ def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocum
     format_name = detect_format(path, filename=filename)
     if format_name in _ARCHIVES:
         check_archive(path, format_name=format_name, limits=limits)
-    parsed = load_parser(format_name, limits).parse(path, filename=filename)
+    parsed = load_parser(format_name)(path, filename=filename, limits=limits)
     if not parsed.markdown and not parsed.pages_needing_ocr:
         raise parse_error("no_content")
     return parsed

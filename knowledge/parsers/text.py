@@ -19,23 +19,18 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*+・●○◆■□▪※]|\(?[0-9]{1,3}[.)�
 _LINE = re.compile(r"[^\n]+")
 
 
-class TextParser:
-    """Reads a text file as paragraphs between blank lines."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read a text file as paragraphs between blank lines.
 
-    formats: tuple[str, ...] = ("txt",)
-
-    def __init__(self, limits: ParseLimits) -> None:
-        """Accept the limits that every parser gets; text needs none beyond the process's own."""
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
-        decoded = decode_text(path.read_bytes())
-        return ParsedDocument(
-            format="txt",
-            markdown=decoded.text,
-            blocks=tuple(text_blocks(decoded.text)),
-            metadata={"encoding": decoded.encoding},
-        )
+    :raises ParseError: ``empty_file`` or ``unknown_encoding``.
+    """
+    decoded = decode_text(path.read_bytes())
+    return ParsedDocument(
+        format="txt",
+        markdown=decoded.text,
+        blocks=tuple(text_blocks(decoded.text)),
+        metadata={"encoding": decoded.encoding},
+    )
 
 
 def text_blocks(text: str) -> Iterator[Block]:

@@ -64,11 +64,12 @@ class Passage:
 
 
 def _passage(row: Sequence[Any]) -> Passage:
-    facts = dict(zip(_FACTS, row[4:], strict=True))
+    pk, version_id, policy_id, index, *values = row
+    facts = dict(zip(_FACTS, values, strict=True))
     metadata = facts["metadata"]
     facts["metadata"] = json.loads(metadata) if isinstance(metadata, str) else metadata
     facts["section_path"] = tuple(facts["section_path"])
-    return Passage(*row[:4], Hit(**facts, chunk_index=row[3], score=None))
+    return Passage(pk, version_id, policy_id, index, Hit(**facts, chunk_index=index, score=None))
 
 
 def newest_and_passages(chunk_ids: Sequence[int], permitted: PermittedChunks) -> tuple[int, dict[int, Passage]]:

@@ -87,32 +87,27 @@ _CONTENTS_ENTRY = re.compile(r"(?:toc|目次)\s*[1-9]")
 _CONTENTS_HEADINGS = frozenset({"toc heading", "目次の見出し"})
 
 
-class DocxParser:
-    """Reads the text that Word shows with all changes accepted; macros and links are never followed."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read the text that Word shows with all changes accepted; macros and links are never followed.
 
-    formats: tuple[str, ...] = ("docx",)
-
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``corrupted``."""
-        part = _open(path)
-        body = part.element.find(qn("w:body"))
-        if body is None:
-            raise corrupted("docx", "no body")
-        pictures = PictureIntake(self._limits)
-        reader = _BodyReader(part, body, pictures)
-        reader.read_all(body)
-        return reader.builder.document(
-            "docx",
-            title=reader.title or single_line(part.core_properties.title or "") or None,
-            notices=(
-                *beside_notices(part, body, inserted_read=reader.inserted),
-                *embedded_notices(path),
-                *pictures.notices(),
-            ),
-        )
+    :raises ParseError: ``corrupted``.
+    """
+    part = _open(path)
+    body = part.element.find(qn("w:body"))
+    if body is None:
+        raise corrupted("docx", "no body")
+    pictures = PictureIntake(limits)
+    reader = _BodyReader(part, body, pictures)
+    reader.read_all(body)
+    return reader.builder.document(
+        "docx",
+        title=reader.title or single_line(part.core_properties.title or "") or None,
+        notices=(
+            *beside_notices(part, body, inserted_read=reader.inserted),
+            *embedded_notices(path),
+            *pictures.notices(),
+        ),
+    )
 
 
 def _open(path: Path) -> DocumentPart:
@@ -161,8 +156,10 @@ class _BodyReader:
             self._flush_list()
             if element.tag == qn("w:tbl"):
                 self._table(element)
-            else:
-                self._file(element)
+                continue
+            relation = self._part.rels.get(element.get(qn("r:id"), ""))
+            if relation is not None and not relation.is_external:
+                self.inserted += insert_file(relation.target_part, self.builder, self._pictures)
         self._flush_list()
 
     def _paragraph(self, element: Element) -> None:
@@ -239,11 +236,6 @@ class _BodyReader:
             return None
         blob: bytes = relation.target_part.blob
         return blob
-
-    def _file(self, element: Element) -> None:
-        relation = self._part.rels.get(element.get(qn("r:id"), ""))
-        if relation is not None and not relation.is_external:
-            self.inserted += insert_file(relation.target_part, self.builder, self._pictures)
 
     def _keep_notes(self, marks: list[str]) -> None:
         footnotes, endnotes = self._notes.take(marks)

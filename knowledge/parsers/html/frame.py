@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag
 
+from knowledge.parsers.notices import counted
 from knowledge.types.notices import Notice
 
 _OWN_PART = ("main", "article")
@@ -49,16 +50,13 @@ class Frame:
     characters: int = 0
 
     def notices(self) -> tuple[Notice, ...]:
-        if not self.parts:
-            return ()
-        return (
-            Notice(
-                code="page_frame",
-                ja=f"メニュー、パンくずリスト、サイトの見出しやフッターなど、ページの枠にあたる {self.parts} か所"
-                f"（{self.characters} 文字）は本文に入れていません。",
-                en=f"{self.parts} part(s) that frame the page, such as menus, breadcrumbs, the site's header or footer "
-                f"({self.characters} characters), were left out.",
-            ),
+        return counted(
+            self.parts,
+            "page_frame",
+            ja=f"メニュー、パンくずリスト、サイトの見出しやフッターなど、ページの枠にあたる {{}} か所"
+            f"（{self.characters} 文字）は本文に入れていません。",
+            en=f"{{}} part(s) that frame the page, such as menus, breadcrumbs, the site's header or footer "
+            f"({self.characters} characters), were left out.",
         )
 
 
@@ -120,26 +118,23 @@ def _only_frames(tag: Tag, kind: str) -> bool:
     if tag.name in _OWN_PART or tag.find(_OWN_PART):
         return False
     links = sum(
-        _length(link) for link in tag.find_all(("a", "button", "select", "option", "label")) if not _inner(link)
+        _length(link)
+        for link in tag.find_all(("a", "button", "select", "option", "label"))
+        if link.find_parent(("a", "button", "select", "label")) is None
     )
     told = _length(tag) - links
     if kind == "banner":
         return told <= _MOST_TOLD[kind] and tag.find(("a", "button", "input")) is not None
     if links >= 4 * told:
         return True
-    if told > _MOST_TOLD[kind] or (kind != "footer" and "。" in _without_links(tag)):
+    if told > _MOST_TOLD[kind]:
+        return False
+    beside_links = (text for text in tag.find_all(string=True) if text.find_parent(("a", "button")) is None)
+    if kind != "footer" and "。" in "".join(beside_links):
         return False
     if kind == "breadcrumb":  # the page itself is its last entry, and no link
         return links > 0
     return kind in ("header", "footer") or links >= _LEAST_SHARE_OF_LINKS * (links + told)
-
-
-def _without_links(tag: Tag) -> str:
-    return "".join(text for text in tag.find_all(string=True) if text.find_parent(("a", "button")) is None)
-
-
-def _inner(link: Tag) -> bool:
-    return link.find_parent(("a", "button", "select", "label")) is not None
 
 
 def _text(tag: Tag) -> str:

@@ -61,23 +61,20 @@ _SOFT_BREAK = re.compile(
 _BREAK = "\v"
 
 
-class HtmlParser:
-    formats: tuple[str, ...] = ("html",)
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read a page without running or fetching anything.
 
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
-        pictures = PictureIntake(self._limits)
-        builder = MarkdownBuilder()
-        page = read_html(path.read_bytes(), builder, pictures, is_framed=True)
-        return builder.document(
-            "html",
-            title=page.title,
-            notices=(*page.frame.notices(), *pictures.notices()),
-            metadata={"encoding": page.encoding},
-        )
+    :raises ParseError: ``empty_file`` or ``unknown_encoding``.
+    """
+    pictures = PictureIntake(limits)
+    builder = MarkdownBuilder()
+    page = read_html(path.read_bytes(), builder, pictures, is_framed=True)
+    return builder.document(
+        "html",
+        title=page.title,
+        notices=(*page.frame.notices(), *pictures.notices()),
+        metadata={"encoding": page.encoding},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +147,7 @@ class _Walker:
             if node.name == "br":
                 self._inline.append(_BREAK)
             elif node.name in _INLINE and not node.find(_is_block):
-                self._inline.append(_inline_text(node))
+                self._inline.extend(_strings(node))
                 self._images(node)
             else:
                 self._flush()
@@ -221,22 +218,21 @@ def _is_block(tag: Tag) -> bool:
     return tag.name not in _INLINE and tag.name not in ("br", "img")
 
 
-def _inline_text(tag: Tag) -> str:
-    return "".join(_strings(tag))
-
-
-def _strings(tag: Tag) -> Iterator[str]:
+def _strings(tag: Tag, *, is_item: bool = False) -> Iterator[str]:
+    """Yield an element's text; that of an item without that of the lists nested in it."""
     for node in tag.descendants:
         if isinstance(node, Tag):
             if node.name == "br" or _is_block(node):
                 yield _BREAK
-        elif isinstance(node, NavigableString) and not isinstance(node, Comment | Doctype):
+        elif isinstance(node, Comment | Doctype) or (is_item and node.find_parent("li") is not tag):
+            continue
+        elif isinstance(node, NavigableString):
             yield str(node)
 
 
 def visible_text(tag: Tag) -> str:
     """Return an element's text with white space collapsed; line breaks remain at ``br`` and block elements."""
-    return _collapse(_inline_text(tag))
+    return _collapse("".join(_strings(tag)))
 
 
 def _collapse(text: str) -> str:
@@ -247,23 +243,13 @@ def _collapse(text: str) -> str:
 def _list_lines(tag: Tag, *, depth: int) -> Iterator[str]:
     number = int(start) if (start := str(tag.get("start") or "")).isdigit() else 1
     for item in tag.find_all("li", recursive=False):
-        own = "".join(_own_strings(item))
+        own = "".join(_strings(item, is_item=True))
         mark = f"{number}." if tag.name == "ol" else "-"
         number += 1
         yield f"{'  ' * depth}{mark} {_collapse(own).replace(chr(10), ' ')}"
         for nested in item.find_all(["ul", "ol", "menu"]):
             if nested.find_parent("li") is item:
                 yield from _list_lines(nested, depth=depth + 1)
-
-
-def _own_strings(item: Tag) -> Iterator[str]:
-    """Yield an item's text without that of the lists nested in it."""
-    for node in item.descendants:
-        if isinstance(node, NavigableString) and not isinstance(node, Comment | Doctype):
-            if node.find_parent("li") is item:
-                yield str(node)
-        elif isinstance(node, Tag) and (node.name == "br" or _is_block(node)):
-            yield _BREAK
 
 
 def _definition_lines(tag: Tag) -> Iterator[str]:

@@ -33,55 +33,51 @@ _IS_FILE_NAME = re.compile(
 _MIN_PATHS_OF_OUTLINED_TEXT = 30
 
 
-class PdfParser:
-    """Reads the text layer. Pages without a usable one are reported, never guessed."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read the text layer. Pages without a usable one are reported, never guessed.
 
-    formats: tuple[str, ...] = ("pdf",)
-
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``encrypted``, ``corrupted`` or ``too_many_pages``."""
-        source: Path | BytesIO = path
-        read = self._read(source)
-        lost = False
-        if any(page.written for page in read.pages):
-            try:
-                source = with_written_text(path)
-                read = self._read(source)
-            except pypdfium2.PdfiumError:
-                source, lost = path, True
-        pages = read.pages
-        qualities = [_quality(page) for page in pages]
-        readable = [page for page, quality in zip(pages, qualities, strict=True) if not quality.needs_ocr]
-        builder = MarkdownBuilder()
-        intake = PictureIntake(self._limits)
-        blocks = list(_with_settled_levels(_blocks(source, readable, read.outline, intake)))
-        for block in blocks:
-            pictures = [block.picture] if block.picture else []
-            builder.add(block.kind, block.text, level=block.level, page=block.page, pictures=pictures, glue=block.glue)
-        return builder.document(
-            "pdf",
-            title=_title(read.title, blocks),
-            pages_count=len(pages),
-            pages=qualities,
-            notices=(*ocr_notices(qualities), *_beside_notices(read, lost=lost), *intake.notices()),
-        )
-
-    def _read(self, source: Path | BytesIO) -> _Read:
-        document = _open(source)
+    :raises ParseError: ``encrypted``, ``corrupted`` or ``too_many_pages``.
+    """
+    source: Path | BytesIO = path
+    read = _read(source, limits)
+    lost = False
+    if any(page.written for page in read.pages):
         try:
-            if len(document) > self._limits.max_pages:
-                raise parse_error("too_many_pages", size=len(document), limit=self._limits.max_pages)
-            return _Read(
-                pages=list(_read_pages(document, PictureExtractor(self._limits))),
-                outline=_outline(document),
-                title=single_line(document.get_metadata_value("Title")),
-                attachments=document.count_attachments(),
-            )
-        finally:
-            document.close()
+            source = with_written_text(path)
+            read = _read(source, limits)
+        except pypdfium2.PdfiumError:
+            source, lost = path, True
+    pages = read.pages
+    qualities = [_quality(page) for page in pages]
+    readable = [page for page, quality in zip(pages, qualities, strict=True) if not quality.needs_ocr]
+    builder = MarkdownBuilder()
+    intake = PictureIntake(limits)
+    blocks = list(_with_settled_levels(_blocks(source, readable, read.outline, intake)))
+    for block in blocks:
+        pictures = [block.picture] if block.picture else []
+        builder.add(block.kind, block.text, level=block.level, page=block.page, pictures=pictures, glue=block.glue)
+    return builder.document(
+        "pdf",
+        title=_title(read.title, blocks),
+        pages_count=len(pages),
+        pages=qualities,
+        notices=(*ocr_notices(qualities), *_beside_notices(read, lost=lost), *intake.notices()),
+    )
+
+
+def _read(source: Path | BytesIO, limits: ParseLimits) -> _Read:
+    document = _open(source)
+    try:
+        if len(document) > limits.max_pages:
+            raise parse_error("too_many_pages", size=len(document), limit=limits.max_pages)
+        return _Read(
+            pages=list(_read_pages(document, PictureExtractor(limits))),
+            outline=_outline(document),
+            title=single_line(document.get_metadata_value("Title")),
+            attachments=document.count_attachments(),
+        )
+    finally:
+        document.close()
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,50 +49,43 @@ _OTHER_KINDS = (
 _BROKEN = (PythonPptxError, KeyError, ValueError, etree.XMLSyntaxError, zipfile.BadZipFile)
 
 
-class PptxParser:
-    """Reads the slides that are shown; hidden slides, macros and links stay out."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read the slides that are shown; hidden slides, macros and links stay out.
 
-    formats: tuple[str, ...] = ("pptx",)
-
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``corrupted``, ``too_many_pages``, or ``no_content`` of blank slides."""
-        try:
-            presentation = _open(path)
-            slides = list(presentation.slides)
-        except _BROKEN as error:
-            raise corrupted("pptx", type(error).__name__) from error
-        if len(slides) > self._limits.max_pages:
-            raise parse_error("too_many_pages", size=len(slides), limit=self._limits.max_pages)
-        builder = MarkdownBuilder()
-        shown = list(_shown(slides))
-        pictures = PictureIntake(self._limits)
-        height = presentation.slide_height or 0
-        pages = [_SlideReader(builder, pictures, slide, number).read(slide_height=height) for number, slide in shown]
-        if all(block.kind is BlockKind.HEADING for block in builder.blocks) and not any(
-            page.characters for page in pages
-        ):
-            raise parse_error("no_content")
-        return builder.document(
-            "pptx",
-            title=_title(presentation, shown),
-            pages_count=len(slides),
-            pages=tuple(pages),
-            notices=(
-                *ocr_notices(pages),
-                *counted(
-                    len(slides) - len(pages),
-                    "hidden_slides",
-                    ja="非表示のスライド {} 枚は取り込んでいません。",
-                    en="{} hidden slide(s) were left out.",
-                ),
-                *slide_comment_notices(path),
-                *embedded_notices(path),
-                *pictures.notices(),
+    :raises ParseError: ``corrupted``, ``too_many_pages``, or ``no_content`` of blank slides.
+    """
+    try:
+        presentation = _open(path)
+        slides = list(presentation.slides)
+    except _BROKEN as error:
+        raise corrupted("pptx", type(error).__name__) from error
+    if len(slides) > limits.max_pages:
+        raise parse_error("too_many_pages", size=len(slides), limit=limits.max_pages)
+    builder = MarkdownBuilder()
+    shown = list(_shown(slides))
+    pictures = PictureIntake(limits)
+    height = presentation.slide_height or 0
+    pages = [_SlideReader(builder, pictures, slide, number).read(slide_height=height) for number, slide in shown]
+    if all(block.kind is BlockKind.HEADING for block in builder.blocks) and not any(page.characters for page in pages):
+        raise parse_error("no_content")
+    return builder.document(
+        "pptx",
+        title=_title(presentation, shown),
+        pages_count=len(slides),
+        pages=tuple(pages),
+        notices=(
+            *ocr_notices(pages),
+            *counted(
+                len(slides) - len(pages),
+                "hidden_slides",
+                ja="非表示のスライド {} 枚は取り込んでいません。",
+                en="{} hidden slide(s) were left out.",
             ),
-        )
+            *slide_comment_notices(path),
+            *embedded_notices(path),
+            *pictures.notices(),
+        ),
+    )
 
 
 def _open(path: Path) -> PptxObject:

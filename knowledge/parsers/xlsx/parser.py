@@ -32,27 +32,22 @@ _TOP_HEADING = re.compile(r"[0-9]{1,2}\.\s*[^\W\d_]")
 _EXPLAINS = re.compile(r"・・|…|：|:")
 
 
-class XlsxParser:
-    """Reads cell values as shown; hidden sheets, rows and columns stay out, formulas count by their stored result."""
+def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
+    """Read cell values as shown; hidden sheets, rows and columns stay out, formulas count by their stored result.
 
-    formats: tuple[str, ...] = ("xlsx",)
-
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
-
-    def parse(self, path: Path, *, filename: str) -> ParsedDocument:
-        """Parse the file. :raises ParseError: ``corrupted``, ``too_many_cells``, or ``no_content`` of blank sheets."""
-        builder = MarkdownBuilder()
-        pictures = PictureIntake(self._limits)
-        reader = WorkbookReader(path, pictures, max_cells=self._limits.max_cells)
-        shows_something = False
-        for sheet in reader.sheets():
-            _add_sheet(builder, sheet)
-            shows_something |= bool(sheet.cells or sheet.shapes)
-        if not shows_something:
-            raise parse_error("no_content")
-        notices = (*_notices(reader), *embedded_notices(path), *pictures.notices())
-        return builder.document("xlsx", notices=notices)
+    :raises ParseError: ``corrupted``, ``too_many_cells``, or ``no_content`` of blank sheets.
+    """
+    builder = MarkdownBuilder()
+    pictures = PictureIntake(limits)
+    reader = WorkbookReader(path, pictures, max_cells=limits.max_cells)
+    shows_something = False
+    for sheet in reader.sheets():
+        _add_sheet(builder, sheet)
+        shows_something |= bool(sheet.cells or sheet.shapes)
+    if not shows_something:
+        raise parse_error("no_content")
+    notices = (*_notices(reader), *embedded_notices(path), *pictures.notices())
+    return builder.document("xlsx", notices=notices)
 
 
 def _add_sheet(builder: MarkdownBuilder, sheet: Sheet) -> None:
