@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from django.db.models.functions import Greatest
-from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
-from hub.core.errors import HubError, InvalidInput
+from hub.core.errors import HubError
 from hub.core.languages import in_both
 from hub.llm.preparation import ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
@@ -27,7 +26,7 @@ from knowledge.answering.types import (
 from knowledge.documents.filters import check_filters, check_search_filter
 from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 from knowledge.models import Document
-from knowledge.search import GOOD_EVIDENCE, search
+from knowledge.search import GOOD_EVIDENCE, check_number, search
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit, SearchQuery
 
@@ -56,14 +55,7 @@ def follow_question(principal: Principal, question: Question) -> Iterator[Answer
     Searches at once, so that what `answer_question` raises is raised by this call and not by the iteration.
     """
     check_search_filter(principal, question.filter)
-    if not 1 <= question.limit <= MAX_PASSAGES:
-        raise InvalidInput(
-            _("{field}: expected a number from {low} to {high}, got {given}."),
-            field="limit",
-            low=1,
-            high=MAX_PASSAGES,
-            given=question.limit,
-        )
+    check_number("limit", question.limit, 1, MAX_PASSAGES)
     result = search(
         principal, SearchQuery(text=question.text, filter=question.filter, limit=MAX_PASSAGES, threshold=LEAST_SCORE)
     )

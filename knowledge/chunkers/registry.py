@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from knowledge.chunkers.cutting import Budget
 from knowledge.chunkers.pieces import BlockIndex, Piece, cell_range
@@ -20,17 +19,6 @@ _KANA = re.compile(r"[\u3041-\u30fa\uff66-\uff9d]")
 _KANJI = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 _MIN_KANJI_SHARE = 0.2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Cut:
-    """A chunk's span before trimming, what it is made of, and where it stands."""
-
-    start: int
-    end: int
-    pieces: list[Piece]
-    section_path: tuple[str, ...]
-    context_prefix: str = ""
 
 
 def chunk_document(
@@ -63,7 +51,7 @@ def chunk_document(
     return chunks
 
 
-def _chunk(markdown: str, start: int, end: int, *, index: int, cut: _Cut, budget: Budget) -> ChunkSpan:
+def _chunk(markdown: str, start: int, end: int, *, index: int, cut: Draft, budget: Budget) -> ChunkSpan:
     content = markdown[start:end]
     return ChunkSpan(
         index=index,
@@ -87,28 +75,17 @@ def _cuts(
     strategy: ChunkStrategy,
     budget: Budget,
     embed: Embed | None,
-) -> Iterator[_Cut]:
+) -> Iterator[Draft]:
     if strategy is ChunkStrategy.FIXED:
         return _by_size(markdown, blocks, sections, budget)
     if strategy is ChunkStrategy.SECTION:
-        return _from_drafts(section_drafts(markdown, blocks, sections, budget))
+        return section_drafts(markdown, blocks, sections, budget)
     if embed is None:
         raise ValueError("the semantic strategy needs an embedding function")
-    return _from_drafts(semantic_drafts(markdown, blocks, sections, budget, embed))
+    return semantic_drafts(markdown, blocks, sections, budget, embed)
 
 
-def _from_drafts(drafts: Iterator[Draft]) -> Iterator[_Cut]:
-    for draft in drafts:
-        yield _Cut(
-            start=draft.pieces[0].start,
-            end=draft.pieces[-1].end,
-            pieces=draft.pieces,
-            section_path=draft.sections[-1].path if draft.sections else (),
-            context_prefix=draft.context_prefix,
-        )
-
-
-def _by_size(markdown: str, blocks: Sequence[Block], sections: Sequence[Section], budget: Budget) -> Iterator[_Cut]:
+def _by_size(markdown: str, blocks: Sequence[Block], sections: Sequence[Section], budget: Budget) -> Iterator[Draft]:
     index = BlockIndex(tuple(blocks))
     for start, end in fixed_spans(markdown, budget):
         section = section_at(sections, start)
@@ -116,7 +93,7 @@ def _by_size(markdown: str, blocks: Sequence[Block], sections: Sequence[Section]
             Piece(start=block.start, end=block.end, block=block, cell=block.cell) for block in index.touched(start, end)
         ]
         if pieces:
-            yield _Cut(start=start, end=end, pieces=pieces, section_path=section.path if section else ())
+            yield Draft(start=start, end=end, pieces=pieces, section_path=section.path if section else ())
 
 
 def _trimmed(markdown: str, start: int, end: int) -> tuple[int, int]:

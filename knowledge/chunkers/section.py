@@ -66,9 +66,13 @@ class Group:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
+    """A chunk's span before trimming, what it is made of, and where it stands."""
+
+    start: int
+    end: int
     pieces: list[Piece]
-    context_prefix: str
-    sections: tuple[Section, ...]
+    section_path: tuple[str, ...]
+    context_prefix: str = ""
 
 
 def section_drafts(
@@ -167,7 +171,13 @@ class _Packer:
             after = first + 1
         if after < len(self._pieces) and all(piece.is_heading for piece in self._pieces[start:after]):
             after = self._add_part(prefix, start, after)
-        draft = Draft(pieces=self._pieces[start:after], context_prefix=prefix, sections=self._group.sections)
+        draft = Draft(
+            start=self._pieces[start].start,
+            end=self._pieces[after - 1].end,
+            pieces=self._pieces[start:after],
+            section_path=self._group.sections[-1].path if self._group.sections else (),
+            context_prefix=prefix,
+        )
         return draft, after
 
     def _fill(self, prefix: str, start: int, first: int) -> int:

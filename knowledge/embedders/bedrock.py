@@ -30,7 +30,6 @@ from knowledge.embedders.remote import (
     FOR_PASSAGES,
     FOR_QUESTIONS,
     Patience,
-    check_lengths,
     embed_in_batches,
     estimate_tokens,
     prepare_input,
@@ -150,10 +149,10 @@ class BedrockEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         prepared = [prepare_input(text, prefix="", model=self.model) for text in texts]
-        check_lengths(prepared, count=estimate_tokens, max_tokens=self.max_tokens)
         if not prepared:
             return np.empty((0, self.dimension), np.float32)
-        return embed_in_batches(prepared, size=self._family.batch_size, embed=partial(self._embed, as_query=False))
+        embed, size = partial(self._embed, as_query=False), self._family.batch_size
+        return embed_in_batches(prepared, count=estimate_tokens, max_tokens=self.max_tokens, size=size, embed=embed)
 
     def embed_query(self, text: str) -> Vectors:
         limit_bytes = self.max_tokens * BYTES_PER_TOKEN

@@ -27,7 +27,6 @@ from knowledge.embedders.remote import (
     FOR_PASSAGES,
     FOR_QUESTIONS,
     Patience,
-    check_lengths,
     embed_in_batches,
     estimate_tokens,
     prepare_input,
@@ -108,10 +107,11 @@ class OpenAICompatibleEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         prepared = [prepare_input(text, prefix=self.passage_prefix, model=self.model) for text in texts]
-        check_lengths(prepared, count=self._count, max_tokens=self.max_tokens)
         if not prepared:
             return np.empty((0, self.dimension), np.float32)
-        return embed_in_batches(prepared, size=self._batch_size, embed=self._request)
+        return embed_in_batches(
+            prepared, count=self._count, max_tokens=self.max_tokens, size=self._batch_size, embed=self._request
+        )
 
     def embed_query(self, text: str) -> Vectors:
         """As `Embedder` says. It is given up sooner than passages are, and at once for a while after one was."""

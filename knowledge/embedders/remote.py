@@ -53,15 +53,21 @@ def prepare_input(text: str, *, prefix: str, model: str) -> str:
     return prepared
 
 
-def check_lengths(prepared: Sequence[str], *, count: Callable[[str], int], max_tokens: int) -> None:
-    """Look at all texts before any is sent. :raises EmbeddingInputTooLong: for the first that is too long."""
+def embed_in_batches(
+    prepared: Sequence[str],
+    *,
+    count: Callable[[str], int],
+    max_tokens: int,
+    size: int,
+    embed: Callable[[Sequence[str]], Vectors],
+) -> Vectors:
+    """Embed one text or more, up to ``size`` in a request: (n, dimension), in their order.
+
+    :raises EmbeddingInputTooLong: for the first that is too long; none is sent then.
+    """
     for index, text in enumerate(prepared):
         if (tokens := count(text)) > max_tokens:
             raise EmbeddingInputTooLong.at(index, tokens=tokens, max_tokens=max_tokens)
-
-
-def embed_in_batches(prepared: Sequence[str], *, size: int, embed: Callable[[Sequence[str]], Vectors]) -> Vectors:
-    """Embed one text or more, up to ``size`` in a request: (n, dimension), in their order."""
     return np.concatenate([embed(prepared[start : start + size]) for start in range(0, len(prepared), size)])
 
 

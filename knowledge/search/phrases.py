@@ -67,14 +67,6 @@ class WithPhrases:
     is_unindexed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """Keys of the chunks that have the phrases, and whether there may be others."""
-
-    chunk_ids: list[int]
-    is_cut: bool = False
-
-
 def find_phrases(text: str) -> tuple[str, ...]:
     """Give what a question quotes, after NFKC and without outer spaces; each once. Quotes around quotes say no more.
 
@@ -124,9 +116,9 @@ def chunks_with_phrases(
             known = known_of_phrases(told, embedding_set, visible=permitted.visible)
             numbers = numbers_with_most(told, known) if told else None
             weighed = partial(weigh_terms, terms, embedding_set, visible=permitted.visible)
-            found = _whole(with_all, permitted, numbers, weighed)
-            if found.chunk_ids or found.is_cut:
-                return WithPhrases(condition=among(found.chunk_ids), is_cut=found.is_cut)
+            found, is_cut = _whole(with_all, permitted, numbers, weighed)
+            if found or is_cut:
+                return WithPhrases(condition=among(found), is_cut=is_cut)
             pairs = chunks_sharing(phrases, told, known)
     except Error as error:
         logger.error("the index can't tell where phrases are: %s", in_one_line(error))
@@ -143,32 +135,28 @@ def _whole(
     permitted: PermittedChunks,
     numbers: NDArray[np.int32] | None,
     weighed: Callable[[], list[FieldTerm]],
-) -> _Found:
-    """Find chunks that have the phrases by themselves, among some numbers or all.
+) -> tuple[list[int], bool]:
+    """Find the keys of chunks that have the phrases by themselves, among some numbers or all, and if others may.
 
     ``weighed`` gives the question's terms, where the best ones are to be read.
     """
     if numbers is not None and numbers.size <= READ_AT_ONCE:
-        return _Found(chunk_ids=_read(with_all, numbers))
+        return _read(with_all, numbers), False
     if permitted.is_small:
         found = with_all if numbers is None else with_all.filter(_numbered(numbers))
-        return _Found(chunk_ids=list(found.values_list("pk", flat=True)))
+        return list(found.values_list("pk", flat=True)), False
     best = ranked_numbers(weighed(), MOST_READ + 1, among=numbers)
-    return _best_with_phrases(with_all, best, has_others=numbers is None)
+    keys: list[int] = []
+    for batch in (best[:READ_AT_ONCE], best[READ_AT_ONCE:MOST_READ]):
+        keys += _read(with_all, batch)
+        if len(keys) >= ENOUGH:
+            return keys, True
+    return keys, numbers is None or best.size > MOST_READ
 
 
 def among(chunk_ids: list[int]) -> Q:
     """The condition that a chunk is one of these; as one parameter, however many they are."""
     return Q(pk__in=RawSQL("SELECT unnest(%s::bigint[])", [chunk_ids]))
-
-
-def _best_with_phrases(with_all: QuerySet[Chunk], best: NDArray[np.int64], *, has_others: bool) -> _Found:
-    found: list[int] = []
-    for batch in (best[:READ_AT_ONCE], best[READ_AT_ONCE:MOST_READ]):
-        found += _read(with_all, batch)
-        if len(found) >= ENOUGH:
-            return _Found(chunk_ids=found, is_cut=True)
-    return _Found(chunk_ids=found, is_cut=has_others or best.size > MOST_READ)
 
 
 def _read(with_all: QuerySet[Chunk], numbers: NDArray[np.signedinteger]) -> list[int]:

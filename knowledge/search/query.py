@@ -51,13 +51,13 @@ def check_query(query: SearchQuery) -> SearchQuery:
             limit=MAX_QUERY_CHARS,
             given=len(text),
         )
-    _check_number("limit", query.limit, 1, MAX_LIMIT)
-    _check_number("offset", query.offset, 0, MAX_OFFSET)
-    _check_number("threshold", query.threshold, 0, 1)
-    _check_number("context_size", query.context_size, 0, MAX_CONTEXT_SIZE)
+    check_number("limit", query.limit, 1, MAX_LIMIT)
+    check_number("offset", query.offset, 0, MAX_OFFSET)
+    check_number("threshold", query.threshold, 0, 1)
+    check_number("context_size", query.context_size, 0, MAX_CONTEXT_SIZE)
     _refuse_nul("query", text)
     if query.per_document is not None:
-        _check_number("per_document", query.per_document, 1, MAX_LIMIT)
+        check_number("per_document", query.per_document, 1, MAX_LIMIT)
     _check_filter(query.filter)
     return replace(query, text=LONE_SURROGATE.sub("\ufffd", text))
 
@@ -113,7 +113,8 @@ def _leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
         yield value
 
 
-def _check_number(field: str, value: float, low: int, high: int) -> None:
+def check_number(field: str, value: float, low: int, high: int) -> None:
+    """Raise InvalidInput for a number of ``field`` that is not finite, or not from ``low`` to ``high``."""
     if not math.isfinite(value) or not low <= value <= high:
         raise InvalidInput(
             _("{field}: expected a number from {low} to {high}, got {given}."),

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from lxml import etree
 
 from knowledge.parsers.notices import counted
+from knowledge.parsers.render import single_line
 from knowledge.types.notices import Notice
 
 Element: TypeAlias = Any
@@ -20,6 +21,12 @@ def parse_part(archive: zipfile.ZipFile, path: str) -> Element:
     """Parse one XML part without entities, DTDs or network. :raises KeyError: when the container has no such part."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     return etree.fromstring(archive.read(path), parser)
+
+
+def alt_text(drawn: Element) -> str:
+    """Return the alternative text of a shape; empty without one."""
+    properties = next(drawn.iter("{*}cNvPr"), None)
+    return single_line(properties.get("descr", "")) if properties is not None else ""
 
 
 def package_relations(archive: zipfile.ZipFile, part: str) -> dict[str, str]:

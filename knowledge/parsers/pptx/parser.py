@@ -19,7 +19,7 @@ from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.notices import counted, ocr_notices
 from knowledge.parsers.ooxml.drawings import drawing_text
-from knowledge.parsers.ooxml.package import embedded_notices, slide_comment_notices
+from knowledge.parsers.ooxml.package import alt_text, embedded_notices, slide_comment_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.pptx.text import (
     PptxObject,
@@ -157,9 +157,9 @@ class _SlideReader:
 
     def _picture(self, shape: PptxObject) -> None:
         self._pictures += 1
-        alt = _alt_text(shape)
+        alt = alt_text(shape.element)
         taken = [self._intake.take(blob, alt_text=alt) for blob in self._parts_of(shape, f"{_DRAWING}blip", "embed")]
-        text = f"![{single_line(alt)}](image)"
+        text = f"![{alt}](image)"
         pictures = [picture for picture in taken if picture]
         self._builder.add(BlockKind.FIGURE, text, page=self._number, pictures=pictures)
 
@@ -213,8 +213,3 @@ def _table_rows(table: PptxObject) -> list[list[str]]:
         for row in table.rows
     ]
     return rows_under_one_head(rows)
-
-
-def _alt_text(shape: PptxObject) -> str:
-    properties = next((found for found in shape.element.iter() if str(found.tag).endswith("}cNvPr")), None)
-    return str(properties.get("descr", "")) if properties is not None else ""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from lxml import etree
 
 from knowledge.parsers.ooxml.drawings import drawing_text
-from knowledge.parsers.ooxml.package import Element, package_relations, parse_part
+from knowledge.parsers.ooxml.package import Element, alt_text, package_relations, parse_part
 from knowledge.parsers.pictures import PictureIntake
-from knowledge.parsers.render import Picture, single_line
+from knowledge.parsers.render import Picture
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -90,7 +90,7 @@ class _DrawingReader:
                 yield Shape(row=row, column=column, text=f"{tick} {text}".lstrip())
         pictures = list(anchor.iter("{*}pic"))
         for picture in list(filter(_is_shown, pictures)) or pictures:
-            alt = _alt_text(picture)
+            alt = alt_text(picture)
             yield Shape(row=row, column=column, text=alt, figure="image", pictures=self._pictures(picture, alt))
         for frame in filter(_is_shown, anchor.iter("{*}graphicFrame")):
             yield from self._frame(frame, row, column)
@@ -104,7 +104,7 @@ class _DrawingReader:
         for kind, tag, attribute in (("chart", "{*}chart", "id"), ("diagram", "{*}relIds", "dm")):
             for element in frame.iter(tag):
                 part = self._part(element.get(f"{_RELATIONS}{attribute}"))
-                words = [_alt_text(frame), drawing_text(part) if part else ""]
+                words = [alt_text(frame), drawing_text(part) if part else ""]
                 yield Shape(row=row, column=column, text=" / ".join(filter(None, words)), figure=kind)
 
     def _part(self, relation: str | None) -> bytes | None:
@@ -121,8 +121,3 @@ def _shape_id(body: Element) -> str:
 def _is_shown(element: Element) -> bool:
     """Tell whether Excel shows it: a fallback tells older programs that they can't show something."""
     return not any(above.tag == _FALLBACK for above in element.iterancestors())
-
-
-def _alt_text(element: Element) -> str:
-    properties = next(element.iter("{*}cNvPr"), None)
-    return single_line(properties.get("descr", "")) if properties is not None else ""
