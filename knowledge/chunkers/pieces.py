@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -115,20 +114,3 @@ def cell_range(pieces: list[Piece]) -> str | None:
     by_width = sorted(columns, key=lambda column: (len(column), column))
     first, last = f"{by_width[0]}{min(rows)}", f"{by_width[-1]}{max(rows)}"
     return first if first == last else f"{first}:{last}"
-
-
-class BlockIndex:
-    def __init__(self, blocks: tuple[Block, ...]) -> None:
-        self._blocks = blocks
-        self._starts = [block.start for block in blocks]
-
-    def touched(self, start: int, end: int) -> tuple[Block, ...]:
-        """Return the blocks with at least one character in ``[start, end)``."""
-        first = max(bisect_right(self._starts, start) - 1, 0)
-        found = []
-        for block in self._blocks[first:]:
-            if block.start >= end:
-                break
-            if block.end > start:
-                found.append(block)
-        return tuple(found)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from knowledge.chunkers.cutting import Budget
-from knowledge.chunkers.pieces import BlockIndex, Piece, cell_range
+from knowledge.chunkers.pieces import Piece, cell_range
 from knowledge.chunkers.section import Draft, fixed_spans, section_drafts
 from knowledge.chunkers.semantic import Embed, semantic_drafts
 from knowledge.text.numbering import is_figure_caption
@@ -86,11 +87,14 @@ def _cuts(
 
 
 def _by_size(markdown: str, blocks: Sequence[Block], sections: Sequence[Section], budget: Budget) -> Iterator[Draft]:
-    index = BlockIndex(tuple(blocks))
+    starts = [block.start for block in blocks]
     for start, end in fixed_spans(markdown, budget):
         section = section_at(sections, start)
+        first = max(bisect_right(starts, start) - 1, 0)
         pieces = [
-            Piece(start=block.start, end=block.end, block=block, cell=block.cell) for block in index.touched(start, end)
+            Piece(start=block.start, end=block.end, block=block, cell=block.cell)
+            for block in blocks[first : bisect_left(starts, end)]
+            if block.end > start
         ]
         if pieces:
             yield Draft(start=start, end=end, pieces=pieces, section_path=section.path if section else ())

@@ -86,10 +86,7 @@ def _pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]
 
 
 def entry_names(path: Path) -> frozenset[str]:
-    """List the names in a zip container.
-
-    :raises ParseError: ``corrupted`` when its directory can't be read.
-    """
+    """List the names in a zip container. :raises ParseError: ``corrupted`` when its directory can't be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             return frozenset(archive.namelist())

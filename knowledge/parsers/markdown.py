@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -88,32 +88,22 @@ def markdown_blocks(text: str) -> tuple[Block, ...]:
         blocks.append(Block(kind=BlockKind.FRONT_MATTER, start=0, end=len(front[0].rstrip())))
         # Blank lines in its place keep the parser's line numbers those of the file.
         source = "\n" * front[0].count("\n") + text[front.end() :]
-    lines = _LineSpans(text)
+    starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n"), len(text) + 1]
     # Definitions of links are text here: footnotes look like them, and would be in no block.
     parser = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable(["inline", "text_join", "reference"])
     for token in parser.parse(source):
-        if token.level == 0 and token.map and (block := _block(token, text, lines)):
+        if token.level == 0 and token.map and (block := _block(token, text, starts)):
             blocks.append(block)
     return tuple(blocks)
 
 
-class _LineSpans:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n"), len(text) + 1]
-
-    def span(self, first: int, end: int) -> tuple[int, int]:
-        """Return the offsets of the lines ``[first, end)`` without blank lines and blanks around them."""
-        start = self._starts[first]
-        stop = self._starts[min(end, len(self._starts) - 1)] - 1
-        piece = self._text[start:stop]
-        indent = len(piece) - len(piece.lstrip())
-        return start + indent, start + len(piece.rstrip())
-
-
-def _block(token: Token, text: str, lines: _LineSpans) -> Block | None:
+def _block(token: Token, text: str, starts: Sequence[int]) -> Block | None:
+    """Return the block of a token, without blanks around it; ``starts`` are those of the lines."""
     assert token.map is not None  # noqa: S101  (the caller has looked)
-    start, end = lines.span(*token.map)
+    first, last = token.map
+    start = starts[first]
+    piece = text[start : starts[min(last, len(starts) - 1)] - 1]
+    start, end = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
     if end <= start:
         return None
     if token.type == "heading_open":

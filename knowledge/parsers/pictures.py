@@ -10,8 +10,8 @@ import re
 import warnings
 from urllib.parse import unquote_to_bytes
 
+from knowledge.parsers.errors import counted
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.notices import counted
 from knowledge.parsers.render import Picture, single_line
 from knowledge.types.notices import Notice
 
@@ -59,7 +59,8 @@ class PictureIntake:
         key = hashlib.sha256(data).digest()
         if key not in self._known:
             media_type = media_type_of(data)
-            if media_type is not None and not self._has_room(len(data)):
+            has_room = self._taken < self._max_count and len(data) <= min(self._max_bytes, self._bytes_left)
+            if media_type is not None and not has_room:
                 self.left_out += 1
                 return None
             self._known[key] = (data if media_type else b"", media_type)
@@ -72,9 +73,6 @@ class PictureIntake:
             return None
         self._taken += 1
         return Picture(data=kept, media_type=media_type, alt_text=single_line(alt_text))
-
-    def _has_room(self, size_bytes: int) -> bool:
-        return self._taken < self._max_count and size_bytes <= min(self._max_bytes, self._bytes_left)
 
     def notices(self) -> tuple[Notice, ...]:
         return counted(

@@ -27,13 +27,12 @@ def dump_document(document: ParsedDocument, folder: Path) -> str:
         if figure.data not in numbers:
             numbers[figure.data] = len(numbers)
             _picture_path(folder, numbers[figure.data]).write_bytes(figure.data)
-    fields["figures"] = [_figure_fields(figure, numbers[figure.data]) for figure in document.figures]
+    names = [field.name for field in dataclasses.fields(ParsedFigure) if field.name != "data"]
+    fields["figures"] = [
+        {"picture": numbers[figure.data], **{name: getattr(figure, name) for name in names}}
+        for figure in document.figures
+    ]
     return json.dumps({"document": fields}, ensure_ascii=False)
-
-
-def _figure_fields(figure: ParsedFigure, number: int) -> dict[str, Any]:
-    names = (field.name for field in dataclasses.fields(figure) if field.name != "data")
-    return {"picture": number, **{name: getattr(figure, name) for name in names}}
 
 
 def _picture_path(folder: Path, number: int) -> Path:

@@ -19,7 +19,7 @@ from knowledge.parsers.detect import check_archive
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError, corrupted, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.process.isolation import HostLost, Result, run_on_bytes
+from knowledge.parsers.process.isolation import HostLost, Result, as_it_is, run_on_bytes
 
 _MB = 1024 * 1024
 # Somebody waits for the answer, and what people fill in by hand is small: the largest shipped master has 90 KB.
@@ -73,11 +73,7 @@ def read_csv(content: bytes, *, max_rows: int, max_columns: int, limits: ParseLi
 
 
 def read_plain_text(content: bytes, *, limits: ParseLimits = LIMITS) -> str:
-    return _run("read_text_file", content, _text, "text.txt", limits, {})
-
-
-def _text(result: dict[str, Any], _folder: Path) -> str:
-    return str(result["text"])
+    return str(_run("read_text_file", content, as_it_is, "text.txt", limits, {})["text"])
 
 
 def _run(

@@ -3,7 +3,7 @@
 from knowledge.search.fusion import GOOD_EVIDENCE, calibration_for
 from knowledge.search.highlights import best_window
 from knowledge.search.hybrid import search
-from knowledge.search.passages import get_chunk, neighbours
+from knowledge.search.pages import get_chunk, neighbours
 from knowledge.search.query import (
     MAX_LIMIT,
     MAX_OFFSET,

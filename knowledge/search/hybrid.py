@@ -23,9 +23,8 @@ from knowledge.search.fusion import GOOD_EVIDENCE, calibration_for
 from knowledge.search.pages import load_page
 from knowledge.search.phrases import WithPhrases, chunks_with_phrases
 from knowledge.search.query import Expand, Question, check_query, read_question
-from knowledge.search.ranking import Ranked, explain, rank
+from knowledge.search.ranking import Ranked, configured_reranker, explain, rank, rerank
 from knowledge.search.recall import Findings, Stopwatch, embed_question, recall
-from knowledge.search.rerankers import configured_reranker, rerank
 from knowledge.search.scope import PermittedChunks, permitted_chunks
 from knowledge.types.notices import Notice
 from knowledge.types.search import SearchDetail, SearchMode, SearchQuery, SearchResult

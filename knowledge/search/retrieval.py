@@ -21,7 +21,7 @@ from knowledge.graph.reading import keys_of
 from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult, graph_search, visible_nodes
 from knowledge.graph.walk import Direction
 from knowledge.search.hybrid import search
-from knowledge.search.passages import get_chunk
+from knowledge.search.pages import get_chunk
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
 

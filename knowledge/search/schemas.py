@@ -12,8 +12,9 @@ from pydantic import BaseModel, BeforeValidator, Field
 from knowledge.types.search import Hit, LegScore, PageMark, RemoteHit, SearchResult
 
 
-def _leg_facts(legs: Mapping[str, LegScore] | None) -> dict[str, dict[str, float | int | None]] | None:
-    return {name: {"rank": leg.rank, "raw": leg.raw} for name, leg in legs.items()} if legs else None
+def _leg_facts(legs: Mapping[str, LegScore | dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+    """Take the legs of a hit, and those of an answer that was written down before."""
+    return {name: leg if isinstance(leg, dict) else asdict(leg) for name, leg in legs.items()} if legs else None
 
 
 class DuplicateOut(BaseModel):

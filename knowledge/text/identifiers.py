@@ -204,10 +204,13 @@ class _Reader:
         if column >= len(row.cells):
             return False
         cell = row.cells[column]
-        if not cell.start <= match.start() < cell.end or match.start() - cell.start > _marks(cell.text):
+        leading = len(cell.text) - len(cell.text.lstrip("*_`[【(（ "))
+        if not cell.start <= match.start() < cell.end or match.start() - cell.start > leading:
             return False
         rest = self._text[match.end() : cell.end].strip(" *_`")
-        if not rest and self._only_links(table, column):
+        others = [cell.text for index, cell in enumerate(table.header.cells) if index != column]
+        # A table of ids with chapters, test cases or states beside them refers to what is defined elsewhere.
+        if not rest and others and all(_LINK_COLUMN.search(header) for header in others):
             return False
         several = self._shape.search(rest) or rest[:1] in ("〜", "~", "～", ",", "、", "，", "/", "／")
         return not several and any(self._says_something(other.text) for other in row.cells if other is not cell)
@@ -219,11 +222,6 @@ class _Reader:
         if not counts or len(headers) < 2 or not _ID_COLUMN.match(headers[1]):
             return 0
         return 0 if any(row.cells and COMMON.match(row.cells[0].text) for row in table.rows) else 1
-
-    def _only_links(self, table: Table, column: int) -> bool:
-        """A table of ids with chapters, test cases or states beside them refers to what is defined elsewhere."""
-        others = [cell.text for index, cell in enumerate(table.header.cells) if index != column]
-        return bool(others) and all(_LINK_COLUMN.search(header) for header in others)
 
     def _says_something(self, cell: str) -> bool:
         return bool(cell.strip("-－—*_` 　")) and not self._shape.fullmatch(cell)
@@ -277,7 +275,3 @@ class _Reader:
         start, end = self._line(line_start)
         line = self._text[start:end]
         return start + len(line) - len(line.lstrip())
-
-
-def _marks(cell: str) -> int:
-    return len(cell) - len(cell.lstrip("*_`[【(（ "))

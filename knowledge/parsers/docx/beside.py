@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import email
 import email.policy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from docx.opc.part import Part
 from docx.parts.document import DocumentPart
@@ -12,9 +12,8 @@ from lxml import etree
 
 from knowledge.parsers.docx.text import is_hidden, qn
 from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.errors import ParseError, corrupted
+from knowledge.parsers.errors import ParseError, corrupted, counted
 from knowledge.parsers.html.parser import read_html
-from knowledge.parsers.notices import counted
 from knowledge.parsers.ooxml.package import Element
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
@@ -24,20 +23,9 @@ from knowledge.types.notices import Notice
 _CHANGES = (qn("w:ins"), qn("w:del"), qn("w:moveFrom"), qn("w:moveTo"))
 
 
-class Notes:
-    """The texts of footnotes and endnotes, each given out once, where its mark stands first."""
-
-    def __init__(self, part: DocumentPart, text_of: Callable[[Element], str]) -> None:
-        self._texts = _texts(part, "footnotes", "", text_of) | _texts(part, "endnotes", "e", text_of)
-
-    def take(self, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Return the lines of the marked footnotes and endnotes that were not given out yet."""
-        footnotes: list[str] = []
-        endnotes: list[str] = []
-        for mark in marks:
-            if text := self._texts.pop(mark, ""):
-                (endnotes if mark.startswith("e") else footnotes).append(f"[^{mark}]: {text}")
-        return footnotes, endnotes
+def note_texts(part: DocumentPart, text_of: Callable[[Element], str]) -> dict[str, str]:
+    """Map the marks of footnotes, and those of endnotes, which begin with ``e``, to their texts."""
+    return _texts(part, "footnotes", "", text_of) | _texts(part, "endnotes", "e", text_of)
 
 
 def _texts(part: DocumentPart, kind: str, lead: str, text_of: Callable[[Element], str]) -> dict[str, str]:

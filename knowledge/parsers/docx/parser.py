@@ -14,15 +14,14 @@ from docx.package import Package
 from docx.parts.document import DocumentPart
 from lxml import etree
 
-from knowledge.parsers.docx.beside import Notes, beside_notices, insert_file
+from knowledge.parsers.docx.beside import beside_notices, insert_file, note_texts
 from knowledge.parsers.docx.numbering import ListMark, Numbering
 from knowledge.parsers.docx.styles import ParagraphStyle, Styles
 from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragraphs, table_grid
 from knowledge.parsers.docx.text import Figure, Paragraph, qn, read_paragraph
 from knowledge.parsers.errors import corrupted
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.ooxml.drawings import drawing_text
-from knowledge.parsers.ooxml.package import Element, embedded_notices
+from knowledge.parsers.ooxml.package import Element, drawing_text, embedded_notices
 from knowledge.parsers.pdf.headings import DATE_LINE
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, single_line
@@ -138,7 +137,7 @@ class _BodyReader:
         self._pictures = pictures
         self._cells = CellReader(self._styles, self._numbering)
         self._unstyled = UnstyledHeadings(body, self._styles)
-        self._notes = Notes(part, self._cells.text)
+        self._notes = note_texts(part, self._cells.text)
         self._footnotes: list[str] = []
         self._endnotes: list[str] = []
         self._list_lines: list[str] = []
@@ -238,9 +237,10 @@ class _BodyReader:
         return blob
 
     def _keep_notes(self, marks: list[str]) -> None:
-        footnotes, endnotes = self._notes.take(marks)
-        self._footnotes.extend(footnotes)
-        self._endnotes.extend(endnotes)
+        """Keep each marked note once, for where its mark stands first."""
+        for mark in marks:
+            if text := self._notes.pop(mark, ""):
+                (self._endnotes if mark.startswith("e") else self._footnotes).append(f"[^{mark}]: {text}")
 
     def _add_notes(self, lines: list[str]) -> None:
         for line in lines:

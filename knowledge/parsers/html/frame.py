@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag
 
-from knowledge.parsers.notices import counted
+from knowledge.parsers.errors import counted
 from knowledge.types.notices import Notice
 
 _OWN_PART = ("main", "article")

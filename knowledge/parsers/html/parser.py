@@ -62,10 +62,7 @@ _BREAK = "\v"
 
 
 def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
-    """Read a page without running or fetching anything.
-
-    :raises ParseError: ``empty_file`` or ``unknown_encoding``.
-    """
+    """Read a page without running or fetching anything. :raises ParseError: ``empty_file`` or ``unknown_encoding``."""
     pictures = PictureIntake(limits)
     builder = MarkdownBuilder()
     page = read_html(path.read_bytes(), builder, pictures, is_framed=True)

@@ -1,15 +1,17 @@
-"""Parts of an Office Open XML container, the relations between them, and what it holds beside the text that is read."""
+"""Parts of an Office Open XML container, the relations between them, charts and diagrams, and what is left out."""
 
 from __future__ import annotations
 
 import posixpath
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from lxml import etree
 
-from knowledge.parsers.notices import counted
+from knowledge.parsers.errors import counted
+from knowledge.parsers.ooxml.number_formats import NumberFormats
 from knowledge.parsers.render import single_line
 from knowledge.types.notices import Notice
 
@@ -74,3 +76,76 @@ def slide_comment_notices(path: Path) -> tuple[Notice, ...]:
         ja="コメント {} 件は本文に含めていません。",
         en="{} comment(s) are not part of the text.",
     )
+
+
+_MAX_POINTS = 60
+_GENERAL = "General"
+
+
+def drawing_text(part: bytes) -> str:
+    """Join the words of a chart or diagram part; empty when it has none or can't be parsed.
+
+    Of a chart these are its titles, and of each series the name and its values by category, as their formats show them.
+    """
+    try:
+        root = etree.fromstring(part, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
+    except etree.XMLSyntaxError:
+        return ""
+    if etree.QName(root).localname == "chartSpace":
+        words = [text for title in root.iter("{*}title") for text in _paragraphs(title)]
+        words += [_series_words(found) for found in root.iter("{*}ser")]
+        words += [_extended_words(root, found) for found in root.iter("{*}series")]
+    else:
+        words = _paragraphs(root)
+    return single_line(" / ".join(dict.fromkeys(text for word in words if (text := single_line(word)))))
+
+
+def _series_words(series: Element) -> str:
+    """Return a series as ``name: category value, …``."""
+    names = (value.text or "" for name in series.iterchildren("{*}tx") for value in name.iter("{*}v"))
+    categories: dict[str, str] = {}
+    for group in series.iterchildren("{*}cat", "{*}xVal"):
+        for point in group.iter("{*}pt"):  # of several levels, the innermost comes first
+            index = point.get("idx", "")
+            categories[index] = f"{_point(point)} {categories.get(index, '')}".strip()
+    values = {
+        point.get("idx", ""): _shown_number(point)
+        for group in series.iterchildren("{*}val", "{*}yVal")
+        for point in group.iter("{*}pt")
+    }
+    return _joined(" ".join(names), categories, values)
+
+
+def _extended_words(root: Element, series: Element) -> str:
+    """Return a series of the newer kinds of charts, which keep their data together in one place."""
+    names = (value.text or "" for name in series.iterchildren("{*}tx") for value in name.iter("{*}v"))
+    wanted = next((found.get("val") for found in series.iterchildren("{*}dataId")), "0")
+    categories: dict[str, str] = {}
+    values: dict[str, str] = {}
+    for data in root.iter("{*}data"):
+        if data.get("id", "0") == wanted:
+            for point in data.iter("{*}pt"):
+                in_text = etree.QName(point.getparent().getparent()).localname == "strDim"
+                (categories if in_text else values).setdefault(point.get("idx", ""), (point.text or "").strip())
+    return _joined(" ".join(names), categories, values)
+
+
+def _joined(name: str, categories: Mapping[str, str], values: Mapping[str, str]) -> str:
+    indexes = list(dict.fromkeys([*categories, *values]))
+    points = [f"{categories.get(index, '')} {values.get(index, '')}".strip() for index in indexes[:_MAX_POINTS]]
+    told = ", ".join(filter(None, points)) + (" …" if len(indexes) > _MAX_POINTS else "")
+    return ": ".join(filter(None, [name.strip(), told]))
+
+
+def _point(point: Element) -> str:
+    return str(point.findtext("{*}v") or "").strip()
+
+
+def _shown_number(point: Element) -> str:
+    """Write a value as its own format, or that of its series, shows it."""
+    code = point.get("formatCode") or point.getparent().findtext("{*}formatCode") or _GENERAL
+    return NumberFormats(codes=[code], date_1904=False).display(_point(point), 0)
+
+
+def _paragraphs(root: Element) -> list[str]:
+    return ["".join(found.text or "" for found in paragraph.iter("{*}t")) for paragraph in root.iter("{*}p")]

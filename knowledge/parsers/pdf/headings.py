@@ -46,7 +46,12 @@ def without_running_lines(pages: Sequence[Page]) -> list[list[Line]]:
         counts.update({_shape(line, body) for line in page.lines if _in_margin(line, page)})
     needed = max(_REPEATED_SHARE * sum(1 for page in pages if page.lines), 2)
     return [
-        [line for line in page.lines if not (_in_margin(line, page) and _is_running(line, body, counts, needed))]
+        [
+            line
+            for line in page.lines
+            if not _in_margin(line, page)
+            or (counts[_shape(line, body)] < needed and _PAGE_NUMBER.fullmatch(line.text) is None)
+        ]
         for page in pages
     ]
 
@@ -61,10 +66,6 @@ def body_size(lines: Iterable[Line]) -> float:
 
 def _in_margin(line: Line, page: Page) -> bool:
     return line.bottom < _MARGIN_SHARE * page.height or line.top > (1 - _MARGIN_SHARE) * page.height
-
-
-def _is_running(line: Line, body: float, counts: Counter[str], needed: float) -> bool:
-    return counts[_shape(line, body)] >= needed or _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
 def _shape(line: Line, body: float) -> str:
@@ -93,7 +94,8 @@ class HeadingJudge:
         if is_caption(text) or not re.search(r"[^\W\d_]{2}", text):
             return None
         numbered = numbered_level(text) if _STRONG_NUMBER.match(text) else None
-        rank = self._rank(line)
+        sizes = self._ranks.items() if self._stands_out(line) else ()
+        rank = min((rank for size, rank in sizes if abs(size - line.size) < 0.6), default=None)
         if rank is not None and not DATE_LINE.fullmatch(text):
             return numbered or rank
         stands_out = (line.bold and line.size >= self._body) or line.size > self._body * _LARGER_NUMBERED
@@ -101,11 +103,6 @@ class HeadingJudge:
 
     def _stands_out(self, line: Line) -> bool:
         return line.size > self._body * (_LARGER_BOLD if line.bold else _LARGER)
-
-    def _rank(self, line: Line) -> int | None:
-        if not self._stands_out(line):
-            return None
-        return min((rank for size, rank in self._ranks.items() if abs(size - line.size) < 0.6), default=None)
 
 
 def _merged(sizes: Sequence[float]) -> list[float]:

@@ -143,7 +143,8 @@ class Layout:
             level = self._judge.level(line)
             joins = level == group_level and bool(group)
             if joins and level is not None:
-                joins = self._continues_heading(group[-1], line)
+                is_close = 0 < line.bottom - group[-1].bottom < 2.2 * line.size
+                joins = is_close and group[-1].size == line.size and heading_number(line.text) is None
             elif joins:
                 joins = not self._starts_block(group[-1], line)
             if not joins:
@@ -151,10 +152,6 @@ class Layout:
                 group, group_level = [], level
             group.append(line)
         yield from self._finished(group, group_level)
-
-    def _continues_heading(self, above: Line, line: Line) -> bool:
-        close = 0 < line.bottom - above.bottom < 2.2 * line.size
-        return close and above.size == line.size and heading_number(line.text) is None
 
     def _starts_block(self, above: Line, line: Line) -> bool:
         """Tell whether a line begins a new block: a gap, another size, an item, or the line above ended early."""

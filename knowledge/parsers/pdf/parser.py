@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pypdfium2
 
-from knowledge.parsers.errors import corrupted, parse_error
+from knowledge.parsers.errors import corrupted, counted, is_garbled, ocr_notices, parse_error
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.notices import counted, is_garbled, ocr_notices
 from knowledge.parsers.pdf.headings import HeadingJudge, without_running_lines
 from knowledge.parsers.pdf.layout import Layout, TextBlock
 from knowledge.parsers.pdf.lines import read_page

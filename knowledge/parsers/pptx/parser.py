@@ -15,11 +15,9 @@ from pptx.package import Package
 from pptx.parts.presentation import PresentationPart
 from pptx.slide import Slide
 
-from knowledge.parsers.errors import corrupted, parse_error
+from knowledge.parsers.errors import corrupted, counted, ocr_notices, parse_error
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.notices import counted, ocr_notices
-from knowledge.parsers.ooxml.drawings import drawing_text
-from knowledge.parsers.ooxml.package import alt_text, embedded_notices, slide_comment_notices
+from knowledge.parsers.ooxml.package import alt_text, drawing_text, embedded_notices, slide_comment_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.pptx.text import (
     PptxObject,

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from knowledge.parsers.ooxml.drawings import drawing_text
-from knowledge.parsers.ooxml.package import Element, alt_text, package_relations, parse_part
+from knowledge.parsers.ooxml.package import Element, alt_text, drawing_text, package_relations, parse_part
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import Picture
 

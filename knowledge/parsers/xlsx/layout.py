@@ -74,7 +74,11 @@ def side_by_side(rows: Sequence[Row], merged: Mapping[Place, Place]) -> list[dic
     that goes down to its end, and differ from the first in its rows, or have a title of its own, or repeat a name of
     its head.
     """
-    sides = [_cells(rows, first, last) for first, last in _blocks(rows, merged)]
+    cells = {(row.number, column): text for row in rows for column, text in row.cells.items()}
+    sides = [
+        {place: text for place, text in cells.items() if first <= place[1] <= last}
+        for first, last in _blocks(rows, merged)
+    ]
     if len(sides) < 2 or not all(map(_could_be_table, sides)):
         return []
     return sides if all(_is_apart(sides[0], side) for side in sides[1:]) else []
@@ -89,10 +93,6 @@ def _blocks(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Iterator[tupl
             first = start
         last = max(last, end)
     yield first, last
-
-
-def _cells(rows: Sequence[Row], first: int, last: int) -> dict[Place, str]:
-    return {(row.number, column): text for row in rows for column, text in row.cells.items() if first <= column <= last}
 
 
 def _could_be_table(side: Mapping[Place, str]) -> bool:

@@ -9,9 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from knowledge.parsers.csv_table import column_name, row_ranges
-from knowledge.parsers.errors import parse_error
+from knowledge.parsers.errors import counted, parse_error
 from knowledge.parsers.limits import ParseLimits
-from knowledge.parsers.notices import counted
 from knowledge.parsers.ooxml.package import embedded_notices
 from knowledge.parsers.pictures import PictureIntake
 from knowledge.parsers.render import MarkdownBuilder, render_table, single_line

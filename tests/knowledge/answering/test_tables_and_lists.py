@@ -8,7 +8,7 @@ from hub.access.principals import local_operator
 from knowledge.answering.extractive import read_question
 from knowledge.answering.sentences import sentences_of
 from knowledge.models import Chunk, VersionContent
-from knowledge.search.passages import get_chunk
+from knowledge.search.pages import get_chunk
 from tests.knowledge.answering.conftest import says
 from tests.knowledge.answering.test_extractive import ask, hit
 from tests.knowledge.search.shelf import Library, Passage

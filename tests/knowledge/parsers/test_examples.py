@@ -16,7 +16,7 @@ MODULES = (
     "knowledge.parsers.csv_table",
     "knowledge.parsers.docx.numbering",
     "knowledge.parsers.errors",
-    "knowledge.parsers.notices",
+    "knowledge.parsers.errors",
     "knowledge.parsers.pdf.page",
     "knowledge.parsers.render",
     "knowledge.parsers.ooxml.number_codes",

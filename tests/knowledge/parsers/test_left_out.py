@@ -16,7 +16,7 @@ from openpyxl.utils.units import cm_to_EMU
 from pptx import Presentation
 from pptx.util import Cm
 
-from knowledge.parsers.ooxml.drawings import drawing_text
+from knowledge.parsers.ooxml.package import drawing_text
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, texts
 

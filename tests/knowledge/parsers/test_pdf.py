@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.parsers.errors import ParseError
-from knowledge.parsers.notices import is_garbled
+from knowledge.parsers.errors import ParseError, is_garbled
 from knowledge.text.structure import build_sections
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts

@@ -13,7 +13,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.presentation import Presentation as PresentationType
 from pptx.util import Cm, Inches, Pt
 
-from knowledge.parsers.ooxml.drawings import drawing_text
+from knowledge.parsers.ooxml.package import drawing_text
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 

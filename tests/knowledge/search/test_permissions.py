@@ -13,7 +13,7 @@ from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, S
 from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.models import CollectionGrant, Document
 from knowledge.search.hybrid import search
-from knowledge.search.passages import get_chunk, neighbours
+from knowledge.search.pages import get_chunk, neighbours
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchResult
 from tests.knowledge.search.shelf import Library, person
 
