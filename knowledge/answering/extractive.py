@@ -49,7 +49,7 @@ class Asked:
     def has_number(self, one: PlacedSentence) -> bool:
         """Tell whether a sentence gives the number that is asked for: who asks when, a time and no other number."""
         if self.wants_time:
-            return _tells_time(one.text)
+            return _names_time(one.text)
         return self.wants_number and bool(numbers_of(one.text))
 
     def heading_named(self, one: PlacedSentence) -> str:
@@ -100,7 +100,7 @@ def read_question(question: str) -> Asked:
     )
 
 
-def _tells_time(text: str) -> bool:
+def _names_time(text: str) -> bool:
     folded = fold_terms(text)
     return bool(find_dates(folded)) or _CLOCK.search(folded) is not None
 
@@ -191,7 +191,7 @@ def _next(rated: Sequence[_Rated], chosen: Sequence[_Rated], limit: int) -> _Rat
     if not chosen:
         return next(iter(rated), None)
     passages = {one.one.hit.chunk_id for one in chosen}
-    told = [one.heading for one in chosen]
+    headings = [one.heading for one in chosen]
     left = [
         one
         for one in rated
@@ -202,7 +202,7 @@ def _next(rated: Sequence[_Rated], chosen: Sequence[_Rated], limit: int) -> _Rat
     best = chosen[0].score
     named = [one for one in left if one.heading and one.score >= LEAST_OF_BEST_NAMED * best]
     if named:
-        return min(named, key=lambda one: told.count(one.heading))
+        return min(named, key=lambda one: headings.count(one.heading))
     return next((one for one in left if one.score >= LEAST_OF_BEST * best), None)
 
 

@@ -119,8 +119,8 @@ def header_of(hit: Hit) -> str:
     """The header of the table that a passage goes on with; empty when it begins with something else."""
     lines = hit.context_prefix.splitlines()
     rulers = [place for place, line in enumerate(lines) if _ROW.match(line) and _RULER.match(line)]
-    is_told = bool(rulers) and rulers[0] > 0 and _ROW.match(hit.content) is not None
-    return lines[rulers[0] - 1].strip() if is_told else ""
+    has_header = bool(rulers) and rulers[0] > 0 and _ROW.match(hit.content) is not None
+    return lines[rulers[0] - 1].strip() if has_header else ""
 
 
 def _is_header(row: str, following: str) -> bool:

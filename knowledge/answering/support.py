@@ -1,4 +1,4 @@
-"""Whether a cited passage bears a sentence out, told without any model."""
+"""Whether a cited passage bears a sentence out, without any model."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
     by leaving out that something is forbidden.
     """
     text = "\n".join(" ".join([hit.title, *hit.section_path, hit.context_prefix, hit.content]) for hit in passages)
-    told = {term for mention in find_dates(fold_terms(text)) for term in mention.terms}
-    if not numbers_of(_without_dates(sentence, told)) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
+    dates = {term for mention in find_dates(fold_terms(text)) for term in mention.terms}
+    if not numbers_of(_without_dates(sentence, dates)) <= numbers_of(text) | numbers_of(text.translate(_KANJI_DIGITS)):
         return False
-    if not _has_quantities(_without_dates(sentence, told), text):
+    if not _has_quantities(_without_dates(sentence, dates), text):
         return False
     return shared_words(sentence, text) >= LEAST_SHARE and not _is_turned(sentence, passages)
 
@@ -130,18 +130,18 @@ def _quantities(text: str) -> list[tuple[str, str]]:
 
 def _is_turned(sentence: str, passages: Sequence[Hit]) -> bool:
     """Tell whether a sentence says no where those that it rests on don't, or yes where they forbid it."""
-    told = [_OBLIGED.sub("", fold_terms(best_quote(sentence, hit).text)) for hit in passages]
+    quotes = [_OBLIGED.sub("", fold_terms(best_quote(sentence, hit).text)) for hit in passages]
     said = _OBLIGED.sub("", fold_terms(sentence))
     if _NEGATED.search(said):
-        return not any(_NEGATED.search(one) for one in told)
-    return bool(told) and all(_FORBIDDEN.search(one) for one in told)
+        return not any(_NEGATED.search(one) for one in quotes)
+    return bool(quotes) and all(_FORBIDDEN.search(one) for one in quotes)
 
 
-def _without_dates(sentence: str, told: Collection[str]) -> str:
-    """Leave out the dates of a sentence that are told already."""
+def _without_dates(sentence: str, known: Collection[str]) -> str:
+    """Leave out the dates of a sentence that are known already."""
     folded = fold_terms(sentence)
     for mention in reversed(find_dates(folded)):
-        if mention.terms[0] in told:
+        if mention.terms[0] in known:
             folded = f"{folded[: mention.start]} {folded[mention.end :]}"
     return folded
 

@@ -109,7 +109,7 @@ def _of_part(data: bytes, name: str) -> Iterator[Writing]:
     elements = etree.iterparse(BytesIO(data), events=("end",), resolve_entities=False, no_network=True, load_dtd=False)
     for _event, element in elements:
         tag = _local(element.tag)
-        for value in _told_by_attributes(element):
+        for value in _texts_of_attributes(element):
             yield Writing(how="alt", place=name, text=value)
         if element.text and tag in _INLINE:
             said.append(element.text)
@@ -130,7 +130,7 @@ def _flushed(pieces: list[str], how: str, name: str) -> Iterator[Writing]:
     pieces.clear()
 
 
-def _told_by_attributes(element: Any) -> Iterator[str]:  # noqa: ANN401 - lxml has no types
+def _texts_of_attributes(element: Any) -> Iterator[str]:  # noqa: ANN401 - lxml has no types
     """Attributes that hold words and not names or numbers: alternative texts, titles, tips, prompts."""
     for value in element.attrib.values():
         if len(value) >= LEAST_CHARACTERS and (" " in value.strip() or not value.isascii()):

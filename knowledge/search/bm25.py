@@ -35,12 +35,12 @@ class Gain:
 
 def gains(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[Gain]:
     """Tell what those terms bring that stand in for others, for each thing that the query asks by one name."""
-    own = {(term.field, term.text): term for term in terms if term.stand_in is None}
+    own = {(term.field, term.text): term for term in terms if term.synonym is None}
     by_name: dict[tuple[int, tuple[str, ...]], dict[str, list[FieldTerm]]] = {}
     for term in terms:
-        if term.stand_in:
-            others = by_name.setdefault((term.field, term.stand_in.instead_of), {})
-            others.setdefault(term.stand_in.name, []).append(term)
+        if term.synonym:
+            others = by_name.setdefault((term.field, term.synonym.instead_of), {})
+            others.setdefault(term.synonym.name, []).append(term)
     return [
         _gain(field, [own[field, text] for text in name if (field, text) in own], others.values(), pieces)
         for (field, name), others in by_name.items()
@@ -281,7 +281,7 @@ def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list
     Within a field it is the same whatever is left out, and whatever there is that the caller may not see.
     """
     lists = []
-    for term in (one for one in terms if one.stand_in is None):
+    for term in (one for one in terms if one.synonym is None):
         own = [pieces[key] for key in term.pieces if key in pieces]
         lists.append(_List(term=term, pieces=own, postings=sum(piece.ordinals.size for piece in own)))
     return sorted(lists, key=lambda one: one.term.chunks)

@@ -192,9 +192,9 @@ def _rarer(cuts: Sequence[_Cut], count: NDArray[np.int64]) -> tuple[NDArray[np.b
 
 def _cuts(terms: Sequence[str], asked: Mapping[str, int], known: Collection[str]) -> list[_Cut]:
     """Tell where a border may divide a phrase. Between two terms is no place of its own, for less is asked at one."""
-    told = [term for term in terms if term in asked or term not in known]
+    placed = [term for term in terms if term in asked or term not in known]
     # What no chunk has is divided here, or by the end of a line.
-    bits = [1 << asked[term] if term in asked else 0 for term in told]
+    bits = [1 << asked[term] if term in asked else 0 for term in placed]
     before = accumulate(bits, or_, initial=0)
     after = [*accumulate(reversed(bits), or_, initial=0)][-2::-1]
     rooms = (breaks_in(terms) - sum(bit == 0 for bit in bits) + (bit == 0) for bit in bits)

@@ -135,21 +135,23 @@ WHERE CASE WHEN EXISTS (
 """
 
 
-def chunks_sharing(phrases: Sequence[str], told: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]) -> list[int]:
+def chunks_sharing(
+    phrases: Sequence[str], groups: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]
+) -> list[int]:
     """Find neighbours that have the phrases together, one of them over the border, among what ``known`` was counted in.
 
-    ``told`` are the terms of phrases in their order, ``known`` those that chunks have. Both neighbours are given. Up to
+    ``groups`` are the terms of phrases in their order, ``known`` those that chunks have. Gives both neighbours. Up to
     three queries.
     """
-    halves = _fewest_halves([terms for terms in told if len(set(terms)) >= LEAST_DIVIDED], known)
+    halves = _fewest_halves([terms for terms in groups if len(set(terms)) >= LEAST_DIVIDED], known)
     pairs = _neighbours(halves) if halves else []
     return _holding_together(phrases, pairs) if pairs else []
 
 
-def _fewest_halves(told: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]) -> Halves | None:
+def _fewest_halves(groups: Sequence[Sequence[str]], known: Mapping[str, KnownTerm]) -> Halves | None:
     """Find what may have a half of a phrase, of the one of which the fewest may; None where nothing may."""
-    pieces = visible_pieces([term for terms in told for term in rarest(terms, known)])
-    found = [find_halves(terms, known, pieces) for terms in sorted(told, key=len, reverse=True)]
+    pieces = visible_pieces([term for terms in groups for term in rarest(terms, known)])
+    found = [find_halves(terms, known, pieces) for terms in sorted(groups, key=len, reverse=True)]
     fewest = min(found, key=len, default=None)
     return fewest if fewest is not None and len(fewest) else None
 

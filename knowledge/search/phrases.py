@@ -112,14 +112,14 @@ def chunks_with_phrases(
     with_all = chunks_holding(searchable_chunks(principal, restriction, embedding_set), phrases)
     try:
         with going_back():
-            told = [inside for inside in map(terms_inside, phrases) if inside]
-            known = known_of_phrases(told, embedding_set, visible=permitted.visible)
-            numbers = numbers_with_most(told, known) if told else None
+            groups = [inside for inside in map(terms_inside, phrases) if inside]
+            known = known_of_phrases(groups, embedding_set, visible=permitted.visible)
+            numbers = numbers_with_most(groups, known) if groups else None
             weighed = partial(weigh_terms, terms, embedding_set, visible=permitted.visible)
             found, is_cut = _whole(with_all, permitted, numbers, weighed)
             if found or is_cut:
                 return WithPhrases(condition=among(found), is_cut=is_cut)
-            pairs = chunks_sharing(phrases, told, known)
+            pairs = chunks_sharing(phrases, groups, known)
     except Error as error:
         logger.error("the index can't tell where phrases are: %s", in_one_line(error))
         if not permitted.is_small:

@@ -1,4 +1,4 @@
-"""The passages of one document's version, ranked for a question: exact, over its own chunks, whoever asks."""
+"""The passages of one version, ranked for a question: exact, over all of them, without a permission filter."""
 
 from __future__ import annotations
 

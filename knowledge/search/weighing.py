@@ -43,7 +43,7 @@ CONSTANTS: Mapping[int, Bm25] = {LexicalField.WORD: Bm25(k1=0.4, b=0.6), Lexical
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
+class Synonym:
     """Which other name a term is of, and which of the caller's own terms in the same field that name stands for."""
 
     name: str
@@ -55,7 +55,7 @@ class FieldTerm:
     """A term to ask for: ``share`` is the part of the best possible score that it can bring.
 
     A posting brings ``share * tf / (tf + base + slope * length)``: BM25 with its constants multiplied out. What terms
-    with a ``stand_in`` bring is not added to what they stand for: of both, the larger counts. ``chunks`` is how many
+    with a ``synonym`` bring is not added to what they stand for: of both, the larger counts. ``chunks`` is how many
     chunks have it, among so many ``passages``. ``seen`` are the chunks that the caller may see, None for all.
     """
 
@@ -67,7 +67,7 @@ class FieldTerm:
     slope: float
     pieces: tuple[PieceKey, ...]
     chunks: int
-    stand_in: StandIn | None = None
+    synonym: Synonym | None = None
     passages: int = 0
     seen: Seen | None = None
 
@@ -183,9 +183,9 @@ def _known_of_visible(fields: Collection[int], given: Sequence[Any], visible: Vi
     with connection.cursor() as cursor:
         cursor.execute(_OF_VISIBLE.format(visible=visible.sql), [*given, *visible.params])
         rows = cursor.fetchall()
-    (told,) = (row for row in rows if row[0] is None)
-    rows.remove(told)
-    *_nothing, segments, writers, versions = told
+    (totals,) = (row for row in rows if row[0] is None)
+    rows.remove(totals)
+    *_nothing, segments, writers, versions = totals
     keys = list(map(SegmentKey, segments or (), writers or ()))
     seen = store.seen(np.frombuffer(versions or b"", ">i8").astype(np.int64), keys)
     known = {name: KnownField(chunks=seen.chunks(name), total_length=seen.total_length(name)) for name in fields}
@@ -221,7 +221,7 @@ class _Scale:
         """Rate a term's rarity; one that no chunk has is as rare as one that a single chunk has."""
         return _idf(1 if term is None else term.chunks, self.chunks)
 
-    def term(self, known: KnownTerm, share: float, stand_in: StandIn | None = None) -> FieldTerm:
+    def term(self, known: KnownTerm, share: float, synonym: Synonym | None = None) -> FieldTerm:
         bm25 = CONSTANTS[self.field]
         return FieldTerm(
             term_id=known.term_id,
@@ -232,7 +232,7 @@ class _Scale:
             slope=bm25.k1 * bm25.b / self.average_length,
             pieces=known.pieces,
             chunks=known.chunks,
-            stand_in=stand_in,
+            synonym=synonym,
             passages=self.chunks,
             seen=known.seen,
         )
@@ -252,10 +252,10 @@ def _weigh_field(
     worth = {text: idf / best for text, idf in (rarity | dict.fromkeys(missing, scale.rarity(None))).items()}
     own = [scale.term(term, weights[term.text] * rarity[term.text] / best) for term in asked]
     budget = POSTINGS_BUDGET - sum(term.chunks for term in asked)
-    return [*own, *_stand_ins(others, worth, found, scale, budget)]
+    return [*own, *_synonyms(others, worth, found, scale, budget)]
 
 
-def _stand_ins(
+def _synonyms(
     others: Sequence[OtherName],
     worth: Mapping[str, float],
     found: Mapping[str, KnownTerm],
@@ -277,9 +277,9 @@ def _stand_ins(
             continue
         room, budget = room - len(terms), budget - postings
         total = sum(rarity[text] for text in rarest)
-        stand_in = StandIn(name=other.name, instead_of=other.instead_of)
+        synonym = Synonym(name=other.name, instead_of=other.instead_of)
         for term in terms:
-            yield scale.term(term, whole * rarity[term.text] / total, stand_in)
+            yield scale.term(term, whole * rarity[term.text] / total, synonym)
 
 
 def _chosen(

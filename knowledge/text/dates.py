@@ -137,10 +137,10 @@ def find_dates(folded: str) -> list[DateMention]:
         folded = _HYPHENED.sub(_tilde, folded)
     found: list[DateMention] = []
     dated: tuple[DateMention, Reading] | None = None
-    for match, told in sorted(spellings_in(folded), key=lambda one: (one[0].start(), -one[0].end())):
+    for match, spelt in sorted(spellings_in(folded), key=lambda one: (one[0].start(), -one[0].end())):
         if found and match.start() < found[-1].end:
             continue
-        reading = _completed(told, found[-1] if found else None, dated, folded, match)
+        reading = _completed(spelt, found[-1] if found else None, dated, folded, match)
         if reading:
             found.append(DateMention(match.start(), match.end(), reading.year, reading.month, reading.day))
             dated = (found[-1], reading) if reading.year is not None else dated
@@ -167,44 +167,44 @@ def _tilde(found: re.Match[str]) -> str:
 
 
 def _completed(
-    told: Reading,
+    spelt: Reading,
     last: DateMention | None,
     dated: tuple[DateMention, Reading] | None,
     folded: str,
     match: re.Match[str],
 ) -> Reading | None:
     """Complete what a spelling tells by the date before it; None for what is none by itself, nor led to."""
-    if told.sure:
-        return _with_year(told, dated, folded, match.start())
+    if spelt.sure:
+        return _with_year(spelt, dated, folded, match.start())
     if last is None or last.day is None or (joined := _JOINED.fullmatch(folded, last.end, match.start())) is None:
         return None
-    month = told.month or last.month or 0
-    if (month, told.day or 0) <= (last.month or 0, last.day):
+    month = spelt.month or last.month or 0
+    if (month, spelt.day or 0) <= (last.month or 0, last.day):
         return None
-    if told.month is None and joined[0].strip().startswith(_FROM) and not _TO_THAT_DAY.match(folded, match.end()):
+    if spelt.month is None and joined[0].strip().startswith(_FROM) and not _TO_THAT_DAY.match(folded, match.end()):
         return None
-    reading = Reading(last.year, month, told.day, era=dated[1].era if dated and dated[0] == last else None)
+    reading = Reading(last.year, month, spelt.day, era=dated[1].era if dated and dated[0] == last else None)
     return reading if is_in_calendar(reading) else None
 
 
-def _with_year(told: Reading, dated: tuple[DateMention, Reading] | None, folded: str, start: int) -> Reading | None:
+def _with_year(spelt: Reading, dated: tuple[DateMention, Reading] | None, folded: str, start: int) -> Reading | None:
     """Complete a day by the year that the text tells before it; None for one of an era that it does not tell."""
-    if told.year is not None or dated is None:
-        return None if told.short else told
+    if spelt.year is not None or dated is None:
+        return None if spelt.short else spelt
     before, reading = dated
     is_joined = before.month is not None and _JOINED.fullmatch(folded, before.end, start) is not None
-    if told.short:
-        year = reading.era.year(told.short) if reading.era and is_joined else 0
-        return _in_year(told, year, reading.era) if 0 <= year - (before.year or 0) <= _MOST_YEARS else None
+    if spelt.short:
+        year = reading.era.year(spelt.short) if reading.era and is_joined else 0
+        return _in_year(spelt, year, reading.era) if 0 <= year - (before.year or 0) <= _MOST_YEARS else None
     year = before.year or 0
     if folded.endswith(_NEXT_YEAR, 0, start):
-        return _in_year(told, year + 1, reading.era)
-    is_later = (told.month or 0, told.day or 0) >= (before.month or 0, before.day or 0)
+        return _in_year(spelt, year + 1, reading.era)
+    is_later = (spelt.month or 0, spelt.day or 0) >= (before.month or 0, before.day or 0)
     if folded.endswith(_SAME_YEAR, 0, start) or (is_joined and is_later):
-        return _in_year(told, year, reading.era)
-    return told
+        return _in_year(spelt, year, reading.era)
+    return spelt
 
 
-def _in_year(told: Reading, year: int, era: Era | None) -> Reading | None:
-    reading = Reading(year, told.month, told.day, era=era)
+def _in_year(spelt: Reading, year: int, era: Era | None) -> Reading | None:
+    reading = Reading(year, spelt.month, spelt.day, era=era)
     return reading if is_in_calendar(reading) else None

@@ -187,7 +187,7 @@ class _Reader:
         if kind is BlockKind.TABLE:
             return self._defines_in_row(match)
         if _ID_LABEL.search(before):
-            return not self._stands_before(_RELATED_LABEL, match.start())
+            return not self._is_before(_RELATED_LABEL, match.start())
         return bool(
             _LIST_START.match(self._text, line_start, match.start())
             and _DEFINING_AFTER.match(self._text, match.end(), line_end)
@@ -236,14 +236,14 @@ class _Reader:
 
     def _names_document(self, match: re.Match[str]) -> bool:
         line_start, line_end = self._line(match.start())
-        if self._stands_before(_DOCUMENT_LABEL, match.start()):
+        if self._is_before(_DOCUMENT_LABEL, match.start()):
             return True
         if _DOCUMENT_BEFORE.search(self._text[max(line_start, match.start() - _BESIDE) : match.start()]):
             return True
         is_named = _DOCUMENT_AFTER.match(self._text, match.end(), line_end)
-        return is_named is not None and not self._stands_before(_CELL_BORDER, match.start())
+        return is_named is not None and not self._is_before(_CELL_BORDER, match.start())
 
-    def _stands_before(self, pattern: re.Pattern[str], offset: int) -> bool:
+    def _is_before(self, pattern: re.Pattern[str], offset: int) -> bool:
         """Tell whether a match ends on the offset's line before it; each line is searched once."""
         start, end = self._line(offset)
         if (pattern, start) not in self._first_ends:

@@ -57,7 +57,7 @@ class UnstyledHeadings:
                 sizes[look.size] += length
                 bold += length * look.bold
         self._body = sizes.most_common(1)[0][0] if sizes else 0.0
-        self._bold_tells = bold <= _MAX_BOLD_SHARE * sizes.total()
+        self._is_bold_rare = bold <= _MAX_BOLD_SHARE * sizes.total()
         larger = sorted((size for size in sizes if size > self._body * _LARGER), reverse=True)
         self._ranks = {size: min(rank, _MAX_SIZES) for rank, size in enumerate(larger, 1)}
 
@@ -68,7 +68,7 @@ class UnstyledHeadings:
             return None
         look = self._styles.look(element)
         numbered = numbered_level(text)
-        is_bold = look.bold and self._bold_tells
+        is_bold = look.bold and self._is_bold_rare
         if numbered is not None and (look.size in self._ranks or is_bold or has_strong_number(text)):
             self._above = numbered
             return numbered

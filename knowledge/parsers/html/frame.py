@@ -37,7 +37,7 @@ _SKIP = re.compile(
     re.I,
 )
 # How many characters outside of links may stand in a part that only leads elsewhere; an address and opening hours fit.
-_MOST_TOLD = {"nav": 120, "breadcrumb": 120, "header": 160, "aside": 60, "footer": 400, "banner": 500}
+_MOST_UNLINKED = {"nav": 120, "breadcrumb": 120, "header": 160, "aside": 60, "footer": 400, "banner": 500}
 _LEAST_SHARE_OF_LINKS = 0.6
 _LEAST_LEFT = 20
 
@@ -122,19 +122,19 @@ def _only_frames(tag: Tag, kind: str) -> bool:
         for link in tag.find_all(("a", "button", "select", "option", "label"))
         if link.find_parent(("a", "button", "select", "label")) is None
     )
-    told = _length(tag) - links
+    unlinked = _length(tag) - links
     if kind == "banner":
-        return told <= _MOST_TOLD[kind] and tag.find(("a", "button", "input")) is not None
-    if links >= 4 * told:
+        return unlinked <= _MOST_UNLINKED[kind] and tag.find(("a", "button", "input")) is not None
+    if links >= 4 * unlinked:
         return True
-    if told > _MOST_TOLD[kind]:
+    if unlinked > _MOST_UNLINKED[kind]:
         return False
     beside_links = (text for text in tag.find_all(string=True) if text.find_parent(("a", "button")) is None)
     if kind != "footer" and "。" in "".join(beside_links):
         return False
     if kind == "breadcrumb":  # the page itself is its last entry, and no link
         return links > 0
-    return kind in ("header", "footer") or links >= _LEAST_SHARE_OF_LINKS * (links + told)
+    return kind in ("header", "footer") or links >= _LEAST_SHARE_OF_LINKS * (links + unlinked)
 
 
 def _text(tag: Tag) -> str:

@@ -133,8 +133,8 @@ def _extended_words(root: Element, series: Element) -> str:
 def _joined(name: str, categories: Mapping[str, str], values: Mapping[str, str]) -> str:
     indexes = list(dict.fromkeys([*categories, *values]))
     points = [f"{categories.get(index, '')} {values.get(index, '')}".strip() for index in indexes[:_MAX_POINTS]]
-    told = ", ".join(filter(None, points)) + (" …" if len(indexes) > _MAX_POINTS else "")
-    return ": ".join(filter(None, [name.strip(), told]))
+    shown = ", ".join(filter(None, points)) + (" …" if len(indexes) > _MAX_POINTS else "")
+    return ": ".join(filter(None, [name.strip(), shown]))
 
 
 def _point(point: Element) -> str:

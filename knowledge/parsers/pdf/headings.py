@@ -79,7 +79,7 @@ class HeadingJudge:
     def __init__(self, lines: Sequence[Line], outline: Outline) -> None:
         self._outline = outline
         self._body = body_size(lines)
-        larger = sorted({line.size for line in lines if self._stands_out(line)}, reverse=True)
+        larger = sorted({line.size for line in lines if self._is_prominent(line)}, reverse=True)
         self._ranks = {size: rank for rank, size in enumerate(_merged(larger)[:_MAX_SIZES], 1)}
         matched = sum(1 for line in lines if (line.page, fold_compact(line.text)) in outline)
         self._trusts_outline = matched >= max(2, len(outline) // 2)
@@ -94,14 +94,14 @@ class HeadingJudge:
         if is_caption(text) or not re.search(r"[^\W\d_]{2}", text):
             return None
         numbered = numbered_level(text) if _STRONG_NUMBER.match(text) else None
-        sizes = self._ranks.items() if self._stands_out(line) else ()
+        sizes = self._ranks.items() if self._is_prominent(line) else ()
         rank = min((rank for size, rank in sizes if abs(size - line.size) < 0.6), default=None)
         if rank is not None and not DATE_LINE.fullmatch(text):
             return numbered or rank
-        stands_out = (line.bold and line.size >= self._body) or line.size > self._body * _LARGER_NUMBERED
-        return numbered if numbered and stands_out else None
+        is_prominent = (line.bold and line.size >= self._body) or line.size > self._body * _LARGER_NUMBERED
+        return numbered if numbered and is_prominent else None
 
-    def _stands_out(self, line: Line) -> bool:
+    def _is_prominent(self, line: Line) -> bool:
         return line.size > self._body * (_LARGER_BOLD if line.bold else _LARGER)
 
 

@@ -14,7 +14,7 @@ from knowledge.ontology.store import expand
 from knowledge.search.bm25 import all_scores
 from knowledge.search.hybrid import search
 from knowledge.search.postings import Piece, PieceKey
-from knowledge.search.weighing import FieldTerm, StandIn
+from knowledge.search.weighing import FieldTerm, Synonym
 from knowledge.types.search import SearchDetail, SearchMode, SearchQuery
 from tests.knowledge.search.shelf import Library
 
@@ -138,7 +138,7 @@ def piece(*chunks: tuple[int, int]) -> Piece:
     )
 
 
-def term(number: int, share: float, stand_in: StandIn | None = None) -> FieldTerm:
+def term(number: int, share: float, synonym: Synonym | None = None) -> FieldTerm:
     return FieldTerm(
         term_id=number,
         text=str(number),
@@ -148,12 +148,12 @@ def term(number: int, share: float, stand_in: StandIn | None = None) -> FieldTer
         slope=0.0,
         pieces=(PieceKey(number, 1, 1),),
         chunks=1,
-        stand_in=stand_in,
+        synonym=synonym,
     )
 
 
 def test_of_a_name_and_its_other_names_the_one_counts_that_brings_the_most() -> None:
-    one, two = StandIn(name="one", instead_of=("1",)), StandIn(name="two", instead_of=("1",))
+    one, two = Synonym(name="one", instead_of=("1",)), Synonym(name="two", instead_of=("1",))
     terms = [term(1, 0.6), term(2, 0.4), term(3, 0.2, one), term(4, 0.2, one), term(5, 0.5, two)]
     chunks = {1: [(10, 1), (11, 1)], 2: [(12, 1)], 3: [(11, 1), (12, 1), (13, 9)], 4: [(12, 1)], 5: [(11, 3), (12, 1)]}
     scores = all_scores(terms, {PieceKey(number, 1, 1): piece(*of) for number, of in chunks.items()})
