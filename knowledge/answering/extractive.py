@@ -47,13 +47,13 @@ class Asked:
     wants_time: bool
 
     def has_number(self, one: PlacedSentence) -> bool:
-        """Tell whether a sentence gives the number that is asked for: who asks when, a time and no other number."""
+        """Return whether a sentence gives the number that is asked for: who asks when, a time and no other number."""
         if self.wants_time:
             return _names_time(one.text)
         return self.wants_number and bool(numbers_of(one.text))
 
     def heading_named(self, one: PlacedSentence) -> str:
-        """Give what a sentence stands under if the question names it, by its words or by its code; else nothing."""
+        """Return what a sentence stands under if the question names it, by its words or by its code; else nothing."""
         heading = fold_terms(bare_title(one.hit.section_path[-1])).strip("()「」【】 ") if one.hit.section_path else ""
         if len(heading) >= _LEAST_HEADING and heading in self.text:
             return heading
@@ -61,17 +61,17 @@ class Asked:
         return "" if one.is_label else "".join(sorted(named))
 
     def has_code(self, one: PlacedSentence) -> bool:
-        """Tell whether a sentence, or the label above it, has one of the codes."""
+        """Return whether a sentence, or the label above it, has one of the codes."""
         return not self.codes.isdisjoint(names_in(fold_terms(f"{one.text}\n{one.label}")))
 
     def is_beside(self, one: PlacedSentence) -> bool:
-        """Tell whether a sentence is about other codes of these kinds: JB031 where JB032 is asked for."""
+        """Return whether a sentence is about other codes of these kinds: JB031 where JB032 is asked for."""
         kinds = {kind_of(code) for code in self.codes}
         found = set(names_in(fold_terms(one.text))) or set(names_in(fold_terms(one.label)))
         return found.isdisjoint(self.codes) and any(kind_of(code) in kinds for code in found)
 
     def is_explained_by(self, one: PlacedSentence) -> bool:
-        """Tell whether a sentence says what the word means that is asked for."""
+        """Return whether a sentence says what the word means that is asked for."""
         if not self.meaning_of:
             return False
         text = fold_terms(one.text)
@@ -82,7 +82,7 @@ class Asked:
 
 
 def read_question(question: str) -> Asked:
-    """Tell what a question asks for.
+    """Return what a question asks for.
 
     >>> asked = read_question("JB032の処理時間上限は何分か")
     >>> asked.wants_number, sorted(asked.codes), read_question("調定とは何ですか").meaning_of
@@ -207,7 +207,7 @@ def _next(rated: Sequence[_Rated], chosen: Sequence[_Rated], limit: int) -> _Rat
 
 
 def _is_another_row(one: _Rated, row: _Rated) -> bool:
-    """Tell whether a row of the same table has less of the question: it is about something else."""
+    """Return whether a row of the same table has less of the question: it is about something else."""
     is_same = (one.one.hit.document_id, one.one.header) == (row.one.hit.document_id, row.one.header)
     return is_same and bool(one.one.header) and one.own < row.own
 

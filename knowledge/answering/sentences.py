@@ -27,7 +27,7 @@ _ORDERS = re.compile(
 
 
 def speaks_to_a_model(text: str) -> bool:
-    """Tell whether a text reads like an instruction to a model.
+    """Return whether a text reads like an instruction to a model.
 
     It errs both ways: nothing is hidden or removed because of it, only no answer stands on such a sentence.
 
@@ -124,7 +124,7 @@ def header_of(hit: Hit) -> str:
 
 
 def _is_header(row: str, following: str) -> bool:
-    """Tell whether a row stands above the line under a header, and names columns."""
+    """Return whether a row stands above the line under a header, and names columns."""
     is_ruled = _ROW.match(following) is not None and _RULER.match(following) is not None
     return is_ruled and len(cells_of(row)) >= _LEAST_COLUMNS
 

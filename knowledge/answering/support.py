@@ -113,7 +113,7 @@ def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
 
 
 def _has_quantities(sentence: str, text: str) -> bool:
-    """Tell whether a text has the quantities of a sentence; the unit of a cell may stand in its table's header."""
+    """Return whether a text has the quantities of a sentence; the unit of a cell may stand in its table's header."""
     wanted = {one for one in _quantities(sentence) if one[1]}
     if not wanted:
         return True
@@ -129,7 +129,7 @@ def _quantities(text: str) -> list[tuple[str, str]]:
 
 
 def _is_turned(sentence: str, passages: Sequence[Hit]) -> bool:
-    """Tell whether a sentence says no where those that it rests on don't, or yes where they forbid it."""
+    """Return whether a sentence says no where those that it rests on don't, or yes where they forbid it."""
     quotes = [_OBLIGED.sub("", fold_terms(best_quote(sentence, hit).text)) for hit in passages]
     said = _OBLIGED.sub("", fold_terms(sentence))
     if _NEGATED.search(said):

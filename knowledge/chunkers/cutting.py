@@ -59,7 +59,7 @@ class Budget:
         return max(by_characters, by_tokens)
 
     def fits(self, text: str) -> bool:
-        """Tell whether a text fits, exactly."""
+        """Return whether a text fits, exactly."""
         if self._characters is not None and len(text) > self._characters:
             return False
         return self._tokens is None or self.tokens(text) <= self._tokens

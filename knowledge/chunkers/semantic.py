@@ -67,7 +67,7 @@ def _distances(markdown: str, pieces: list[Piece], budget: Budget, embed: Embed)
 
 
 def _may_cut(before: Piece, after: Piece) -> bool:
-    """Tell whether a subject may change here: between two sentences or list items, never behind a heading."""
+    """Return whether a subject may change here: between two sentences or list items, never behind a heading."""
     return before.repeatable and after.repeatable
 
 

@@ -33,7 +33,7 @@ def prepare_text(text: str, *, prefix: str) -> str:
 
 
 def default_prefixes(model: str) -> tuple[str, str]:
-    """Give the (query, passage) prefixes a model was trained with: E5 has them, other families do not.
+    """Return the (query, passage) prefixes a model was trained with: E5 has them, other families do not.
 
     Source: model card of intfloat/multilingual-e5-large, "Each input text should start with query: or
     passage:".
@@ -102,7 +102,7 @@ class Embedder(Protocol):
         """
 
     def query_is_truncated(self, text: str) -> bool:
-        """Tell whether `embed_query` sees only the beginning of this text."""
+        """Return whether `embed_query` sees only the beginning of this text."""
 
     def count_tokens(self, text: str, *, as_query: bool = False) -> int:
         """Count the tokens of a passage (or query) with prefix and special tokens, however long it is."""

@@ -204,7 +204,7 @@ class _Build:
                 store_chunks(rows)
 
     def _batches(self) -> Iterator[list[Chunk]]:
-        """Give passages without a vector, those of one document at a time, in batches of what is embedded at once."""
+        """Return passages without a vector, those of one document at a time, in batches of what is embedded at once."""
         last = 0
         waiting = _without_vector(self._set, _needed(self._set)).select_related("version__document").order_by("pk")
         while rows := list(waiting.filter(pk__gt=last)[:READ_AT_ONCE]):

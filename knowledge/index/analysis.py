@@ -117,7 +117,7 @@ def analyse_passage(heading: str, text: str, *, name: str = "") -> PassageTerms:
 
 
 def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> QueryTerms:
-    """Tell what a question asks for; both fields are empty when it says nothing (particles or symbols only).
+    """Return what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
     ``synonyms`` are other names, each with the name of the same thing that stands in the text. The month and the year
     that a day or a month lies in count ``WIDER_WEIGHT``, passages that tell the day without a year ``NO_YEAR_WEIGHT``;
@@ -157,7 +157,7 @@ def terms_inside(phrase: str) -> list[str]:
 
 
 def surfaces(text: str) -> list[str]:
-    """Give the words of a question as they are written (folded), those that lexical search asks for; each once.
+    """Return the words of a question as they are written (folded), those that lexical search asks for; each once.
 
     Dates are left out: their digits alone say nothing.
     """
@@ -174,7 +174,7 @@ def surfaces(text: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _terms_of_file(path: str, title: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the terms of a file's name in each field, each once; they come with every passage of a document.
+    """Return the terms of a file's name in each field, each once; they come with every passage of a document.
 
     Beside its words these are the dates of the whole path, and of the title read as a name.
     """
@@ -209,7 +209,7 @@ def _spelt(folded: str, mentions: Sequence[DateMention]) -> str:
 
 
 def _weighed(own: Sequence[str], lesser: Iterable[tuple[float, Sequence[str]]]) -> dict[str, float]:
-    """Give terms their weights, the caller's own first; of several weights a term has the first."""
+    """Return terms their weights, the caller's own first; of several weights a term has the first."""
     weights = dict.fromkeys(own, 1.0)
     for weight, terms in lesser:
         weights |= {term: weight for term in terms if term not in weights}
@@ -243,7 +243,7 @@ def _other_names(
 
 @lru_cache(maxsize=4096)
 def _terms_of_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the terms of a name in each field, each once; the names of a concept come with every question about it."""
+    """Return the terms of a name in each field, each once; the names of a concept come with every question about it."""
     words, bigrams = _fields_of(fold_terms(name))
     return tuple(dict.fromkeys(words)), tuple(dict.fromkeys(bigrams))
 

@@ -126,14 +126,14 @@ def _terms(morphemes: Iterable[Morpheme]) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _empty_words() -> Callable[[Morpheme], bool]:
-    """Give what tells particles, signs and their like from words that say something; faster than asking for names."""
+    """Return what tells particles, signs and their like from words that say something; faster than asking for names."""
     matcher: Callable[[Morpheme], bool] = dictionary().pos_matcher(lambda parts: parts[0] in _EMPTY_WORDS)
     return matcher
 
 
 @lru_cache(maxsize=50_000)
 def _term(surface: str, normalized_form: str) -> str:
-    """Give the term of a word, empty when it has no letters or digits; a text has each of them many times."""
+    """Return the term of a word, empty when it has no letters or digits; a text has each of them many times."""
     if not any(character.isalnum() for character in surface):
         return ""
     return _without_ending(normalized_form.casefold())[:MAX_TERM_LENGTH]
@@ -152,7 +152,7 @@ def _without_ending(word: str) -> str:
 
 
 def _only_asks(morpheme: Morpheme) -> bool:
-    """Tell whether a word of a question belongs to the asking and not to what is asked for."""
+    """Return whether a word of a question belongs to the asking and not to what is asked for."""
     surface, form = morpheme.surface(), morpheme.normalized_form()
     if surface in ENGLISH_STOP_WORDS or form in _QUESTION_WORDS:
         return True

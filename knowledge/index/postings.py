@@ -207,7 +207,7 @@ def prune_terms() -> int:
 
 
 def _make_terms(analysed: Sequence[AnalysedChunk]) -> TermIds:
-    """Give the keys of all terms, and make those that are not there."""
+    """Return the keys of all terms, and make those that are not there."""
     wanted: dict[int, set[str]] = {
         LexicalField.WORD.value: set().union(*(one.terms.words for one in analysed)),
         LexicalField.BIGRAM.value: set().union(*(one.terms.bigrams for one in analysed)),

@@ -205,7 +205,7 @@ def _write_rows(segment_id: int, columns: TermPostings) -> None:
 def _interleaved(
     heads: NDArray[np.void], postings: NDArray[np.void], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Iterator[bytes]:
-    """Give each row's head and then its postings. Rows made one by one, by the driver, take five times as long."""
+    """Return each row's head and then its postings. Rows made one by one, by the driver, take five times as long."""
     head, packed, size = heads.tobytes(), postings.tobytes(), POSTING.itemsize
     for row, (start, end) in enumerate(zip((starts * size).tolist(), (ends * size).tolist(), strict=True)):
         yield head[row * _COPY_HEAD.itemsize : (row + 1) * _COPY_HEAD.itemsize]

@@ -84,7 +84,7 @@ def warm_up(start: int = 0, *, seconds: float = 2.0) -> int | None:
 
 
 def way_to_warm() -> Way | None:
-    """Tell how this server can be made to read its files; None when it can't. One query."""
+    """Return how this server can be made to read its files; None when it can't. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_WAYS)
         has_extension, may_read_files = cursor.fetchone()

@@ -158,7 +158,7 @@ def _weight(char: str) -> float:
 
 
 def _is_common_kanji(char: str) -> bool:
-    """Tell whether the kanji is in level 1 of JIS X 0208 (rows 16 to 47 = EUC lead bytes 0xB0 to 0xCF)."""
+    """Return whether the kanji is in level 1 of JIS X 0208 (rows 16 to 47 = EUC lead bytes 0xB0 to 0xCF)."""
     encoded = char.encode("euc_jp", errors="ignore")
     return len(encoded) == 2 and 0xB0 <= encoded[0] <= 0xCF
 

@@ -164,7 +164,7 @@ _MAX_MISREAD_SHARE = 0.15
 
 
 def is_garbled(text: str) -> bool:
-    """Tell whether a text layer has no meaning: private use, replacement or control characters, (cid:…), mojibake.
+    """Return whether a text layer has no meaning: private use, replacement or control characters, (cid:…), mojibake.
 
     >>> is_garbled("(cid:12)(cid:7)(cid:99)"), is_garbled("譁\u2573蟄怜喧縺代※縺\u2584ｋ"), is_garbled("議事録です。")
     (True, True, False)

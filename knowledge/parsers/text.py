@@ -69,7 +69,7 @@ def _heading_level(line: re.Match[str], *, alone: bool) -> int | None:
 
 
 def is_title_like(line: str) -> bool:
-    """Tell whether a line is short, has a word, and ends neither like a sentence nor like an entry of contents."""
+    """Return whether a line is short, has a word, and ends neither like a sentence nor like an entry of contents."""
     written = normalise(line).strip()
     if len(written) > _MAX_HEADING or _NO_HEADING_END.search(written):
         return False
@@ -77,7 +77,7 @@ def is_title_like(line: str) -> bool:
 
 
 def has_strong_number(line: str) -> bool:
-    """Tell whether a line starts with a number that no list item has: 第1章, 1.2."""
+    """Return whether a line starts with a number that no list item has: 第1章, 1.2."""
     return _STRONG.match(normalise(line).strip()) is not None
 
 

@@ -45,7 +45,7 @@ class KnowledgeBaseError(Exception):
         self.original = original
 
     def as_dict(self) -> dict[str, object]:
-        """Give what callers read: {error, error_type, message, original}."""
+        """Return what callers read: {error, error_type, message, original}."""
         return {
             "error": True,
             "error_type": str(self.error_type),

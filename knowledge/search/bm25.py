@@ -34,7 +34,7 @@ class Gain:
 
 
 def gains(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list[Gain]:
-    """Tell what those terms bring that stand in for others, for each thing that the query asks by one name."""
+    """Return what those terms bring that stand in for others, for each thing that the query asks by one name."""
     own = {(term.field, term.text): term for term in terms if term.synonym is None}
     by_name: dict[tuple[int, tuple[str, ...]], dict[str, list[FieldTerm]]] = {}
     for term in terms:
@@ -73,7 +73,7 @@ def _brought(
 
 
 def _common(one: NDArray[np.int32], other: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Tell where in each of two ascending columns the numbers stand that are in both."""
+    """Return where in each of two ascending columns the numbers stand that are in both."""
     if one.size > other.size:
         there, here = _common(other, one)
         return here, there
@@ -117,7 +117,7 @@ class Scores:
         return self.at(places[is_here])
 
     def of(self, ordinals: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Tell what the fields words and bigrams say of each of some numbers; 0 of those that are not here."""
+        """Return what the fields words and bigrams say of each of some numbers; 0 of those that are not here."""
         places, is_here = self._places(ordinals)
         words, bigrams = np.zeros(ordinals.size), np.zeros(ordinals.size)
         words[is_here], bigrams[is_here] = self.words[places[is_here]], self.bigrams[places[is_here]]
@@ -204,7 +204,7 @@ class _Sums:
             sums[places[chosen]] += one.term.brings(tfs, piece.lengths[chosen])
 
     def places(self, ordinals: NDArray[Any]) -> NDArray[Any]:
-        """Give the place of each number; the numbers must occur."""
+        """Return the place of each number; the numbers must occur."""
         return ordinals - self._low if self._numbers is None else np.searchsorted(self._numbers, ordinals)
 
     def mark(self, given: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
@@ -253,7 +253,7 @@ def scores_of(
 
 
 def _are_short(lists: Sequence[_List], gained: Sequence[Gain]) -> bool:
-    """Tell whether lists are summed faster in one go than one by one, or in part."""
+    """Return whether lists are summed faster in one go than one by one, or in part."""
     return not gained and sum(one.postings for one in lists) <= AT_ONCE
 
 
@@ -288,7 +288,7 @@ def _lists(terms: Sequence[FieldTerm], pieces: Mapping[PieceKey, Piece]) -> list
 
 
 def _leaders(total: NDArray[np.float64], limit: int, most_left: float) -> NDArray[np.int64] | None:
-    """Give the places that can still be among the best; None where another place could get there, too."""
+    """Return the places that can still be among the best; None where another place could get there, too."""
     above = total[total > most_left]
     if above.size < limit:
         return None
@@ -306,7 +306,7 @@ def _finish(sums: _Sums, rest: Sequence[_List], leaders: NDArray[np.int64], also
 
 
 def _brought_by_all(parts: Sequence[tuple[FieldTerm, Piece]]) -> NDArray[np.float64]:
-    """Give what each posting of several pieces brings, one piece after the other."""
+    """Return what each posting of several pieces brings, one piece after the other."""
     sizes = [piece.ordinals.size for _term, piece in parts]
     share, base, slope = np.repeat([(term.share, term.base, term.slope) for term, _piece in parts], sizes, axis=0).T
     tf = np.concatenate([piece.tfs for _term, piece in parts]).astype(np.float64)

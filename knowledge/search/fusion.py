@@ -186,7 +186,7 @@ class Calibration:
     def scores(
         self, values: NDArray[np.float64], mode: SearchMode, *, passages: int = FITTED_PASSAGES
     ) -> NDArray[np.float64]:
-        """Give the calibrated scores in a set of so many passages, or for an unmeasured mode the fused values cut to
+        """Return the calibrated scores in a set of so many passages, or for an unmeasured mode the fused values cut to
         0…1.
         """
         line = self.lines.get(mode)
@@ -194,7 +194,7 @@ class Calibration:
 
 
 def easing(mode: SearchMode, passages: int) -> float:
-    """Tell how much lower than in a large set 0.7 lies in one of so many passages, in fused values; 0 without any."""
+    """Return how much lower than in a large set 0.7 lies in one of so many passages, in fused values; 0 without any."""
     if not 0 < passages < FITTED_PASSAGES:
         return 0.0
     return EASING.get(mode, 0.0) * math.log(FITTED_PASSAGES / max(passages, LEAST_PASSAGES))

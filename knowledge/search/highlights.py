@@ -35,7 +35,7 @@ class Marks:
 
 
 def query_marks(text: str, terms: QueryTerms, *, also: Iterable[str] = ()) -> Marks:
-    """Tell what to mark for a question of these terms; those of synonyms don't count.
+    """Return what to mark for a question of these terms; those of synonyms don't count.
 
     Its words in any form of English, in Japanese in any spelling that the dictionary knows (問い合せ, 問合わせ), its
     dates in any calendar and spelling, and the texts of ``also`` (phrases, synonyms) as they are.
@@ -67,7 +67,7 @@ def highlight_spans(content: str, marks: Marks) -> tuple[tuple[int, int], ...]:
 
 
 def best_window(spans: Sequence[tuple[int, int]], *, length: int) -> int:
-    """Tell where a window of so many characters begins that has the most of the marked ones, the first of equals.
+    """Return where a window of so many characters begins that has the most of the marked ones, the first of equals.
 
     >>> best_window([(3, 5), (300, 304), (310, 312)], length=100), best_window([], length=100)
     (300, 0)

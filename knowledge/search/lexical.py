@@ -127,7 +127,7 @@ def no_hits(candidates: Candidates) -> LexicalHits:
 
 
 def occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell which of some numbers occur in others, which ascend and are one at least."""
+    """Return which of some numbers occur in others, which ascend and are one at least."""
     places = np.minimum(np.searchsorted(many, few), many.size - 1)
     are_there: NDArray[np.bool_] = many[places] == few
     return are_there
@@ -136,7 +136,7 @@ def occurring(few: NDArray[np.int32], many: NDArray[np.int32]) -> NDArray[np.boo
 def ranked_numbers(
     terms: Sequence[FieldTerm], limit: int, *, among: NDArray[np.int32] | None = None
 ) -> NDArray[np.int64]:
-    """Give the numbers in the index of the best ``limit`` visible chunks that have any term, or of some.
+    """Return the numbers in the index of the best ``limit`` visible chunks that have any term, or of some.
 
     The best first; those of ``among`` that have no term come last. At most one query.
     """
@@ -205,7 +205,7 @@ def _batches(scores: Scores, limit: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _top(total: NDArray[np.float64], size: int) -> NDArray[np.int64]:
-    """Give the places of the ``size`` largest values, of equals the first ones, without sorting all."""
+    """Return the places of the ``size`` largest values, of equals the first ones, without sorting all."""
     if size >= len(total):
         return np.arange(len(total))
     least = np.partition(total, len(total) - size)[len(total) - size]
@@ -221,7 +221,7 @@ def _first(scores: Scores, limit: int) -> Scores:
 
 
 def _ranks(ranked: NDArray[np.int64], ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give the place from 1 of each number among the ranked ones, 0 where it is not there."""
+    """Return the place from 1 of each number among the ranked ones, 0 where it is not there."""
     if not ranked.size:
         return np.zeros(ordinals.size, np.int64)
     order = np.argsort(ranked)

@@ -185,14 +185,18 @@ def full_documents(chunks: Sequence[Passage], *, budget: int) -> dict[int, tuple
 
 def full_document_hit(best: Hit, markdown: str) -> Hit:
     """Make the hit of a whole document (or as much of it as ``markdown`` is) from its best passage."""
-    nowhere: dict[str, Any] = {
-        "context_prefix": "",
-        "chunk_index": None,
-        "section_path": (),
-        "page": None,
-        "cell": None,
-    }
-    return replace(best, content=markdown, start_offset=0, end_offset=len(markdown), is_full_document=True, **nowhere)
+    return replace(
+        best,
+        content=markdown,
+        context_prefix="",
+        chunk_index=None,
+        section_path=(),
+        page=None,
+        cell=None,
+        start_offset=0,
+        end_offset=len(markdown),
+        is_full_document=True,
+    )
 
 
 Rows: TypeAlias = list[tuple[Scored, Passage]]

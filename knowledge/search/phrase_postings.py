@@ -61,13 +61,13 @@ def numbers_with_most(groups: Sequence[Sequence[str]], known: Mapping[str, Known
 
 
 def rarest(group: Iterable[str], known: Mapping[str, KnownTerm]) -> list[KnownTerm]:
-    """Give those of a phrase's terms that narrow down the most where it may stand, the rarest first."""
+    """Return those of a phrase's terms that narrow down the most where it may stand, the rarest first."""
     terms = (known[text] for text in dict.fromkeys(group) if text in known)
     return sorted(terms, key=lambda term: (term.chunks, term.text))[:MOST_NARROWING]
 
 
 def breaks_in(group: Collection[str]) -> int:
-    """Tell how many of a phrase's terms ends of lines may divide."""
+    """Return how many of a phrase's terms ends of lines may divide."""
     return min(len(set(group)) // TERMS_PER_BREAK, MOST_BREAKS)
 
 
@@ -79,7 +79,7 @@ def _least(group: Sequence[str], known: Collection[str]) -> int:
 
 
 def _having(terms: Sequence[KnownTerm], pieces: Mapping[PieceKey, Piece], least: int) -> NDArray[np.int32]:
-    """Give the numbers that at least so many of the terms have, in ascending order; the rarest terms come first.
+    """Return the numbers that at least so many of the terms have, in ascending order; the rarest terms come first.
 
     What lacks no more than the others has one of the first ones, so only these are looked up in the long lists. A
     chunk's postings are all in one segment.
@@ -142,7 +142,7 @@ class Halves:
         return self.firsts.size + self.seconds.size
 
     def terms_of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Tell which terms the chunks of some numbers have."""
+        """Return which terms the chunks of some numbers have."""
         places = np.minimum(np.searchsorted(self.numbers, numbers), self.numbers.size - 1)
         terms: NDArray[np.uint8] = np.where(self.numbers[places] == numbers, self.terms[places], np.uint8(0))
         return terms
@@ -191,7 +191,7 @@ def _rarer(cuts: Sequence[_Cut], count: NDArray[np.int64]) -> tuple[NDArray[np.b
 
 
 def _cuts(terms: Sequence[str], asked: Mapping[str, int], known: Collection[str]) -> list[_Cut]:
-    """Tell where a border may divide a phrase. Between two terms is no place of its own, for less is asked at one."""
+    """Return where a border may divide a phrase. Between two terms is no place of its own, for less is asked at one."""
     placed = [term for term in terms if term in asked or term not in known]
     # What no chunk has is divided here, or by the end of a line.
     bits = [1 << asked[term] if term in asked else 0 for term in placed]
@@ -212,7 +212,7 @@ def _lacking(needed: int) -> NDArray[np.int64]:
 
 
 def _marked(columns: Sequence[Sequence[NDArray[np.int32]]]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Give the numbers of the chunks that have any of the terms, ascending, and which ones as a set."""
+    """Return the numbers of the chunks that have any of the terms, ascending, and which ones as a set."""
     every = [numbers for column in columns for numbers in column]
     if not every:
         return np.zeros(0, np.int64), np.zeros(0, np.uint8)

@@ -71,7 +71,7 @@ def chunks_holding(chunks: QuerySet[Chunk], phrases: Sequence[str]) -> QuerySet[
 
 
 def letter_patterns(phrase: str, *, among: int) -> list[str]:
-    """Give regular expressions that match every text which holds a phrase: for some of its letters, any spelling.
+    """Return regular expressions that match every text which holds a phrase: for some of its letters, any spelling.
 
     Those that are spelt in the fewest ways come first, hiragana, which most texts have, last. Fewer are given of a
     phrase that is one ``among`` several.
@@ -84,14 +84,14 @@ def letter_patterns(phrase: str, *, among: int) -> list[str]:
 
 
 def _spellings_of(letter: str) -> str:
-    """Give the characters of which one must be in a text that NFKC gives this letter, of either case."""
+    """Return the characters of which one must be in a text that NFKC gives this letter, of either case."""
     first = normalize("NFKD", letter)[0]
     return first + _decomposed().get(first, "")
 
 
 @cache
 def _decomposed() -> Mapping[str, str]:
-    """Give for each part of others, of either case, which characters it is a part of."""
+    """Return for each part of others, of either case, which characters it is a part of."""
     found: dict[str, list[str]] = {}
     for point in range(_FIRST_PLANE):
         if point in _SURROGATES or point in _HANGUL:
@@ -157,7 +157,7 @@ def _fewest_halves(groups: Sequence[Sequence[str]], known: Mapping[str, KnownTer
 
 
 def _neighbours(halves: Halves) -> list[tuple[int, int]]:
-    """Give the keys of the neighbours of which postings allow that they have the phrase together. One query."""
+    """Return the keys of the neighbours of which postings allow that they have the phrase together. One query."""
     with connection.cursor() as cursor:
         cursor.execute(_NEIGHBOURS, [array_literal(some.tolist()) for some in (halves.firsts, halves.seconds)])
         rows = np.array(cursor.fetchall(), np.int64).reshape(-1, 4)
@@ -166,7 +166,7 @@ def _neighbours(halves: Halves) -> list[tuple[int, int]]:
 
 
 def _holding_together(phrases: Sequence[str], pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """Give the keys of those neighbours that have every phrase, one of them over the border. One query."""
+    """Return the keys of those neighbours that have every phrase, one of them over the border. One query."""
     # White space that does not count may stretch a phrase in its text.
     width = str(2 * max(map(len, phrases)) + MARGIN)
     border = _joined(f"right(one.content, {width})", width)

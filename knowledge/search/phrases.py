@@ -68,7 +68,7 @@ class WithPhrases:
 
 
 def find_phrases(text: str) -> tuple[str, ...]:
-    """Give what a question quotes, after NFKC and without outer spaces; each once. Quotes around quotes say no more.
+    """Return what a question quotes, after NFKC and without outer spaces; each once. Quotes around quotes say no more.
 
     >>> find_phrases("「応答 時間」と\\"Ａ\\"と「『版』」と「」")
     ('応答 時間', 'A', '版')
@@ -160,7 +160,7 @@ def among(chunk_ids: list[int]) -> Q:
 
 
 def _read(with_all: QuerySet[Chunk], numbers: NDArray[np.signedinteger]) -> list[int]:
-    """Give those that have the phrases. One query, none for no numbers."""
+    """Return those that have the phrases. One query, none for no numbers."""
     return list(with_all.filter(_numbered(numbers)).values_list("pk", flat=True)) if numbers.size else []
 
 

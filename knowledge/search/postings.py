@@ -106,7 +106,7 @@ def array_literal(numbers: Iterable[int]) -> str:
 
 
 def read_pieces(keys: Sequence[PieceKey]) -> dict[PieceKey, Piece]:
-    """Give the postings of every key that a query of the same snapshot named. At most one query.
+    """Return the postings of every key that a query of the same snapshot named. At most one query.
 
     Outside of one snapshot, what was merged since then is missing.
     """

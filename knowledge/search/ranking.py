@@ -113,7 +113,7 @@ def arrange(found: Ranking, query: SearchQuery, candidates: Candidates) -> tuple
 
 
 def _within_limit(version_ids: NDArray[np.int64], documents: Counter[int], limit: int) -> NDArray[np.bool_]:
-    """Tell which of passages in order are among the first ``limit`` of their document, after those shown before."""
+    """Return which of passages in order are among the first ``limit`` of their document, after those shown before."""
     kept = []
     for version_id in version_ids.tolist():
         documents[version_id] += 1
@@ -122,7 +122,7 @@ def _within_limit(version_ids: NDArray[np.int64], documents: Counter[int], limit
 
 
 def _versions_of(chunk_ids: Sequence[int], candidates: Candidates) -> list[int]:
-    """Give the version of each chunk that there still is. One query, unless all are candidates."""
+    """Return the version of each chunk that there still is. One query, unless all are candidates."""
     known = dict(zip(candidates.chunk_ids.tolist(), candidates.version_ids.tolist(), strict=True))
     if others := set(chunk_ids) - known.keys():
         known |= dict(Chunk.objects.filter(pk__in=others).values_list("pk", "version_id"))

@@ -97,7 +97,7 @@ class PermittedChunks:
 
     @property
     def is_small(self) -> bool:
-        """Tell whether looking at all of them is the better plan. One query at most, the first time."""
+        """Return whether looking at all of them is the better plan. One query at most, the first time."""
         key = (SMALL, self.sql, self.params)
         if self._count is None and self.is_everything and _many_until.get(key, 0.0) > monotonic():
             return False
@@ -110,7 +110,7 @@ class PermittedChunks:
 
     @property
     def is_comparable(self) -> bool:
-        """Tell whether comparing all of their vectors is the better plan. Up to two queries, the first time."""
+        """Return whether comparing all of their vectors is the better plan. Up to two queries, the first time."""
         if self._is_comparable is None:
             ask = _roughly_few if self.is_everything else _are_few
             limits = (COMPARED, COMPARED_ONE_OF, int(monotonic() // _ROUGH_S))
@@ -237,7 +237,7 @@ def _dates(restriction: SearchFilter) -> Iterator[Q]:
 
 
 def first_after(last: date) -> datetime | None:
-    """Give the moment that comes next after a time or a whole day; None at the calendar's end."""
+    """Return the moment that comes next after a time or a whole day; None at the calendar's end."""
     step = timedelta(microseconds=1) if isinstance(last, datetime) else timedelta(days=1)
     try:
         return moment_of(last + step)
@@ -270,7 +270,7 @@ def section_pattern(title: str) -> str:
 
 
 def is_number_alone(text: str) -> bool:
-    """Tell whether a filter's entry is the number of a heading without its words."""
+    """Return whether a filter's entry is the number of a heading without its words."""
     return _NUMBER_ALONE.fullmatch(normalise(text).strip()) is not None
 
 

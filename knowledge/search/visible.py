@@ -183,7 +183,7 @@ class SeenStore:
         self._lock = threading.Lock()
 
     def seen(self, versions: NDArray[np.int64], keys: Sequence[SegmentKey]) -> Seen:
-        """Give what segments that a query of the same snapshot named say of some versions. Up to two queries."""
+        """Return what segments that a query of the same snapshot named say of some versions. Up to two queries."""
         segments = self._segments_of(keys)
         versions = np.sort(versions)
         packed = versions.tobytes()

@@ -72,7 +72,7 @@ class FieldTerm:
     seen: Seen | None = None
 
     def brings(self, tf: Any, length: Any) -> Any:  # noqa: ANN401 - numbers, or columns of them
-        """Tell what postings bring that have the term so often in passages of so many terms."""
+        """Return what postings bring that have the term so often in passages of so many terms."""
         return self.share * tf / (tf + self.base + self.slope * length)
 
 

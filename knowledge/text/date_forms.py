@@ -184,7 +184,7 @@ def read_typed(compact: str) -> Reading | None:
 
 
 def is_in_calendar(reading: Reading) -> bool:
-    """Tell whether there is such a day; one without a year is told to be if any year has it."""
+    """Return whether there is such a day; one without a year is told to be if any year has it."""
     year, month, day = reading[:3]
     try:
         date(_ANY_YEAR if year is None else year, 1 if month is None else month, 1 if day is None else day)

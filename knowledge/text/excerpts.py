@@ -18,7 +18,7 @@ Spans = Sequence[tuple[int, int]]
 
 
 def excerpt(text: str, spans: Spans, *, room: int) -> tuple[int, int]:
-    """Tell which part ``[start, end)`` of a text of up to ``room`` characters has the most of the marked ones.
+    """Return which part ``[start, end)`` of a text of up to ``room`` characters has the most of the marked ones.
 
     It begins and ends with a table's row, a line, or a sentence of a line that is longer than the room, however long a
     row may be; all of a text that is hardly longer than the room.
@@ -50,7 +50,7 @@ def table_head(text: str, start: int) -> str:
 
 
 def open_fence(text: str, start: int) -> str:
-    """Give the line, with its end, of a fence of code that is open at ``start``; or nothing."""
+    """Return the line, with its end, of a fence of code that is open at ``start``; or nothing."""
     opened = ""
     for begin, end in lines_of(text, 0, start):
         if _FENCE.match(text, begin, end):

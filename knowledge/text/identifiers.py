@@ -244,7 +244,7 @@ class _Reader:
         return is_named is not None and not self._is_before(_CELL_BORDER, match.start())
 
     def _is_before(self, pattern: re.Pattern[str], offset: int) -> bool:
-        """Tell whether a match ends on the offset's line before it; each line is searched once."""
+        """Return whether a match ends on the offset's line before it; each line is searched once."""
         start, end = self._line(offset)
         if (pattern, start) not in self._first_ends:
             found = pattern.search(self._text, start, end)

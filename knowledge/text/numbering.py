@@ -83,7 +83,7 @@ def numbered_level(text: str) -> int | None:
 
 
 def is_caption(text: str) -> bool:
-    """Tell whether a paragraph reads as the caption of a figure or table: 図1 …, 表 2-1：…, Figure 3 …."""
+    """Return whether a paragraph reads as the caption of a figure or table: 図1 …, 表 2-1：…, Figure 3 …."""
     normal = normalise(text)
     if len(normal) > _MAX_CAPTION or normal.rstrip().endswith("。"):
         return False
@@ -92,5 +92,5 @@ def is_caption(text: str) -> bool:
 
 
 def is_figure_caption(text: str) -> bool:
-    """Tell whether a caption belongs to a picture rather than to a table."""
+    """Return whether a caption belongs to a picture rather than to a table."""
     return _FIGURE_CAPTION.match(text) is not None and not text.lstrip().startswith("図表")

@@ -111,7 +111,7 @@ def line_range(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_contents_title(title: str) -> bool:
-    """Tell whether a heading names a table of contents.
+    """Return whether a heading names a table of contents.
 
     >>> is_contents_title("目　次"), is_contents_title("0. 目次"), is_contents_title("目次の作り方")
     (True, True, False)
@@ -121,14 +121,14 @@ def is_contents_title(title: str) -> bool:
 
 
 def is_table_of_contents(section: Section, markdown: str) -> bool:
-    """Tell whether a section lists the document's headings: by its title, or by lines that end in page numbers."""
+    """Return whether a section lists the document's headings: by its title, or by lines that end in page numbers."""
     if is_contents_title(section.title):
         return True
     return _has_entries(markdown[section.body_start : section.body_end])
 
 
 def is_contents_passage(section_path: Sequence[str], text: str) -> bool:
-    """Tell whether a passage belongs to a table of contents: by its lines, or by its heading if it has no sentences.
+    """Return whether a passage belongs to a table of contents: by its lines, or by its heading if it has no sentences.
 
     >>> is_contents_passage([], "1 目的 .... 1\\n2 範囲 .... 2\\n3 用語 .... 3\\n4 体制 .... 9")
     True
@@ -140,7 +140,7 @@ def is_contents_passage(section_path: Sequence[str], text: str) -> bool:
 
 
 def names_contents(text: str) -> bool:
-    """Tell whether a question asks for a table of contents."""
+    """Return whether a question asks for a table of contents."""
     return bool(_NAMES_CONTENTS.search(fold_case(text)))
 
 
@@ -151,7 +151,7 @@ def _has_entries(text: str) -> bool:
 
 
 def _is_entry(line: str) -> bool:
-    """Tell whether a line of a contents list ends in a page number behind a leader or a gap, or links to a heading.
+    """Return whether a line of a contents list ends in a page number behind a leader or a gap, or links to a heading.
 
     >>> [_is_entry(line) for line in ("1 目的 .... 3", "1 目的\t3", "1 目的 . . . 3", "- [目的](#目的)", "1 目的 3")]
     [True, True, True, True, False]

@@ -120,7 +120,7 @@ _MIN_EDGES = 2
 
 
 def is_diagram(code: str) -> bool:
-    """Tell whether a code block draws something, by its language, by a diagram's opening words or by boxes.
+    """Return whether a code block draws something, by its language, by a diagram's opening words or by boxes.
 
     >>> is_diagram("```mermaid\\nflowchart LR\\n  受付 --> 審査\\n```"), is_diagram("```\\n├── src\\n└── docs\\n```")
     (True, False)

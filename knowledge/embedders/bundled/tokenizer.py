@@ -59,7 +59,7 @@ class Tokenizer:
         return len(self._pieces(text)) + 2
 
     def _pieces(self, text: str) -> list[int]:
-        """Give the pieces of a text; neighbouring unknowns are one."""
+        """Return the pieces of a text; neighbouring unknowns are one."""
         stretches = self._stretches(text)
         is_long = max(map(len, stretches)) > LONGEST_CACHED_STRETCH
         pieces_of = self._pieces_of_long_stretch if is_long else self._cached_pieces
@@ -149,7 +149,7 @@ def _pairs_inside(pieces: Iterable[str]) -> NDArray[np.bool_]:
 
 
 def _lengths_by_beginning(pieces: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """Give by two characters the lengths of the pieces that begin with them, in order; few pairs begin a piece."""
+    """Return by two characters the lengths of the pieces that begin with them, in order; few pairs begin a piece."""
     found: dict[str, set[int]] = {}
     for piece in pieces:
         if len(piece) > 1:

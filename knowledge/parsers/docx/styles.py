@@ -69,7 +69,7 @@ class Styles:
         )
 
     def look(self, paragraph: Element) -> Look:
-        """Tell how the runs of a ``w:p`` element look, by their own properties and their paragraph style's."""
+        """Return how the runs of a ``w:p`` element look, by their own properties and their paragraph style's."""
         chain = self._chain(value_of(paragraph.find(qn("w:pPr")), "w:pStyle") or self._default)
         inherited = [*(style.find(qn("w:rPr")) for style in chain), self._default_run]
         sizes: Counter[float] = Counter()

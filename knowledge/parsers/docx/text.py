@@ -13,7 +13,7 @@ from knowledge.parsers.ooxml.package import Element
 
 @lru_cache(maxsize=256)
 def qn(name: str) -> str:
-    """Give a prefixed name in Clark notation; python-docx puts it together anew each time, for every element read.
+    """Return a prefixed name in Clark notation; python-docx puts it together anew each time, for every element read.
 
     >>> qn("w:p")
     '{http://schemas.openxmlformats.org/wordprocessingml/2006/main}p'
@@ -29,7 +29,7 @@ def value_of(parent: Element | None, name: str) -> str | None:
 
 
 def is_on(switch: Element | None) -> bool:
-    """Tell whether a switch such as ``w:b`` is there and not turned off."""
+    """Return whether a switch such as ``w:b`` is there and not turned off."""
     return switch is not None and switch.get(qn("w:val"), "1") not in ("0", "false", "off")
 
 
@@ -183,7 +183,7 @@ def _collect(element: Element, paragraph: Paragraph, parts: list[str]) -> None:
 
 
 def is_hidden(run: Element) -> bool:
-    """Tell whether a run is hidden text, which Word shows to nobody who does not ask for it."""
+    """Return whether a run is hidden text, which Word shows to nobody who does not ask for it."""
     return is_on(run.find(_VANISH))
 
 

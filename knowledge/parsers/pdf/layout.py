@@ -59,7 +59,7 @@ def _continues(run: Sequence[Line], line: Line) -> bool:
 
 
 def _in_column(run: Sequence[Line], index: int, line: Line) -> bool:
-    """Tell whether a part lines up with those above at the left, at the right or in the middle.
+    """Return whether a part lines up with those above at the left, at the right or in the middle.
 
     The first line may be the head, which is often set otherwise.
     """
@@ -154,7 +154,7 @@ class Layout:
         yield from self._finished(group, group_level)
 
     def _starts_block(self, above: Line, line: Line) -> bool:
-        """Tell whether a line begins a new block: a gap, another size, an item, or the line above ended early."""
+        """Return whether a line begins a new block: a gap, another size, an item, or the line above ended early."""
         pitch = (line.bottom - above.bottom) / max(above.size, line.size, 1.0)
         if pitch > self._pitch * _LOOSER or pitch < -0.5 or abs(above.size - line.size) > 0.2 * line.size:
             return True
@@ -164,7 +164,7 @@ class Layout:
         return ended and not (is_item(above.text) and is_item(line.text))
 
     def _ends_early(self, above: Line, line: Line) -> bool:
-        """Tell whether the start of ``line`` would have fitted behind ``above``: that line end was written."""
+        """Return whether the start of ``line`` would have fitted behind ``above``: that line end was written."""
         first_word = 1 if WIDE.match(line.text) else len(line.text.split(maxsplit=1)[0])
         character = (line.right - line.left) / max(len(line.text), 1)
         return self._edges[above] - above.right > (first_word + 1) * character + 0.5 * above.size

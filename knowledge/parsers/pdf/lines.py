@@ -146,7 +146,7 @@ def read_page(page: pypdfium2.PdfPage, number: int, extractor: PictureExtractor)
 
 
 def _is_vertical(lines: list[Line]) -> bool:
-    """Tell whether most of the text runs from top to bottom (縦書き)."""
+    """Return whether most of the text runs from top to bottom (縦書き)."""
     upright = sum(len(line.text) for line in lines if line.bottom - line.top > 2 * (line.right - line.left))
     return upright * 2 > sum(len(line.text) for line in lines)
 
@@ -172,7 +172,7 @@ def _turned(page: Page) -> Page:
 
 
 def _is_ruled(objects: list[pypdfium2.PdfObject], page_area: float) -> bool:
-    """Tell whether a page has crossing rules or boxes; underlines and a background alone are no table."""
+    """Return whether a page has crossing rules or boxes; underlines and a background alone are no table."""
     across = down = 0
     for found in objects:
         if found.type != pdfium_c.FPDF_PAGEOBJ_PATH:
@@ -260,7 +260,7 @@ class _LineCollector:
         return _BOLD_NAME.search(self._name.value) is not None
 
     def _is_elsewhere(self, index: int) -> bool:
-        """Tell whether a character stands on another line: PDFium joins what stands alike in parts of its own."""
+        """Return whether a character stands on another line: PDFium joins what stands alike in parts of its own."""
         if not self._in_parts:
             return False
         _, top, _, bottom = self._box_of(self._last_visible)

@@ -208,7 +208,7 @@ _WRITTEN = frozenset({pdfium_c.FPDF_ANNOT_WIDGET, pdfium_c.FPDF_ANNOT_FREETEXT})
 
 
 def has_written_text(page: pypdfium2.PdfPage) -> bool:
-    """Tell whether a page has form fields or typed text of its own kind."""
+    """Return whether a page has form fields or typed text of its own kind."""
     return not _WRITTEN.isdisjoint(_kinds(page))
 
 

@@ -228,7 +228,7 @@ def _place(table: PdfTable) -> tuple[int, ...]:
 
 
 def _opens(table: PdfTable, lines: Sequence[Line]) -> bool:
-    """Tell whether nothing stands above the table on its page, but for a remark that it goes on."""
+    """Return whether nothing stands above the table on its page, but for a remark that it goes on."""
     return not any(line.bottom <= table.top + _SAME_EDGE and not _is_remark(line) for line in lines)
 
 
@@ -256,13 +256,13 @@ def _same_columns(above: PdfTable, table: PdfTable) -> bool:
 
 
 def _is_full(above: PdfTable, table: PdfTable, page_height: float) -> bool:
-    """Tell whether the row that opens the page did not fit below the table on the page before."""
+    """Return whether the row that opens the page did not fit below the table on the page before."""
     margin = max(_MARGIN * page_height, min(table.top, page_height / 4))
     return page_height - margin - above.bottom <= table.row_height + _LOOSE * page_height
 
 
 def _has_own_head(above: PdfTable, table: PdfTable) -> bool:
-    """Tell whether the head is repeated, or another one stands in its place: its colour shows it."""
+    """Return whether the head is repeated, or another one stands in its place: its colour shows it."""
     if _folded(table.rows[0]) == _folded(above.rows[0]):
         return True
     color, below = above.fills[:1], above.fills[1:]
@@ -274,7 +274,7 @@ def _folded(row: Sequence[str]) -> list[str]:
 
 
 def _is_head(table: PdfTable) -> bool:
-    """Tell whether the first row looks otherwise than those below: a table of items F-1, F-2 … may have no head."""
+    """Return whether the first row looks otherwise than those below: a table of items F-1, F-2 … may have no head."""
     shapes = [_shape(row) for row in table.rows]
     return not any("#" in cell and cell == other[at] for other in shapes[1:] for at, cell in enumerate(shapes[0]))
 

@@ -108,7 +108,7 @@ class HostPool:
 
     @contextlib.contextmanager
     def lend(self) -> Iterator[Host]:
-        """Give an idle host or a new one; it is killed when the caller leaves with an exception."""
+        """Return an idle host or a new one; it is killed when the caller leaves with an exception."""
         host = self._take()
         try:
             yield host
@@ -137,7 +137,7 @@ class HostPool:
 
 
 def host_environment() -> dict[str, str]:
-    """Give a host what Python needs and nothing of ours: no secrets, no proxies, no user configuration."""
+    """Return a host what Python needs and nothing of ours: no secrets, no proxies, no user configuration."""
     return {
         "PYTHONPATH": str(_PROJECT_ROOT),
         "PYTHONUTF8": "1",

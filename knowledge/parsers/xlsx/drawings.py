@@ -118,5 +118,5 @@ def _shape_id(body: Element) -> str:
 
 
 def _is_shown(element: Element) -> bool:
-    """Tell whether Excel shows it: a fallback tells older programs that they can't show something."""
+    """Return whether Excel shows it: a fallback tells older programs that they can't show something."""
     return not any(above.tag == _FALLBACK for above in element.iterancestors())

@@ -158,7 +158,7 @@ def _region(rows: Sequence[Row], merged: Mapping[Place, Place]) -> Region:
 
 
 def _possible_head(rows: Sequence[Row], merged: Mapping[Place, Place]) -> list[dict[int, tuple[str, int]]]:
-    """Give the first rows with their empty cells: the places that no merged cell with text reaches."""
+    """Return the first rows with their empty cells: the places that no merged cell with text reaches."""
     columns = sorted({column for row in rows for column in row.cells})
     reached: dict[int, int] = {}
     found: list[dict[int, tuple[str, int]]] = []
@@ -218,7 +218,7 @@ def _stretches(rows: list[Row], merged: Mapping[Place, Place]) -> Iterator[Regio
 
 
 def _continues(head: Row, row: Row) -> bool:
-    """Tell whether a row belongs to the stretch under ``head``: text goes with text, table rows share columns."""
+    """Return whether a row belongs to the stretch under ``head``: text goes with text, table rows share columns."""
     if len(head.cells) == 1:
         return len(row.cells) == 1
     return len(row.cells) > 1 and len(row.cells.keys() & head.cells.keys()) * 2 >= len(row.cells)

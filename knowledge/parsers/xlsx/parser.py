@@ -138,7 +138,7 @@ def _row_text(row: Row) -> str:
 
 
 def _may_be_heading(row: Row) -> bool:
-    """Tell whether a row is one cell, or a number in a cell of its own and a title."""
+    """Return whether a row is one cell, or a number in a cell of its own and a title."""
     first = row.cells[min(row.cells)]
     return len(row.cells) == 1 or (len(row.cells) == 2 and _NUMBER_ALONE.fullmatch(first.strip()) is not None)
 
