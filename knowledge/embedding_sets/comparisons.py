@@ -7,7 +7,6 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
 from hub.core.errors import Conflict, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
@@ -15,7 +14,7 @@ from hub.evaluation.datasets import get_dataset
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
 from hub.evaluation.working import queue_run
 from knowledge.documents.workers import wait_for_run
-from knowledge.embedding_sets.sets import find_set
+from knowledge.embedding_sets.sets import find_set, record_step
 from knowledge.evaluation import measuring
 from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 from knowledge.types.search import SearchMode
@@ -40,14 +39,8 @@ def start_comparison(
     with transaction.atomic():
         first = _queued(principal, found, sets[0], asked, None)
         run = _queued(principal, found, sets[1], asked, first)
-        record_event(
-            principal=principal,
-            action="EMBEDDING_SET_COMPARE",
-            resource=f"embedding_set:{sets[1].name}"[:200],
-            baseline=sets[0].name,
-            dataset=found.code,
-            run=run.public_id,
-        )
+        details = {"baseline": sets[0].name, "dataset": found.code, "run": run.public_id}
+        record_step(principal, "COMPARE", sets[1], **details)
         enqueue_on_commit("knowledge.measure_set", run_id=run.pk)
     return run
 

@@ -7,6 +7,8 @@ import resource
 import signal
 from dataclasses import dataclass
 
+from knowledge.parsers.errors import parse_error, readable_size
+
 _MB = 1024 * 1024
 
 
@@ -32,6 +34,12 @@ class ParseLimits:
     max_figures: int = 500
     max_figure_bytes: int = 16 * _MB
     max_figures_bytes: int = 64 * _MB
+
+    def check_input(self, size_bytes: int) -> None:
+        """Refuse a file by its size. :raises ParseError: ``too_large``."""
+        if size_bytes > self.max_input_bytes:
+            limit = readable_size(self.max_input_bytes)
+            raise parse_error("too_large", size=readable_size(size_bytes), limit=limit)
 
 
 def bind_process(limits: ParseLimits, *, inherited_bytes: int = 0) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import Protocol, cast
 
 from knowledge.parsers.detect import check_archive, detect_format
-from knowledge.parsers.errors import parse_error, readable_size
+from knowledge.parsers.errors import parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.serialize import dump_document
 from knowledge.types.documents import ParsedDocument
@@ -62,10 +62,7 @@ def parse_file(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocum
 
     :raises ParseError: with the reason when the file can't be read.
     """
-    size_bytes = path.stat().st_size
-    if size_bytes > limits.max_input_bytes:
-        size, limit = readable_size(size_bytes), readable_size(limits.max_input_bytes)
-        raise parse_error("too_large", size=size, limit=limit)
+    limits.check_input(path.stat().st_size)
     format_name = detect_format(path, filename=filename)
     if format_name in _ARCHIVES:
         check_archive(path, format_name=format_name, limits=limits)

@@ -17,7 +17,7 @@ from typing import Any
 
 from knowledge.parsers.detect import check_archive
 from knowledge.parsers.encoding import decode_text
-from knowledge.parsers.errors import ParseError, corrupted, parse_error, readable_size
+from knowledge.parsers.errors import corrupted, parse_error
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import HostLost, Result, as_it_is, run_on_bytes
 
@@ -84,8 +84,7 @@ def _run(
     limits: ParseLimits,
     arguments: dict[str, Any],
 ) -> Result:
-    if len(content) > limits.max_input_bytes:  # before it is written anywhere
-        raise _too_large(len(content), limits)
+    limits.check_input(len(content))  # before it is written anywhere
     try:
         return run_on_bytes(f"{_TASKS}:{task}", content, load, filename=filename, limits=limits, arguments=arguments)
     except HostLost as error:
@@ -126,7 +125,7 @@ def read_workbook_file(
     from openpyxl import load_workbook  # the parent needs no such library
     from openpyxl.utils.exceptions import InvalidFileException
 
-    _check_size(path, limits)
+    limits.check_input(path.stat().st_size)
     check_archive(path, format_name="xlsx", limits=limits)
     try:
         book = load_workbook(path.open("rb"), read_only=not with_merged, data_only=True)
@@ -158,7 +157,7 @@ def read_csv_file(
     max_columns: int,
 ) -> str:
     """The child's task of `read_csv`."""
-    _check_size(path, limits)
+    limits.check_input(path.stat().st_size)
     lines = csv.reader(io.StringIO(decode_text(path.read_bytes()).text, newline=""))
     cut = (line[:max_columns] for line in lines)
     try:
@@ -171,7 +170,7 @@ def read_csv_file(
 
 def read_text_file(path: Path, *, limits: ParseLimits, folder: Path, filename: str) -> str:
     """The child's task of `read_plain_text`."""
-    _check_size(path, limits)
+    limits.check_input(path.stat().st_size)
     return json.dumps({"text": decode_text(path.read_bytes()).text}, ensure_ascii=False)
 
 
@@ -201,12 +200,3 @@ def _dumped(cell: object) -> object:
     if cell is None or isinstance(cell, str | int | float):
         return cell
     return str(cell)
-
-
-def _check_size(path: Path, limits: ParseLimits) -> None:
-    if (size := path.stat().st_size) > limits.max_input_bytes:
-        raise _too_large(size, limits)
-
-
-def _too_large(size: int, limits: ParseLimits) -> ParseError:
-    return parse_error("too_large", size=readable_size(size), limit=readable_size(limits.max_input_bytes))
