@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from django.conf import settings
@@ -48,6 +48,11 @@ class Piece:
     lengths: NDArray[np.int16]
     peak_tf: int
     least_length: int
+
+    @classmethod
+    def of(cls, ordinals: NDArray[np.int32], tfs: NDArray[np.int16], lengths: NDArray[np.int16]) -> Self:
+        """Make a piece of columns, of one posting or more."""
+        return cls(ordinals=ordinals, tfs=tfs, lengths=lengths, peak_tf=int(tfs.max()), least_length=int(lengths.min()))
 
     @property
     def nbytes(self) -> int:
@@ -129,11 +134,4 @@ def _read(keys: Sequence[PieceKey]) -> dict[PieceKey, Piece]:
 
 def _decoded(packed: bytes) -> Piece:
     rows = unpack(packed)
-    tfs, lengths = rows["tf"].astype(np.int16), rows["length"].astype(np.int16)
-    return Piece(
-        ordinals=rows["ordinal"].astype(np.int32),
-        tfs=tfs,
-        lengths=lengths,
-        peak_tf=int(tfs.max()),
-        least_length=int(lengths.min()),
-    )
+    return Piece.of(rows["ordinal"].astype(np.int32), rows["tf"].astype(np.int16), rows["length"].astype(np.int16))

@@ -164,14 +164,7 @@ def _at(piece: Piece, wanted: NDArray[np.bool_]) -> Piece | None:
         return piece
     if not wanted.any():
         return None
-    tfs, lengths = piece.tfs[wanted], piece.lengths[wanted]
-    return Piece(
-        ordinals=piece.ordinals[wanted],
-        tfs=tfs,
-        lengths=lengths,
-        peak_tf=int(tfs.max()),
-        least_length=int(lengths.min()),
-    )
+    return Piece.of(piece.ordinals[wanted], piece.tfs[wanted], piece.lengths[wanted])
 
 
 class SeenStore:

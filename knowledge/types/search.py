@@ -26,6 +26,8 @@ class SearchSource(StrEnum):
 
 
 class SearchDetail(StrEnum):
+    """How much a search tells beside the passages; each level has what those before it have."""
+
     NONE = "none"
     HIGHLIGHTS = "highlights"
     SCORES = "scores"
