@@ -8,8 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knowledge.answering.sentences import PlacedSentence, sentences_of, speaks_to_a_model
-from knowledge.answering.support import Terms, numbers_of, share_of, terms_of
+from knowledge.answering.sentences import (
+    PlacedSentence,
+    Terms,
+    numbers_of,
+    sentences_of,
+    share_of,
+    speaks_to_a_model,
+    terms_of,
+)
 from knowledge.answering.types import AnswerSentence
 from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, active_embedding_set, embedder_of

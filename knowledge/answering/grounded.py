@@ -13,8 +13,7 @@ from hub.llm import client
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.preparation import Purpose
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role
-from knowledge.answering.sentences import header_of, speaks_to_a_model
-from knowledge.answering.support import best_quote, is_supported, shared_words
+from knowledge.answering.sentences import best_quote, header_of, is_supported, shared_words, speaks_to_a_model
 from knowledge.answering.types import ANSWER_CUT, INSTRUCTION_IN_DOCUMENT, SENTENCES_DROPPED, AnswerSentence, Citation
 from knowledge.types.notices import Notice
 from knowledge.types.search import Hit

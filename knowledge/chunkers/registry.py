@@ -6,8 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from knowledge.chunkers.cutting import Budget
-from knowledge.chunkers.pieces import Piece, cell_range
+from knowledge.chunkers.pieces import Budget, Piece, cell_range
 from knowledge.chunkers.section import Draft, fixed_spans, section_drafts
 from knowledge.chunkers.semantic import Embed, semantic_drafts
 from knowledge.text.numbering import is_figure_caption

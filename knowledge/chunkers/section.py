@@ -7,8 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from knowledge.chunkers.cutting import Budget, SectionContext, longest_fit
-from knowledge.chunkers.pieces import Piece, block_pieces
+from knowledge.chunkers.pieces import Budget, Piece, SectionContext, block_pieces, longest_fit
 from knowledge.types.documents import Block, Section
 
 

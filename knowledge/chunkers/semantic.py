@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.chunkers.cutting import Budget
-from knowledge.chunkers.pieces import Piece
+from knowledge.chunkers.pieces import Budget, Piece
 from knowledge.chunkers.section import Draft, Group, group_drafts, section_groups
 from knowledge.types.documents import Block, Section
 

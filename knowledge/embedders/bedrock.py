@@ -16,23 +16,21 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hub.core.per_process import PerProcess
 from knowledge.embedders.base import (
+    BYTES_PER_TOKEN,
+    FOR_PASSAGES,
+    FOR_QUESTIONS,
     EmbedderUnavailable,
     EmbeddingRequestRefused,
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
+    Patience,
     UnknownModel,
     Vectors,
     digest_of,
-    prepare_text,
-)
-from knowledge.embedders.remote import (
-    BYTES_PER_TOKEN,
-    FOR_PASSAGES,
-    FOR_QUESTIONS,
-    Patience,
     embed_in_batches,
     estimate_tokens,
     prepare_input,
+    prepare_text,
     unit_vectors,
 )
 

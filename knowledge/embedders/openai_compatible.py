@@ -13,23 +13,21 @@ import numpy as np
 from hub.core.model_servers import AnswerTooLong, ModelServer, RequestRefused, ServerAway
 from hub.core.retries import TryAgain, with_retries
 from knowledge.embedders.base import (
+    FOR_PASSAGES,
+    FOR_QUESTIONS,
     EmbedderUnavailable,
     EmbeddingRequestRefused,
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
+    Patience,
     UnknownEmbedder,
     Vectors,
     default_prefixes,
     digest_of,
-    prepare_text,
-)
-from knowledge.embedders.remote import (
-    FOR_PASSAGES,
-    FOR_QUESTIONS,
-    Patience,
     embed_in_batches,
     estimate_tokens,
     prepare_input,
+    prepare_text,
     unit_vectors,
 )
 

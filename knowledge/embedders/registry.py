@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from knowledge.embedders.base import Embedder, UnknownEmbedder, UnknownModel
+from knowledge.embedders.base import Embedder, UnknownEmbedder, UnknownModel, estimate_tokens
 from knowledge.embedders.bedrock import DEFAULT_MODEL as BEDROCK_MODEL
 from knowledge.embedders.bedrock import BedrockEmbedder
 from knowledge.embedders.bundled import backend as bundled
 from knowledge.embedders.openai_compatible import DEFAULT_MAX_TOKENS, OpenAICompatibleEmbedder
-from knowledge.embedders.remote import estimate_tokens
 from knowledge.embedders.sentence_transformers import DEFAULT_MODEL, SentenceTransformersEmbedder
 
 BUNDLED_PRECISIONS: dict[str, bundled.Precision] = {"bundled": "int8", "bundled-fp32": "fp32"}

@@ -6,9 +6,8 @@ import doctest
 
 import pytest
 
-from knowledge.answering import grounded, sentences, support
-from knowledge.answering.sentences import speaks_to_a_model
-from knowledge.answering.support import is_supported
+from knowledge.answering import grounded, sentences
+from knowledge.answering.sentences import is_supported, speaks_to_a_model
 from tests.knowledge.answering.test_extractive import hit
 
 PASSAGE = "応答時間は通常時3秒以内とし、繁忙期でも５秒を超えないこと。利用者は1,000人を想定する。保守は三名で行う。"
@@ -123,6 +122,6 @@ def test_ordinary_requirements_are_not(text):
     assert not speaks_to_a_model(text)
 
 
-@pytest.mark.parametrize("module", [support, sentences, grounded])
+@pytest.mark.parametrize("module", [sentences, grounded])
 def test_the_examples_in_the_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0

@@ -22,8 +22,8 @@ from knowledge.embedders import (
     UnknownModel,
     create_embedder,
 )
+from knowledge.embedders.base import FOR_QUESTIONS
 from knowledge.embedders.bedrock import BedrockEmbedder
-from knowledge.embedders.remote import FOR_QUESTIONS
 
 TITAN = "amazon.titan-embed-text-v2:0"
 COHERE = "cohere.embed-multilingual-v3"

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from knowledge.embedders.base import (
+    FOR_PASSAGES,
+    FOR_QUESTIONS,
     Embedder,
     EmbedderUnavailable,
     EmbeddingInputEmpty,
@@ -14,9 +16,9 @@ from knowledge.embedders.base import (
     EmbeddingRequestRefused,
     EmbeddingResponseInvalid,
     EmbeddingServerBusy,
+    estimate_tokens,
 )
 from knowledge.embedders.openai_compatible import OpenAICompatibleEmbedder
-from knowledge.embedders.remote import FOR_PASSAGES, FOR_QUESTIONS, estimate_tokens
 
 KEY = "sk-test-0123456789"
 Answer = Callable[["Handler", dict], None]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from knowledge.answering.support import numbers_of
+from knowledge.answering.sentences import numbers_of
 from knowledge.search.scope import section_pattern
 from knowledge.text.codes import articles_in
 from knowledge.text.dates import find_dates

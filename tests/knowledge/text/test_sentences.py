@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knowledge.answering.sentences import sentences_of
-from knowledge.chunkers.cutting import _BOUNDARIES
-from knowledge.chunkers.pieces import block_pieces
+from knowledge.chunkers.pieces import _BOUNDARIES, block_pieces
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.excerpts import excerpt
 from knowledge.text.sentences import CLOSING, OPENING, brackets, sentence_spans, sentences_around
