@@ -170,7 +170,7 @@ def wait_for(is_done: Callable[[], bool], what: str, within_s: float = 120) -> N
     while not is_done():
         if time.monotonic() > deadline:
             raise TimeoutError(what)
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 
 def ingest(site: Site, paths: list[Path]) -> float:

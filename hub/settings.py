@@ -90,7 +90,7 @@ def _database(url: str) -> dict[str, Any]:
         return postgres_settings(HUB_DATA_DIR / "postgres")
     parts = urlsplit(url)
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "hub.core.postgresql_backend",
         "NAME": unquote(parts.path.lstrip("/")) or "hub",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

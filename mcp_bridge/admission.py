@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
@@ -17,14 +15,8 @@ from mcp_bridge.tokens import TokenLookup
 
 SCHEME = "bearer"
 
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    token: str
-    owner: asyncio.Task[Principal]
-
-
-_asked: ContextVar[_Asked | None] = ContextVar("hub_mcp_asked", default=None)
+# The token that came with the running request, and who owns it or why it is refused.
+_asked: ContextVar[tuple[str, Principal | Unauthenticated] | None] = ContextVar("hub_mcp_asked", default=None)
 
 
 async def admit(scope: Scope, tokens: TokenLookup, counter: Redis) -> Principal | None:
@@ -38,13 +30,14 @@ async def admit(scope: Scope, tokens: TokenLookup, counter: Redis) -> Principal 
     token = _bearer_token(scope)
     if not token:
         return None
-    owner = asyncio.create_task(tokens.authenticate(token))
-    _asked.set(_Asked(token, owner))
-    await asyncio.wait([owner])
-    error = owner.exception()
-    if error is not None and not isinstance(error, Unauthenticated):
+    try:
+        owner: Principal | Unauthenticated = await tokens.authenticate(token)
+    except Unauthenticated as refused:
+        owner = refused
+    except Exception:  # noqa: BLE001 (the SDK asks again, inside of what turns failures into answers)
         return None
-    principal = owner.result() if error is None else None
+    _asked.set((token, owner))
+    principal = owner if isinstance(owner, Principal) else None
     subject = subject_of(principal) if principal else stranger_subject(address_of((scope.get("client") or ("",))[0]))
     refuse_beyond(await rate_limiter.hit_on_loop(subject, counter))
     return principal
@@ -52,10 +45,12 @@ async def admit(scope: Scope, tokens: TokenLookup, counter: Redis) -> Principal 
 
 async def owner_of(token: str, tokens: TokenLookup) -> Principal:
     """Find the owner of a token, who is known already where :func:`admit` was asked. Raises Unauthenticated."""
-    asked = _asked.get()
-    if asked is not None and asked.token == token:
-        return await asked.owner
-    return await tokens.authenticate(token)
+    asked_token, owner = _asked.get() or ("", None)
+    if owner is None or asked_token != token:
+        return await tokens.authenticate(token)
+    if isinstance(owner, Unauthenticated):
+        raise owner
+    return owner
 
 
 def _bearer_token(scope: Scope) -> str:

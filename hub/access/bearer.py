@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import InterfaceError, OperationalError, connection
 from django.db.models import OuterRef, Q, QuerySet
 
 from hub.access.models import AccessToken, HubRoleGrant
 from hub.access.token_life import HAS_PASSWORD_OF_ITS_DAY
+from hub.core.database import prepared_cursor
 
 ANY_DIGEST = "0" * 64
 
@@ -55,20 +55,7 @@ def digest_of(token: str) -> str:
 
 def find_token(digest: str) -> TokenRow | None:
     """Give the token with this sha256; None when there is none. One query, never answered from memory."""
-    try:
-        # Instead of asking the connection before this whether it lives: it is the first query of nearly every call.
-        connection.health_check_done = True  # type: ignore[attr-defined]  # the stubs lack it
-        return _query(digest)
-    except (OperationalError, InterfaceError):
-        was_connected = connection.connection is not None
-        if connection.in_atomic_block or not was_connected or connection.is_usable():
-            raise
-        connection.close()
-        return _query(digest)  # on a new connection
-
-
-def _query(digest: str) -> TokenRow | None:
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statement(), [digest])
         return token_row(cursor.fetchone())
 

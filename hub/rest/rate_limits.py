@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any, cast
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 WINDOW_S = 60
 PAUSE_AFTER_FAILURE_S = 10.0
+MOST_IN_BLOCK = 10
+MOST_BLOCKS = 10_000
 # In one command, which costs the client a quarter of two; kept for two windows, so that no key expires inside its own.
 _INCREMENT = """
 local used = redis.call('INCRBY', KEYS[1], ARGV[2])
@@ -50,8 +53,19 @@ class RateWindow:
         return self.used > self.limit
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Calls of a subject and minute that are counted in the cache already; the last of them is number ``last``."""
+
+    last: int
+    left: int
+
+
 class RateLimiter:
     """Counts calls by subject.
+
+    They are counted in blocks of a hundredth of the limit (10 at most), so that most calls ask the cache nothing. No
+    call is served beyond the limit; where several processes serve a caller, each may refuse a block too early.
 
     A cache that is down must not take the API down with it: the call goes on uncounted, a warning is logged, and
     the cache is left alone for 10 s, so that a hanging cache (its socket timeout is 2 s) does not slow every call.
@@ -59,31 +73,55 @@ class RateLimiter:
 
     def __init__(self) -> None:
         self._resume_at = 0.0
+        self._lock = threading.Lock()
+        self._minute = 0
+        self._blocks: dict[str, _Block] = {}  # of this minute
 
     def hit(self, subject: str, *, now: float | None = None) -> RateWindow | None:
         """Count one call of ``subject`` at ``now`` (seconds since the epoch); None while the cache is down."""
-        if self._is_resting():
-            return None
-        key, reset_s = _window_at(subject, time.time() if now is None else now)
-        try:
-            return _window(_increment(key), reset_s)
-        except RedisError as error:
-            self._rest(error)
-            return None
+        minute, reset_s = _minute_at(time.time() if now is None else now)
+        used = self._take(subject, minute, 1)
+        if used is None and not self._is_resting():
+            size = _block_size(1)
+            try:
+                used = self._keep(subject, minute, _increment(_key(subject, minute), size), size - 1)
+            except RedisError as error:
+                self._rest(error)
+        return None if used is None else _window(used, reset_s)
 
     async def hit_on_loop(self, subject: str, client: Redis, *, calls: int = 1) -> RateWindow | None:
         """The same for an event loop, with its own client of the cache: a thread would cost three times as much.
 
         One that costs as much as several counts as so many ``calls``.
         """
-        if self._is_resting():
-            return None
-        key, reset_s = _window_at(subject, time.time())
-        try:
-            return _window(int(await client.eval(_INCREMENT, 1, _key(key), str(2 * WINDOW_S), str(calls))), reset_s)
-        except RedisError as error:
-            self._rest(error)
-            return None
+        minute, reset_s = _minute_at(time.time())
+        used = self._take(subject, minute, calls)
+        if used is None and not self._is_resting():
+            size = _block_size(calls)
+            try:
+                last = await client.eval(_INCREMENT, 1, _key(subject, minute), str(2 * WINDOW_S), str(size))
+                used = self._keep(subject, minute, int(last), size - calls)
+            except RedisError as error:
+                self._rest(error)
+        return None if used is None else _window(used, reset_s)
+
+    def _take(self, subject: str, minute: int, calls: int) -> int | None:
+        """Give the number of the last of so many calls out of a block; None where it has not as many."""
+        with self._lock:
+            if minute != self._minute or len(self._blocks) > MOST_BLOCKS:
+                self._minute, self._blocks = minute, {}
+            block = self._blocks.get(subject)
+            if block is None or block.left < calls:
+                return None
+            self._blocks[subject] = _Block(block.last, block.left - calls)
+            return block.last - block.left + calls
+
+    def _keep(self, subject: str, minute: int, last: int, left: int) -> int:
+        """Keep what is left of a block of calls for the next ones; gives the number of the call that asked for it."""
+        with self._lock:
+            if left and minute == self._minute:
+                self._blocks[subject] = _Block(last, left)
+        return last - left
 
     def _is_resting(self) -> bool:
         return time.monotonic() < self._resume_at
@@ -100,19 +138,23 @@ def client_for_loop() -> Redis:
     return Redis.from_url(config["LOCATION"], **patience)
 
 
-def _window_at(subject: str, now: float) -> tuple[str, int]:
-    """The key under which a call is counted at a time, and the seconds until the next window."""
+def _minute_at(now: float) -> tuple[int, int]:
+    """The minute in which a call is counted at a time, and the seconds until the next."""
     minute, second = divmod(int(now), WINDOW_S)
-    return f"rate:{subject}:{minute}", WINDOW_S - second
+    return minute, WINDOW_S - second
+
+
+def _block_size(calls: int) -> int:
+    return max(calls, min(MOST_IN_BLOCK, settings.CONFIG.hub_rate_limit_per_minute // 100))
 
 
 def _window(used: int, reset_s: int) -> RateWindow:
     return RateWindow(limit=settings.CONFIG.hub_rate_limit_per_minute, used=used, reset_s=reset_s)
 
 
-def _key(key: str) -> str:
+def _key(subject: str, minute: int) -> str:
     # Of a cache object that is made once: Django makes one for each task of an event loop.
-    return _cache().make_key(key)
+    return _cache().make_key(f"rate:{subject}:{minute}")
 
 
 @functools.cache
@@ -120,10 +162,10 @@ def _cache() -> BaseCache:
     return caches.create_connection("default")
 
 
-def _increment(key: str) -> int:
+def _increment(key: str, calls: int) -> int:
     # The cache's own way asks three times, and makes a client for each.
     pool: SharedPool = cast(Any, cache)._cache._get_connection_pool(write=True)  # there is no public way to it
-    return int(pool.client.eval(_INCREMENT, 1, cache.make_key(key), 2 * WINDOW_S, 1))
+    return int(pool.client.eval(_INCREMENT, 1, key, 2 * WINDOW_S, calls))
 
 
 rate_limiter = RateLimiter()

@@ -11,12 +11,12 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
 from django.db import connections
@@ -36,6 +36,7 @@ LINE_PER_THREAD = 64
 MOST_ASIDE = 16
 # Of the threads that one caller has at a time: with one, a page and the pictures on it would wait for each other.
 LEAST_SHARE = 2
+_MISSING = object()
 
 
 class TooBusy(Unavailable):
@@ -50,6 +51,7 @@ class LentThread:
     def __init__(self, executor: ThreadPoolExecutor, step_aside: Callable[[], AbstractContextManager[None]]) -> None:
         self._executor = executor
         self._step_aside = step_aside
+        self.work: Future[Any] | None = None  # what it does, or did last
 
     async def run(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call a blocking function in the thread, with the caller's context; a cancelled caller goes on at once.
@@ -59,7 +61,8 @@ class LentThread:
         with stepping_aside_by(self._step_aside):
             context = copy_context()
             call = partial(context.run, function, *args, **kwargs)
-            result = await asyncio.get_running_loop().run_in_executor(self._executor, call)
+            work = self.work = self._executor.submit(call)
+            result: R = await asyncio.wrap_future(work)
             _take_over(context)
             return result
 
@@ -119,11 +122,14 @@ class RequestThreads:
         same of the caller's share.
         """
         executor = await self._take(caller, None if patiently else self._wait_s)
+        thread = LentThread(executor, partial(self._aside_meanwhile, caller))
         try:
-            yield LentThread(executor, partial(self._aside_meanwhile, caller))
+            yield thread
         finally:
-            # A caller who went away leaves work behind that still runs: the thread is free only after it.
-            executor.submit(_nothing).add_done_callback(lambda _done: self._give_back(executor, caller))
+            if thread.work is None:
+                self._give_back(executor, caller)
+            else:  # now, or when the work ends that a caller who went away left behind
+                thread.work.add_done_callback(lambda _done: self._give_back(executor, caller))
 
     async def _take(self, caller: str | None, wait_s: float | None) -> ThreadPoolExecutor:
         with self._lock:
@@ -278,9 +284,5 @@ def _give(threads: RequestThreads, turn: _Turn, executor: ThreadPoolExecutor) ->
 
 def _take_over(context: Context) -> None:
     for variable, value in context.items():
-        if variable.get(_nothing) is not value:
+        if variable.get(_MISSING) is not value:
             variable.set(value)
-
-
-def _nothing() -> None:
-    """Stand at the end of a thread's queue."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import h11
@@ -42,6 +42,38 @@ def _crowd_of(server: ServerState) -> Crowd:
     return _crowds[server]
 
 
+class OneWrite:
+    """A transport that sends the head of an answer together with what is written next, or at once if nothing is."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever a transport has)
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send it, or keep it for a moment when it is a head."""
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.startswith(b"HTTP/"):
+            self._head = data
+            self._loop.call_soon(self._flush)
+            return
+        self._transport.write(data)
+
+    def close(self) -> None:
+        """Close the connection, after all that was written."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head)
+
+
 class GuardedProtocol(H11Protocol):
     """Serves one connection.
 
@@ -70,6 +102,7 @@ class GuardedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         super().connection_made(transport)
+        self.transport = cast(asyncio.Transport, OneWrite(transport, self.loop))
         self._address = self.client[0] if self.client else ""
         reached = self._crowd.admit(self._address)
         if reached is None:

@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.core.database import prepared_cursor
 from hub.core.errors import Unavailable
 from knowledge.embedders import Embedder, create_embedder
 from knowledge.index.vectors import create_index
@@ -84,7 +85,7 @@ def find_active_set(*, savepoint: str = "") -> EmbeddingSet | None:
 
     A ``savepoint`` of that name is set in the same message, as another one would cost a search 0.4 ms.
     """
-    with connection.cursor() as cursor:
+    with connection.cursor() if savepoint else prepared_cursor() as cursor:
         if savepoint:
             cursor.execute(f"SAVEPOINT {savepoint}; {_active_statement()}")
             cursor.nextset()

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.cache import caches
 from django.test import Client
 
-from hub.rest.rate_limits import RateLimiter
+from hub.rest import rate_limits
+from hub.rest.rate_limits import RateLimiter, client_for_loop
 from tests.hub.rest.conftest import Caller, make_caller
 from tests.hub.rest.test_problems import assert_problem
 
@@ -41,6 +44,66 @@ def test_subjects_are_counted_apart_and_processes_together(two_a_minute):
     RateLimiter().hit("token:2", now=60.0)
 
     assert RateLimiter().hit("token:1", now=60.0).used == 2
+
+
+@pytest.fixture
+def four_hundred_a_minute(settings):
+    settings.CONFIG = settings.CONFIG.model_copy(update={"hub_rate_limit_per_minute": 400})
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[int]:
+    """How many calls each question to the cache counted."""
+    sizes: list[int] = []
+    increment = rate_limits._increment
+    monkeypatch.setattr(rate_limits, "_increment", lambda key, calls: sizes.append(calls) or increment(key, calls))
+    return sizes
+
+
+def test_calls_are_counted_in_hundredths_of_the_limit_and_each_has_its_own_number(four_hundred_a_minute, asked):
+    limiter = RateLimiter()
+    assert [limiter.hit("token:101", now=60.0).used for _call in range(10)] == list(range(1, 11))
+    assert asked == [4, 4, 4]
+
+
+def test_exactly_as_many_calls_as_the_limit_are_served_by_one_process(four_hundred_a_minute):
+    limiter = RateLimiter()
+    windows = [limiter.hit("token:102", now=60.0) for _call in range(410)]
+    assert [window.is_exceeded for window in windows] == [False] * 400 + [True] * 10
+
+
+def test_two_processes_serve_no_call_beyond_the_limit_and_refuse_one_block_too_early_at_most(four_hundred_a_minute):
+    one, other = RateLimiter(), RateLimiter()
+    numbers = [limiter.hit("token:103", now=60.0).used for limiter in [one] * 2 + [other] * 410 + [one] * 10]
+    served = [number for number in numbers if number <= 400]
+    assert len(served) == len(set(served)) == 400
+
+
+def test_threads_that_ask_at_one_time_are_never_given_the_same_number(four_hundred_a_minute):
+    limiter = RateLimiter()
+    with ThreadPoolExecutor(8) as threads:
+        numbers = list(threads.map(lambda _call: limiter.hit("token:104", now=60.0).used, range(300)))
+    assert len(set(numbers)) == 300
+
+
+def test_a_block_ends_with_its_minute(four_hundred_a_minute):
+    limiter = RateLimiter()
+    assert [limiter.hit("token:105", now=now).used for now in (60.0, 61.0, 120.0, 121.0)] == [1, 2, 1, 2]
+
+
+def test_a_call_that_costs_more_than_a_block_is_counted_whole(four_hundred_a_minute, monkeypatch):
+    monkeypatch.setattr(rate_limits, "_minute_at", lambda _now: (7, 60))
+
+    async def count() -> list[int]:
+        client = client_for_loop()
+        try:
+            limiter = RateLimiter()
+            windows = [await limiter.hit_on_loop("token:106", client, calls=calls) for calls in (1, 50, 1, 1)]
+            return [window.used for window in windows]
+        finally:
+            await client.aclose()
+
+    assert asyncio.run(count()) == [1, 54, 2, 3]
 
 
 def first_refusal(call):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.db.backends.postgresql import base
 from django.utils.asyncio import async_unsafe
 from psycopg import OperationalError
 
 from hub.core.embedded.errors import EmbeddedServerError
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE, EmbeddedPostgres, shared_postgres
+from hub.core.postgresql_backend import base
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
