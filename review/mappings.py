@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
@@ -31,15 +30,8 @@ from review.models import (
     SuspectMark,
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MappingView:
-    """A mapping with what a reader needs beside the codes. ``article`` is None when no edition in force has it."""
-
-    mapping: GuidelineMapping
-    article: GuidelineArticle | None
-    item_name: str
-    suspects: tuple[SuspectMark, ...]
+# What must change in an article to put in doubt what rests on it; a typical heading more does not.
+SUBSTANCE = frozenset({"title", "text", "severity", "document_types", "applies_when", "required_elements"})
 
 
 class MappingOut(BaseModel):
@@ -81,23 +73,6 @@ class SuspectsOut(BaseModel):
     total_results: int
 
 
-def mapping_out(view: MappingView, *, with_rationale: bool = True) -> MappingOut:
-    """A mapping as every door gives it."""
-    mapping, article = view.mapping, view.article
-    return filled(
-        MappingOut,
-        mapping,
-        article=mapping.article_code,
-        article_title=article.title if article else None,
-        guideline=article.edition.guideline.code if article else None,
-        check_item=mapping.check_item.code,
-        check_item_name=view.item_name,
-        rationale=mapping.rationale if with_rationale else None,
-        suspect=bool(view.suspects),
-        suspect_reasons=[mark.reason for mark in view.suspects],
-    )
-
-
 def suspect_out(mark: SuspectMark) -> SuspectOut:
     """Expects check_item and edition__guideline to be selected."""
     return filled(
@@ -122,11 +97,9 @@ def suspect_result_out(result: CheckResult, reasons: list[str]) -> SuspectResult
     )
 
 
-# What must change in an article to put in doubt what rests on it; a typical heading more does not.
-SUBSTANCE = frozenset({"title", "text", "severity", "document_types", "applies_when", "required_elements"})
-
-
-def list_mappings(principal: Principal, *, article: str = "", check_item: str = "") -> list[MappingView]:
+def list_mappings(
+    principal: Principal, *, article: str = "", check_item: str = "", with_rationale: bool = True
+) -> list[MappingOut]:
     """The mappings by article and check item, in four queries.
 
     :raises NotFound: an article or check item was named that neither exists nor is mapped.
@@ -146,7 +119,7 @@ def list_mappings(principal: Principal, *, article: str = "", check_item: str = 
     articles = _articles_in_force({row.article_code for row in rows} | ({article} - {""}))
     if not rows:
         _check_named(article, check_item, articles)
-    return [_view(row, articles) for row in rows]
+    return [_mapping_out(row, articles.get(row.article_code), with_rationale=with_rationale) for row in rows]
 
 
 def _articles_in_force(codes: set[str]) -> dict[str, GuidelineArticle]:
@@ -165,14 +138,21 @@ def _no_item(code: str) -> NotFound:
     return NotFound(_('There is no check item "{given}".'), code="check_item_not_found", given=code[:80])
 
 
-def _view(row: GuidelineMapping, articles: Mapping[str, GuidelineArticle]) -> MappingView:
+def _mapping_out(row: GuidelineMapping, article: GuidelineArticle | None, *, with_rationale: bool) -> MappingOut:
     versions: list[CheckItemVersion] = row.check_item.__dict__["approved_versions"]
     marks: list[SuspectMark] = row.check_item.__dict__["open_marks"]
-    return MappingView(
-        mapping=row,
-        article=articles.get(row.article_code),
-        item_name=versions[0].name if versions else row.check_item.code,
-        suspects=tuple(mark for mark in marks if mark.article_code == row.article_code),
+    reasons = [mark.reason for mark in marks if mark.article_code == row.article_code]
+    return filled(
+        MappingOut,
+        row,
+        article=row.article_code,
+        article_title=article.title if article else None,
+        guideline=article.edition.guideline.code if article else None,
+        check_item=row.check_item.code,
+        check_item_name=versions[0].name if versions else row.check_item.code,
+        rationale=row.rationale if with_rationale else None,
+        suspect=bool(reasons),
+        suspect_reasons=reasons,
     )
 
 

@@ -21,6 +21,8 @@ from knowledge.documents.documents import get_document
 from knowledge.models import Document, DocumentType
 from review.models import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep
 
+NOTHING_DONE: tuple[str, ...] = ()
+
 
 class WorkflowStepOut(BaseModel):
     order: int = Field(description="from 1")
@@ -70,9 +72,6 @@ def scenario_out(scenario: Scenario, done: Collection[str]) -> ScenarioOut:
         for order, step in enumerate(scenario.steps.all(), 1)
     ]
     return filled(ScenarioOut, scenario_row_out(scenario, done), workflow_steps=steps)
-
-
-NOTHING_DONE: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

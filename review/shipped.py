@@ -36,6 +36,7 @@ REASON = (
     "同梱のチェックリストの新しい版。人が変更・削除・追加した項目はそのまま。"
     " / New shipped edition; items that people changed, removed or added are kept."
 )
+logger = logging.getLogger(__name__)
 
 
 def edition_of(items: Sequence[dict[str, Any]]) -> str:
@@ -97,8 +98,6 @@ def _newer(version: CheckItemVersion, ours: dict[str, ItemContent]) -> CheckItem
         return version if content else None
     return content
 
-
-logger = logging.getLogger(__name__)
 
 CHECKLIST_FILES = Path(__file__).resolve().parent / "data" / "checklists"
 SCENARIO_FILES = Path(__file__).resolve().parent / "data" / "scenarios"

@@ -30,6 +30,20 @@ RETRIEVAL = "retrieval"
 SEARCH_FIELDS = ("filter", "mode", "threshold", "per_document")
 HEAVIEST = 1000
 RETRIEVAL_FIELDS = frozenset({"query", "relevant", "collection", "weight", *SEARCH_FIELDS})
+REVIEW = "review"
+VERDICTS = ("pass", "fail")
+SELECTORS = ("check_item_id", "rule_id", "topic", "check_type")
+TEXTS = ("id", "item", "check_item_id", "topic", "check_type", "collection", "field", "note")
+LISTS = ("identifiers", "variants", "related_documents")
+REVIEW_FIELDS = frozenset(
+    {*TEXTS, *LISTS, "document_id", "path", "version", "rule_id", "expected_verdict", "location", "weight"},
+)
+MOST_IDENTIFIERS = 2000
+SEPARATORS = re.compile(r"[,，、;；\n]")
+RANGE = re.compile(r"^(?P<prefix>.*?)(?<!\d)(?P<first>\d++)\s*+[〜～~]\s*+(?P<again>.*?)(?<!\d)(?P<last>\d++)$")
+_LONGEST_RANGE = 200
+MOST_ROWS = 50_000
+ZIP_MAGIC = b"PK\x03\x04"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,20 +138,6 @@ def weight_of(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= HEAVIEST:
         raise ValueError(f"weight: expected a number above 0, up to {HEAVIEST}")
     return float(value)
-
-
-REVIEW = "review"
-VERDICTS = ("pass", "fail")
-SELECTORS = ("check_item_id", "rule_id", "topic", "check_type")
-TEXTS = ("id", "item", "check_item_id", "topic", "check_type", "collection", "field", "note")
-LISTS = ("identifiers", "variants", "related_documents")
-REVIEW_FIELDS = frozenset(
-    {*TEXTS, *LISTS, "document_id", "path", "version", "rule_id", "expected_verdict", "location", "weight"},
-)
-MOST_IDENTIFIERS = 2000
-SEPARATORS = re.compile(r"[,，、;；\n]")
-RANGE = re.compile(r"^(?P<prefix>.*?)(?<!\d)(?P<first>\d++)\s*+[〜～~]\s*+(?P<again>.*?)(?<!\d)(?P<last>\d++)$")
-_LONGEST_RANGE = 200
 
 
 def review_case(row: Any) -> ParsedCase:  # noqa: ANN401 (whatever JSON or a sheet holds)
@@ -236,10 +236,6 @@ def _range(match: re.Match[str], text: str) -> list[str]:
     if match["again"] not in ("", match["prefix"]) or not first <= last < first + MOST_IDENTIFIERS:
         raise ValueError(f"identifiers: {text!r} is no range like FR-001〜FR-014")
     return [f"{match['prefix']}{number:0{width}d}" for number in range(first, last + 1)]
-
-
-MOST_ROWS = 50_000
-ZIP_MAGIC = b"PK\x03\x04"
 
 
 class UnreadableCases(ValueError):

@@ -17,6 +17,13 @@ import numpy.typing as npt
 RESAMPLES = 2000
 CONFIDENCE = 0.95
 SEED = 20_210_401  # fixed, so that the same scores give the same interval
+FAIL, PASS, UNDECIDED = "fail", "pass", "undecided"
+MEASURES = ("precision", "recall", "f1_score", "agreement", "false_positive_rate", "false_negative_rate")
+REPRODUCIBILITY = "reproducibility"
+BLOCK = 200
+# Columns of a case's row, each times its weight.
+TP, FP, FN, FAILS, PASSES, AGREED, ALL = range(7)
+Matrix = npt.NDArray[np.float64]
 
 
 def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
@@ -68,16 +75,6 @@ def bootstrap_mean(scores: Sequence[float], weights: Sequence[float]) -> Interva
     tail = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(means, [tail, 100 - tail])
     return Interval(value=float(np.average(values, weights=heavy)), low=float(low), high=float(high))
-
-
-FAIL, PASS, UNDECIDED = "fail", "pass", "undecided"
-MEASURES = ("precision", "recall", "f1_score", "agreement", "false_positive_rate", "false_negative_rate")
-REPRODUCIBILITY = "reproducibility"
-BLOCK = 200
-# Columns of a case's row, each times its weight.
-TP, FP, FN, FAILS, PASSES, AGREED, ALL = range(7)
-
-Matrix = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

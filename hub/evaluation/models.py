@@ -16,6 +16,7 @@ from hub.core.ids import new_id
 from hub.evaluation.cases import HEAVIEST
 
 READING_SCOPES = (Scope.CURATE, Scope.AUDIT)
+WEIGHT = Bounds(least=0, most=HEAVIEST)
 
 
 class EvaluationDatasetQuerySet(models.QuerySet["EvaluationDataset"]):
@@ -33,9 +34,6 @@ class EvaluationDatasetQuerySet(models.QuerySet["EvaluationDataset"]):
     def rights_of(self, principal: Principal) -> list[str]:
         """The datasets that name the caller among their readers, as facts for ``hub.access.rights``. One query."""
         return [f"dataset {key}" for key in self.filter(readers=principal.user_id).values_list("pk", flat=True)]
-
-
-WEIGHT = Bounds(least=0, most=HEAVIEST)
 
 
 class EvaluationDataset(models.Model):

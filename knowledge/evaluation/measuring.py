@@ -25,6 +25,9 @@ TOP = 10
 HITS_READ = 50
 LEGS_DOWN = ("vector_unavailable", "lexical_unavailable")
 MEASURES = {"ndcg@10": ndcg_at, "recall@10": recall_at, "mrr@10": reciprocal_rank_at}
+FLIPS_KEPT = 200
+Scores = Mapping[str, Mapping[str, float]]
+QUESTIONS_AT_ONCE = 20
 
 
 def score_case(
@@ -103,11 +106,6 @@ def _without_blanks(text: str) -> str:
     return "".join(normalise(text).split())
 
 
-FLIPS_KEPT = 200
-
-Scores = Mapping[str, Mapping[str, float]]
-
-
 def retrieval_summary(run: EvaluationRun, cases: Sequence[EvaluationCase]) -> Summary:
     """Give metrics, details and flips of a retrieval run, as they are stored."""
     metrics: dict[str, Any] = dict(means(cases, run.scores))
@@ -154,9 +152,6 @@ def flips(cases: Sequence[EvaluationCase], before: Scores, after: Scores) -> lis
         if old != new:
             changed.append({"case": case.pk, "query": case.input["query"], "before": old, "after": new})
     return sorted(changed, key=lambda flip: flip["after"] - flip["before"])[:FLIPS_KEPT]
-
-
-QUESTIONS_AT_ONCE = 20
 
 
 def execute(run_id: int) -> bool:

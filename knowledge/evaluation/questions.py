@@ -22,6 +22,7 @@ from knowledge.search import asked_filter, get_chunk
 from knowledge.types.search import Hit, SearchMode, SearchQuery
 
 BAD_LINES_SHOWN = 5
+QUOTE_CHARS = 200
 
 
 def import_retrieval_cases(*, principal: Principal, dataset: str, lines: Iterable[str]) -> dict[str, Any]:
@@ -46,9 +47,6 @@ def import_retrieval_cases(*, principal: Principal, dataset: str, lines: Iterabl
         created = sum(save_case(found, case)[1] for case in cases)
         record_event(principal, "EVALUATION_IMPORT", f"dataset:{found.code}", cases=len(cases))
     return {"dataset": found.code, "created": created, "replaced": len(cases) - created}
-
-
-QUOTE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,6 @@ from mcp_bridge.servers.schemas import (
 from mcp_bridge.servers.waiting import wait_or_leave_running, wait_reporting
 from mcp_bridge.threads import in_thread
 from review.report import RENDERERS, ReportOptions, build_report
-from review.runs import reviews as runs_reviews
 from review.runs.reviews import wait_for_review
 
 DEFAULT_REVIEW_OPTIONS = ReviewOptionsIn()
@@ -97,7 +96,7 @@ def cancel_review(review_id: ReviewId) -> ReviewResult:
     Use it when the person no longer wants it. The results that it has stay; a finished one is left as it is.
     """
     have_queue()
-    return reviews.result_of(runs_reviews.cancel_review(principal=current_caller().principal, review_id=review_id))
+    return reviews.cancel(current_caller().principal, review_id)
 
 
 async def upload_document(

@@ -15,7 +15,7 @@ from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubServer, HubTool, hub_tool
 from mcp_bridge.servers.resources import add_resource
 from review import mappings
-from review.mappings import MappingOut, mapping_out
+from review.mappings import MappingOut
 
 
 class MappingResult(BaseModel):
@@ -39,8 +39,10 @@ def get_guideline_mapping(
     the check item since. Read an article's text from the resource smartreviewer-knowledge://guidelines/{id}.
     """
     principal = current_caller().principal
-    found = mappings.list_mappings(principal, article=guideline_article, check_item=check_item_id)
-    return MappingResult(mappings=[mapping_out(view, with_rationale=include_rationale) for view in found])
+    found = mappings.list_mappings(
+        principal, article=guideline_article, check_item=check_item_id, with_rationale=include_rationale
+    )
+    return MappingResult(mappings=found)
 
 
 def read_guideline(id: str) -> dict[str, Any]:

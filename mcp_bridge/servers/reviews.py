@@ -8,7 +8,7 @@ from mcp_bridge.bus import have_queue
 from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
 from review.models import Review
 from review.runs import execution
-from review.runs.reviews import ReviewOptions, get_review, show_review, start_review
+from review.runs.reviews import ReviewOptions, cancel_review, get_review, show_review, start_review
 
 
 def start(
@@ -62,6 +62,11 @@ def finish_without_caller(review: Review) -> None:
 def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:
     """Read a review that the caller may see with ``scope``. Raises NotFound."""
     return result_of(get_review(principal, review_id, scope=scope))
+
+
+def cancel(principal: Principal, review_id: str) -> ReviewResult:
+    """Stop a review; a finished one is left as it is. Raises NotFound."""
+    return result_of(cancel_review(principal=principal, review_id=review_id))
 
 
 def result_of(review: Review) -> ReviewResult:

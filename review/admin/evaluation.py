@@ -47,6 +47,9 @@ COLOURS = {
 }
 # A page does not wait for a comparison; it looks again.
 NO_WAIT_S = 0.0
+RUNS_SHOWN = 30
+CASES_SHOWN = 100
+DEFAULT_ROUNDS = 2
 
 
 @require_GET
@@ -138,11 +141,6 @@ def progress(request: HttpRequest) -> JsonResponse:
 
 def _to_gate(candidate: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{reverse('admin:evaluation_gate')}?{urlencode({'candidate': candidate})}")
-
-
-RUNS_SHOWN = 30
-CASES_SHOWN = 100
-DEFAULT_ROUNDS = 2
 
 
 @admin.register(EvaluationDataset)

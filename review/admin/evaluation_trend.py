@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -48,18 +47,6 @@ DASHES: tuple[tuple[int, ...], ...] = ((), (6, 4), (2, 3), (10, 3, 2, 3), (1, 5)
 WORSE, BETTER = "#dc2626", "#16a34a"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrendRow:
-    """A run in the table: its values, the change of the leading measure, and what was changed since the run before."""
-
-    run: EvaluationRun
-    values: Sequence[float | None]
-    delta: float | None
-    worse: int
-    better: int
-    changes: Sequence[str]
-
-
 @require_GET
 def trend_page(request: HttpRequest, code: str) -> HttpResponseBase:
     """Show a dataset's measures over its completed runs, the newest 60 of one kind."""
@@ -90,20 +77,20 @@ def trend_page(request: HttpRequest, code: str) -> HttpResponseBase:
     )
 
 
-def rows_of(runs: Sequence[EvaluationRun], names: Sequence[str]) -> Iterator[TrendRow]:
-    """Give each run (oldest first) as a row of the table."""
+def rows_of(runs: Sequence[EvaluationRun], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Give each run (oldest first) as a row: its values, the change of the leading one, what was changed before it."""
     before: EvaluationRun | None = None
     for run in runs:
         worse = sum(is_worse(flip) for flip in run.flips)
         delta = run.metrics.get("delta", {}).get(names[0])
-        yield TrendRow(
-            run=run,
-            values=[value_of(run, name) for name in names],
-            delta=delta["value"] if isinstance(delta, dict) else delta,
-            worse=worse,
-            better=len(run.flips) - worse,
-            changes=list(changes_between(before, run)) if before else [],
-        )
+        yield {
+            "run": run,
+            "values": [value_of(run, name) for name in names],
+            "delta": delta["value"] if isinstance(delta, dict) else delta,
+            "worse": worse,
+            "better": len(run.flips) - worse,
+            "changes": list(changes_between(before, run)) if before else [],
+        }
         before = run
 
 
@@ -159,13 +146,13 @@ def _measures_chart(runs: Sequence[EvaluationRun], names: Sequence[str]) -> dict
     return {"labels": [_label_of(run) for run in runs], "datasets": lines}
 
 
-def _flips_chart(rows: Sequence[TrendRow]) -> dict[str, Any]:
+def _flips_chart(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Cases that flipped against each run's baseline: better above the line, worse below it."""
     return {
-        "labels": [_label_of(row.run) for row in rows],
+        "labels": [_label_of(row["run"]) for row in rows],
         "datasets": [
-            _bars(gettext("better"), [row.better for row in rows], BETTER),
-            _bars(gettext("worse"), [-row.worse for row in rows], WORSE),
+            _bars(gettext("better"), [row["better"] for row in rows], BETTER),
+            _bars(gettext("worse"), [-row["worse"] for row in rows], WORSE),
         ],
     }
 

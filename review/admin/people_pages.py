@@ -33,6 +33,10 @@ from review.triage.schemas import DiffOut
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_result
 
+MAX_FILE_BYTES = 2_500_000
+"""The file goes through the preview page once more, as text, and must fit into DATA_UPLOAD_MAX_MEMORY_SIZE."""
+MAX_BASES = 50
+
 
 @require_POST
 def carry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
@@ -112,11 +116,6 @@ def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
 
 def _back(pk: int, place: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{reverse('admin:review_review_triage', args=[pk])}#{place}")
-
-
-MAX_FILE_BYTES = 2_500_000
-"""The file goes through the preview page once more, as text, and must fit into DATA_UPLOAD_MAX_MEMORY_SIZE."""
-MAX_BASES = 50
 
 
 class AnswersForm(forms.Form):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -34,19 +33,6 @@ from review.runs.schemas import ReviewOut, review_out
 
 MOST_POLLED = 100
 MAX_QUOTES = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownFinding:
-    """A finding as the page shows it; ``number`` counts in the order of the document."""
-
-    number: int
-    finding: FindingOut
-    suggestions: list[SuggestionOut]
-    place: str
-    link: str
-    quotes: list[str]
-    more_quotes: int
 
 
 def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
@@ -91,31 +77,29 @@ def _grounds(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]
     }
 
 
-def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[ShownFinding]]]:
+def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[dict[str, Any]]]]:
     suggestions = facts.suggestions_by_finding()
     shown = [
         _shown(finding, suggestions.get(finding.id, []), facts)
         for finding in facts.findings
         if severity in ("", finding.severity)
     ]
-    groups = [(code, label, [one for one in shown if one.finding.severity == code]) for code, label in SEVERITIES]
+    groups = [(code, label, [one for one in shown if one["finding"].severity == code]) for code, label in SEVERITIES]
     return [group for group in groups if group[2]]
 
 
-def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut) -> ShownFinding:
-    location = finding.location
-    link = ""
-    if location.start_offset is not None and location.end_offset is not None:
-        link = _link(facts, location.start_offset, location.end_offset)
-    return ShownFinding(
-        number=finding.number,
-        finding=finding,
-        suggestions=suggestions,
-        place=place_of(finding, below=" › ", until="–"),
-        link=link,
-        quotes=[" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
-        more_quotes=max(0, len(finding.evidence) - MAX_QUOTES),
-    )
+def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewOut) -> dict[str, Any]:
+    """A finding as the page shows it; its number counts in the order of the document."""
+    start, end = finding.location.start_offset, finding.location.end_offset
+    return {
+        "number": finding.number,
+        "finding": finding,
+        "suggestions": suggestions,
+        "place": place_of(finding, below=" › ", until="–"),
+        "link": "" if start is None or end is None else _link(facts, start, end),
+        "quotes": [" ".join(evidence.quote.split()) for evidence in finding.evidence[:MAX_QUOTES]],
+        "more_quotes": max(0, len(finding.evidence) - MAX_QUOTES),
+    }
 
 
 def _link(facts: ReviewOut, start: int, end: int) -> str:

@@ -47,6 +47,7 @@ OF_REVIEW = {
     StepPage.CHANGES: "review_review_diff",
     StepPage.ANSWERS: "review_review_answers",
 }
+DOCUMENTS_OFFERED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +81,6 @@ def _address(page: StepPage, document: Document | None, review: Review | None) -
     if document is not None:
         return reverse("admin:knowledge_document_by_id", args=[document.public_id]), True
     return reverse("admin:knowledge_document_changelist"), False
-
-
-DOCUMENTS_OFFERED = 100
 
 
 class StepInline(HubStackedInline):

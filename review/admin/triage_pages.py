@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -41,16 +40,8 @@ from review.triage.signing import sign_off_state
 
 MAX_ASSIGNEES = 200
 FILTERS = ("severity", "triage", "item", "assignee", "q")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A finding in the list."""
-
-    finding: FindingOut
-    place: str
-    severity: str
-    state: str
+MAX_PASSAGES = 5
+CHOSEN_DATASET = "hub_case_dataset"
 
 
 def find_review(request: HttpRequest, pk: int) -> Review:
@@ -98,13 +89,10 @@ def _may_act(request: HttpRequest, review: Review) -> bool:
     return review.signed_at is None and reviews.filter(pk=review.pk).exists()
 
 
-def _row(finding: FindingOut) -> Row:
-    return Row(
-        finding=finding,
-        place=place_of(finding),
-        severity=label(SEVERITIES, finding.severity),
-        state=label(Triage.choices, finding.triage),
-    )
+def _row(finding: FindingOut) -> dict[str, Any]:
+    """A finding in the list."""
+    severity, state = label(SEVERITIES, finding.severity), label(Triage.choices, finding.triage)
+    return {"finding": finding, "place": place_of(finding), "severity": severity, "state": state}
 
 
 def _is_wanted(finding: FindingOut, asked: Mapping[str, str]) -> bool:
@@ -190,9 +178,6 @@ def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
     return [*shown, *others]
 
 
-MAX_PASSAGES = 5
-
-
 @require_POST
 def save(request: HttpRequest, pk: int) -> JsonResponse:
     """Change findings as the JSON body says: {finding_ids, triage, reason, comment, expires_at, assignee, revision}.
@@ -263,9 +248,6 @@ def _end_of(text: str) -> datetime:
     if day is None:
         raise InvalidInput(_("“{value}” is no date; write it like 2026/3/31."), value=text, field="expires_at")
     return end_of_day(day)
-
-
-CHOSEN_DATASET = "hub_case_dataset"
 
 
 def may_keep_cases(principal: Principal) -> bool:

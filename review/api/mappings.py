@@ -40,18 +40,19 @@ class ClearIn(Schema):
 @router.get("/guidelines/mappings", response=list[mappings.MappingOut])
 def list_mappings(request: HubRequest, filters: Annotated[MappingQuery, Query()]) -> list[mappings.MappingOut]:
     """The check items that rest on articles, and which of them are suspect."""
-    found = mappings.list_mappings(
-        request.principal, article=filters.guideline_article, check_item=filters.check_item_id
+    return mappings.list_mappings(
+        request.principal,
+        article=filters.guideline_article,
+        check_item=filters.check_item_id,
+        with_rationale=filters.include_rationale,
     )
-    return [mappings.mapping_out(view, with_rationale=filters.include_rationale) for view in found]
 
 
 @router.put("/guidelines/mappings", response=mappings.MappingOut)
 def save_mapping(request: HubRequest, fields: MappingIn) -> mappings.MappingOut:
     """Map a check item to an article in force, or change how."""
     mappings.save_mapping(principal=request.principal, **fields.model_dump())
-    (view,) = mappings.list_mappings(request.principal, article=fields.article, check_item=fields.check_item)
-    return mappings.mapping_out(view)
+    return mappings.list_mappings(request.principal, article=fields.article, check_item=fields.check_item)[0]
 
 
 @router.delete("/guidelines/mappings/{article}/{check_item}", response={204: None})

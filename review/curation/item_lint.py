@@ -53,6 +53,8 @@ RULES = """You look over one check item of a checklist for document reviews, bef
 number, name or limit that the item does not give: never invent one.
 - "message" says in one sentence what is wrong. Report only what a curator should change; often that is nothing. Write \
 in Japanese unless the item is in English."""
+# A caller who waits gets what is there after this long; a second call goes on.
+WAIT_S = 45.0
 
 
 def lint_request(item: ItemContent, others: Sequence[ItemContent]) -> LlmRequest:
@@ -146,10 +148,6 @@ def _schema(fields: Sequence[str], codes: Sequence[str]) -> AnswerSchema:
     return AnswerSchema(
         name="item_lint", schema=closed(remarks={"type": "array", "items": remark, "maxItems": MAX_REMARKS})
     )
-
-
-# A caller who waits gets what is there after this long; a second call goes on.
-WAIT_S = 45.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import date
+from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
@@ -27,12 +28,10 @@ from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry
 REMARKS_TOLD = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MasterDiff:
+class MasterDiff(NamedTuple):
     """What a version changes against another; ``base`` is None when it is the first."""
 
     base: CheckListVersion | None
-    version: CheckListVersion
     changes: tuple[ItemChange, ...]
 
 
@@ -179,7 +178,7 @@ def compare_versions(principal: Principal, code: str, *, number: int, base: int 
         before = version.checklist.versions.filter(number__lt=number).order_by("-number").first()
     old = [content_of(item) for item in item_versions_of(before)] if before else []
     new = [content_of(item) for item in item_versions_of(version)]
-    return MasterDiff(base=before, version=version, changes=diff_masters(old, new))
+    return MasterDiff(before, diff_masters(old, new))
 
 
 def beside(version: CheckItemVersion) -> list[ItemContent]:

@@ -53,6 +53,10 @@ EXPECTED_BY_TRIAGE = {
     Triage.REJECTED: "pass",
 }
 EXPECTED_BY_VERDICT = {Verdict.PASS: "pass", Verdict.WARNING: "fail", Verdict.FAIL: "fail"}
+BAD_ROWS_SHOWN = 5
+MAX_FILE_BYTES = 10_000_000
+MAX_COLUMNS = 100
+FORMATS = ("auto", "cases", "gold_list")
 
 
 def case_from_finding(
@@ -163,12 +167,6 @@ def _fields_of(principal: Principal, finding: Finding) -> dict[str, Any]:
     if quotes:
         fields["location"] = quotes[0].strip().split("\n")[0][:LOCATION_CHARS]
     return fields
-
-
-BAD_ROWS_SHOWN = 5
-MAX_FILE_BYTES = 10_000_000
-MAX_COLUMNS = 100
-FORMATS = ("auto", "cases", "gold_list")
 
 
 def rows_of(cases: Sequence[Any]) -> list[Row]:

@@ -25,6 +25,8 @@ from review.models import CheckList
 GUARD_CHECKLIST = "checklist:"
 GUARDS = ("embedding_set", "prompt")
 LONGEST_NAME = 200
+VERSION = re.compile(r"#v\d+$")
+NAMED = ("input__document", "input__collection", "input__related_documents", "expected__relevant")
 
 
 def list_datasets(principal: Principal) -> QuerySet[EvaluationDataset]:
@@ -137,10 +139,6 @@ def delete_case(*, principal: Principal, code: str, case_id: int) -> None:
 def record(principal: Principal, action: str, code: str, **details: object) -> None:
     """Write to the audit trail what was done to a dataset."""
     record_event(principal, f"EVALUATION_{action}", f"dataset:{code}", **details)
-
-
-VERSION = re.compile(r"#v\d+$")
-NAMED = ("input__document", "input__collection", "input__related_documents", "expected__relevant")
 
 
 def hidden_cases(principal: Principal, dataset: EvaluationDataset) -> frozenset[int]:

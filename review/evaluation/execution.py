@@ -28,6 +28,7 @@ from review.evaluation.judging import (
 from review.evaluation.matching import compare, judged_of
 
 FLIPS_KEPT = 200
+Scores = Mapping[str, Mapping[str, Any]]
 
 
 def document_key(case: Mapping[str, Any]) -> str:
@@ -115,9 +116,6 @@ def _described(case: EvaluationCase, flip: Mapping[str, Any]) -> dict[str, Any]:
     asked = case.input
     about = {"document": asked["document"], "item": asked.get("item", ""), "decided_by": item_of(asked)}
     return {"case": case.pk, **about, **{name: flip[name] for name in ("expected", "before", "after", "is_worse")}}
-
-
-Scores = Mapping[str, Mapping[str, Any]]
 
 
 def execute(run_id: int) -> bool:

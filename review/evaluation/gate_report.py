@@ -17,6 +17,7 @@ from review.evaluation.schemas import ComparisonOut, comparison_out
 OFF, WARN, REFUSE = "off", "warn", "refuse"
 
 Flip = dict[str, Any]
+MEASURED = (*MEASURES, "ndcg@10", "recall@10", "mrr@10")
 
 
 class Standing(StrEnum):
@@ -97,9 +98,6 @@ class GateReport:
 def is_worse(flip: Mapping[str, Any]) -> bool:
     """Tell whether a flipped case is wrong now, or, for a question, found less."""
     return bool(flip["is_worse"]) if "is_worse" in flip else flip["after"] < flip["before"]
-
-
-MEASURED = (*MEASURES, "ndcg@10", "recall@10", "mrr@10")
 
 
 class MeasureOut(BaseModel):

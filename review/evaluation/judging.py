@@ -49,6 +49,11 @@ NOT_DECIDED = (Verdict.SKIPPED, Verdict.ERROR)
 LLM = "llm"
 ANSWERED = "answered"
 NOTHING = Said(decided=False)
+MODEL_CHANGED = Notice(
+    code="llm_model_changed",
+    ja="評価の途中で言語モデルの設定が変わったため、この項目は判定していません。",
+    en="Another language model was configured in the middle of the run, so this item was not judged.",
+)
 
 
 def versions_in_force() -> dict[str, int]:
@@ -211,13 +216,6 @@ def _defect(draft: FindingDraft) -> Defect:
         data=draft.data,
         spans=tuple((span.start, span.end) for span in draft.evidence if not span.document),
     )
-
-
-MODEL_CHANGED = Notice(
-    code="llm_model_changed",
-    ja="評価の途中で言語モデルの設定が変わったため、この項目は判定していません。",
-    en="Another language model was configured in the middle of the run, so this item was not judged.",
-)
 
 
 def earlier_model() -> dict[str, Any]:

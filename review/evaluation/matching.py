@@ -13,6 +13,8 @@ from knowledge.text.folding import fold_compact
 
 FAMILY = re.compile(r"\d+$")
 PAIR = 2
+Score = Mapping[str, Any]
+LEADING = ("f1_score", "agreement")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +110,6 @@ def _overlaps(spans: Sequence[tuple[int, int]], places: Sequence[tuple[int, int]
 def _spelling(text: str) -> str:
     """Spellings differ by width and case, too: nothing is folded but the form of the code points."""
     return unicodedata.normalize("NFC", text.strip())
-
-
-Score = Mapping[str, Any]
-LEADING = ("f1_score", "agreement")
 
 
 class Compared(NamedTuple):

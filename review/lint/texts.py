@@ -28,6 +28,18 @@ from review.rules import Rule, list_rules
 from review.rules.style import ALIASES, Use, aliases_of, style_rules
 from review.types import LintFinding, LintResult, Span
 
+TEXT_TAG = "text"
+_NEAR_MATCHES = 3
+# Longer texts are documents: a review takes them in, shows progress and keeps the result.
+MAX_CHARACTERS = 200_000
+MAX_RULES = 200
+# Read at once, in a few hundredths of a second; longer texts wait for a process and leave this one to other calls.
+SHORT_CHARACTERS = 5_000
+LIMITS = ParseLimits(wall_s=120.0, cpu_s=60.0, memory_bytes=1024 * 1024 * 1024)
+# Long texts that one process has judged at a time.
+MOST_AT_ONCE = 2
+_turns = PerProcess(lambda: Turns(most=MOST_AT_ONCE, most_waiting=0, wait_s=5.0))
+
 
 class LintLocationOut(BaseModel):
     section_path: list[str]
@@ -140,10 +152,6 @@ def _suggestion(finding: LintFinding, text: str) -> LintSuggestionOut | None:
     return None
 
 
-TEXT_TAG = "text"
-_NEAR_MATCHES = 3
-
-
 def describe_rules(principal: Principal) -> RulesOut:
     """All rules of the reviewer, by id."""
     principal.require(Scope.READ)
@@ -228,17 +236,6 @@ def _aliases() -> dict[str, tuple[Use, ...]]:
 def _runs_by_default(found: Rule) -> bool:
     style = style_rules().get(found.id)
     return style.by_default if style else True
-
-
-# Longer texts are documents: a review takes them in, shows progress and keeps the result.
-MAX_CHARACTERS = 200_000
-MAX_RULES = 200
-# Read at once, in a few hundredths of a second; longer texts wait for a process and leave this one to other calls.
-SHORT_CHARACTERS = 5_000
-LIMITS = ParseLimits(wall_s=120.0, cpu_s=60.0, memory_bytes=1024 * 1024 * 1024)
-# Long texts that one process has judged at a time.
-MOST_AT_ONCE = 2
-_turns = PerProcess(lambda: Turns(most=MOST_AT_ONCE, most_waiting=0, wait_s=5.0))
 
 
 class TextFormat(StrEnum):

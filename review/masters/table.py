@@ -25,6 +25,23 @@ from review.types import STRATEGY_BY_TYPE
 
 CHOICES: Mapping[str, type[TextChoices]] = {"check_type": CheckType, "strategy": Strategy, "priority": Priority}
 LANGUAGES = ("ja", "en")
+NEEDED = frozenset({"code", "name_ja"})
+CRITERIA_COLUMNS = frozenset((*LIST_CRITERIA, *TEXT_CRITERIA, "threshold"))
+MAX_ROWS = 2_000
+HEADER_WITHIN = 20
+_CODE = re.compile(r"[A-Z0-9]+(?:-[A-Z0-9]+)*")
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−ー", "-"))
+_LENGTHS = {
+    "code": 20,
+    "category": 100,
+    "name_ja": 200,
+    "name_en": 200,
+    "guideline_reference": 300,
+    "description_ja": LONG_TEXT,
+    "description_en": LONG_TEXT,
+}
+ERROR_VALUES = frozenset({"#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!"})
+Cells = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +81,6 @@ COLUMNS = (
     _column("rubric", "判定基準（言語モデル用）", "Rubric (language model)", 40),
     _column("threshold", "しきい値", "Threshold", 10),
 )
-NEEDED = frozenset({"code", "name_ja"})
-CRITERIA_COLUMNS = frozenset((*LIST_CRITERIA, *TEXT_CRITERIA, "threshold"))
 
 
 @lru_cache(maxsize=1)
@@ -97,24 +112,6 @@ def title_of(field: str) -> str:
     """Return a field's header in the running language; fields of no column by their own name."""
     bare = field.removeprefix("criteria.")
     return next((each.title for each in COLUMNS if each.field == bare), bare)
-
-
-MAX_ROWS = 2_000
-HEADER_WITHIN = 20
-_CODE = re.compile(r"[A-Z0-9]+(?:-[A-Z0-9]+)*")
-_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−ー", "-"))
-_LENGTHS = {
-    "code": 20,
-    "category": 100,
-    "name_ja": 200,
-    "name_en": 200,
-    "guideline_reference": 300,
-    "description_ja": LONG_TEXT,
-    "description_en": LONG_TEXT,
-}
-
-ERROR_VALUES = frozenset({"#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#N/A", "#NULL!", "#NUM!"})
-Cells = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,13 @@ from knowledge.text.folding import fold_compact
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+HEADER_ROW = 4
+HIDDEN_SHEET = "_hub"
+FORMAT_NAME = "hub-findings-1"
+MAX_CELL = 32_767
+"""Characters in a cell. Source: Excel specifications and limits."""
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+ANSWER_FIELDS = ("plan", "text", "answered_by", "answered_on", "triage", "expires_at")
 
 
 def xml_text(text: str) -> str:
@@ -32,15 +39,6 @@ def without_times(packed: bytes) -> bytes:
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, source.read(entry))
     return target.getvalue()
-
-
-HEADER_ROW = 4
-HIDDEN_SHEET = "_hub"
-FORMAT_NAME = "hub-findings-1"
-MAX_CELL = 32_767
-"""Characters in a cell. Source: Excel specifications and limits."""
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-ANSWER_FIELDS = ("plan", "text", "answered_by", "answered_on", "triage", "expires_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,8 @@ from review.models import CheckResult, Finding, RelatedVersion, ResultDecision, 
 from review.models.reviews import FindingQuerySet, HasDecisions, HasSignatures, HasSources
 from review.types import RelatedDocument
 
+MAX_RELATED = 20
+
 
 class RelatedGoneError(LookupError):
     """A related document was deleted before the review was done."""
@@ -52,9 +54,6 @@ def related_document(version: DocumentVersion, content: VersionContent) -> Relat
         sections=sections_of(content),
         blocks=blocks_of(content),
     )
-
-
-MAX_RELATED = 20
 
 
 def related_versions(

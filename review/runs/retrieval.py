@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.utils.translation import gettext_lazy as _
 
@@ -21,8 +21,7 @@ STRATEGY_OF: dict[str, RetrievalStrategy] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRetrieval:
+class CheckRetrieval(NamedTuple):
     """What was retrieved for a check item, and why that way."""
 
     retrieval: Retrieval
@@ -58,4 +57,4 @@ def retrieve_for_check(
         strategy=strategy,
         context_chunks=context_chunks,
     )
-    return CheckRetrieval(retrieval=retrieval, reason=f"{strategy}: {why}")
+    return CheckRetrieval(retrieval, f"{strategy}: {why}")

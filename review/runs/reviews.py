@@ -48,6 +48,7 @@ SUGGESTION_LEVELS = ("none", "basic", "detailed")
 # How long a caller may take to answer; after that a worker ends the review, and what is open is skipped.
 CALLER_PATIENCE = timedelta(minutes=10)
 JUDGES = ("auto", "server", "sampling", "rules")
+POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,9 +178,6 @@ def _version_to_review(
         path=path,
         reason=reason or "-",
     )
-
-
-POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
 
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:

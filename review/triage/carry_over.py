@@ -45,8 +45,7 @@ from review.triage.verdicts import lock_for_change, recompute
 LET_PASS = (Triage.REJECTED, Triage.WAIVED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CarryOffer:
+class CarryOffer(NamedTuple):
     """An earlier review whose decisions could be carried over, and how many of its findings people decided."""
 
     base: Review
@@ -64,7 +63,7 @@ def carry_offer(principal: Principal, review: Review) -> CarryOffer | None:
         return None
     base = _earlier(principal, review)
     decided = Finding.objects.readable_by(principal).filter(result__review=base, revision__gt=0).count() if base else 0
-    return CarryOffer(base=base, decided=decided) if base and decided else None
+    return CarryOffer(base, decided) if base and decided else None
 
 
 def _earlier(principal: Principal, review: Review) -> Review | None:

@@ -91,8 +91,8 @@ def test_the_trend_shows_baseline_flips_and_what_was_changed_in_between() -> Non
     second.save(update_fields=["metrics"])
     shown = client.get(door)
     newest, oldest = shown.context["rows"]
-    assert (newest.worse, newest.better, newest.delta, oldest.delta) == (2, 1, -0.1, None)
-    assert newest.changes == ["basic-design v1 → basic-design v2", "1 document", "cases"]
+    assert (newest["worse"], newest["better"], newest["delta"], oldest["delta"]) == (2, 1, -0.1, None)
+    assert newest["changes"] == ["basic-design v1 → basic-design v2", "1 document", "cases"]
     chart = json.loads(shown.context["measures_chart"])
     assert chart["datasets"][0]["data"] == [0.8, 0.7]
     assert chart["datasets"][0]["pointRadius"] == [7, 3]
