@@ -16,6 +16,7 @@ from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput, NotFound, not_one_of
 from hub.core.publication import PublicationStatus
 from hub.core.shapes import TextOrNone, filled
+from hub.core.texts import Text
 from knowledge.guidelines.diff import ArticleChange, ChangeKind
 from knowledge.guidelines.editions import article_not_found, editions_in_force
 from knowledge.models import GuidelineArticle, GuidelineEdition
@@ -218,8 +219,7 @@ def mark_suspects(principal: Principal, edition: GuidelineEdition, changes: Sequ
             check_item_id=row.check_item_id,
             article_code=row.article_code,
             edition=edition,
-            reason_ja=reasons[row.article_code][0],
-            reason_en=reasons[row.article_code][1],
+            **reasons[row.article_code].columns("reason"),
         )
         for row in rows
     ]
@@ -228,23 +228,20 @@ def mark_suspects(principal: Principal, edition: GuidelineEdition, changes: Sequ
         record_event(principal, "GUIDELINE_SUSPECTS", f"guideline:{edition}", marked=len(marks))
 
 
-def _reason(change: ArticleChange, edition: GuidelineEdition) -> tuple[str, str] | None:
+def _reason(change: ArticleChange, edition: GuidelineEdition) -> Text | None:
+    code, new_code = change.code, change.new_code
     fields = sorted(SUBSTANCE & {field.field for field in change.fields})
     names = ", ".join(fields)
     if edition.status == PublicationStatus.RETIRED:
-        return f"{edition} が廃止されました。", f"{edition} is no longer in force."
+        return Text(ja=f"{edition} が廃止されました。", en=f"{edition} is no longer in force.")
     if change.kind is ChangeKind.REMOVED:
-        return f"{edition} で条項 {change.code} がなくなりました。", f"{edition} has no article {change.code} any more."
-    if change.kind is ChangeKind.MOVED and change.code != change.new_code:
-        return (
-            f"{edition} で条項 {change.code} は {change.new_code} になりました。",
-            f"{edition} moved article {change.code} to {change.new_code}.",
-        )
+        return Text(ja=f"{edition} で条項 {code} がなくなりました。", en=f"{edition} has no article {code} any more.")
+    if change.kind is ChangeKind.MOVED and code != new_code:
+        ja = f"{edition} で条項 {code} は {new_code} になりました。"
+        return Text(ja=ja, en=f"{edition} moved article {code} to {new_code}.")
     if change.kind is not ChangeKind.ADDED and fields:
-        return (
-            f"{edition} で条項 {change.code} の内容が変わりました（{names}）。",
-            f"{edition} changed article {change.code} ({names}).",
-        )
+        ja = f"{edition} で条項 {code} の内容が変わりました（{names}）。"
+        return Text(ja=ja, en=f"{edition} changed article {code} ({names}).")
     return None
 
 

@@ -88,16 +88,18 @@ class Walkthrough:
         return next((step for step in self.scenario.steps.all() if step.action not in self.done), None)
 
 
-def published_scenarios(
-    principal: Principal, *, role: str = "", document_type: str = "", checked: bool = True
-) -> QuerySet[Scenario]:
+def published_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> QuerySet[Scenario]:
     """The scenarios in force with their steps, by code; those for every document fit each type.
 
-    Raises InvalidInput for an unknown role or type, unless ``checked`` is off. Two queries.
+    Raises InvalidInput for an unknown role or type. Two queries, one more to know the type.
     """
     principal.require(Scope.READ)
-    if checked:
-        _check_filters(role, document_type)
+    if role and role not in ScenarioRole.values:
+        raise not_one_of("role", role, ScenarioRole.values)
+    if document_type:
+        known = list(DocumentType.objects.order_by("code").values_list("code", flat=True))
+        if document_type not in known:
+            raise not_one_of("document_type", document_type, known)
     steps = Prefetch("steps", queryset=ScenarioStep.objects.order_by("position", "pk"))
     found = Scenario.objects.filter(status=PublicationStatus.PUBLISHED).prefetch_related(steps).order_by("code")
     if role:
@@ -105,15 +107,6 @@ def published_scenarios(
     if document_type:
         found = found.filter(Q(document_types__contains=[document_type]) | Q(document_types=[]))
     return found
-
-
-def _check_filters(role: str, document_type: str) -> None:
-    if role and role not in ScenarioRole.values:
-        raise not_one_of("role", role, ScenarioRole.values)
-    if document_type:
-        known = list(DocumentType.objects.order_by("code").values_list("code", flat=True))
-        if document_type not in known:
-            raise not_one_of("document_type", document_type, known)
 
 
 def list_scenarios(principal: Principal, *, role: str = "", document_type: str = "") -> list[ScenarioRowOut]:
@@ -131,7 +124,7 @@ def _done_by(principal: Principal) -> Mapping[str, Sequence[str]]:
 
 def get_scenario(principal: Principal, code: str) -> Scenario:
     """Find the version of a scenario that is in force. Raises NotFound, naming the known ones."""
-    found = published_scenarios(principal, checked=False)
+    found = published_scenarios(principal)
     scenario = found.filter(code=code).first()
     if scenario is None:
         known = ", ".join(found.values_list("code", flat=True))

@@ -11,3 +11,7 @@ class Text:
 
     ja: str
     en: str
+
+    def columns(self, name: str) -> dict[str, str]:
+        """Return the text as the two columns of a table that hold it: ``name_ja`` and ``name_en``."""
+        return {f"{name}_ja": self.ja, f"{name}_en": self.en}

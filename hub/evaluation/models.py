@@ -56,9 +56,7 @@ class EvaluationDataset(models.Model):
         verbose_name = _("evaluation dataset")
         verbose_name_plural = _("evaluation datasets")
         ordering = ["code"]
-        constraints = [
-            most_items("guards"),
-        ]
+        constraints = [most_items("guards")]
 
     def __str__(self) -> str:
         return self.code

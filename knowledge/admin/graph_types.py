@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.admin_site.base import HubTabularInline
-from hub.admin_site.callers import is_staff, principal_of
+from hub.admin_site.callers import principal_of
 from hub.core.errors import Conflict
-from knowledge.admin.curated import CuratedAdmin
+from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
 from knowledge.admin.lines import LinesField
 from knowledge.graph.curation import save_pattern
 from knowledge.models import EdgeEnds, EdgeType, IdentifierPattern, NodeType
@@ -72,26 +72,12 @@ class NodeTypeAdmin(GraphTypeAdmin):
         return format_html('<span class="hub-graph-dot" style="background:{}"></span> {}', row.color, row.color)
 
 
-class EdgeEndsInline(HubTabularInline):
+class EdgeEndsInline(CuratedRowsMixin, HubTabularInline):
     """Which node types the edge type joins."""
 
     model = EdgeEnds
     fields = ("source", "target")
     extra = 0
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show them to everybody who may enter."""
-        return is_staff(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let curators write."""
-        return is_staff(request) and principal_of(request).curates_hub()
-
-    has_delete_permission = has_change_permission
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let curators add."""
-        return self.has_change_permission(request, obj)
 
 
 @admin.register(EdgeType)

@@ -22,7 +22,7 @@ from hub.admin_site.badges import badge
 from hub.admin_site.base import HubTabularInline
 from hub.admin_site.callers import is_staff, principal_of
 from hub.llm.providers.registry import is_configured
-from knowledge.admin.curated import CuratedAdmin
+from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
 from knowledge.admin.lines import LinesField
 from knowledge.models import DocumentType
 from review.admin import master_pages
@@ -182,7 +182,7 @@ class CheckListAdmin(MasterAdmin):
         return int(checklist.__dict__["versions_number"])
 
 
-class EntryInline(HubTabularInline):
+class EntryInline(CuratedRowsMixin, HubTabularInline):
     model = CheckListEntry
     fields = ("position", "item_version", "name")
     readonly_fields = ("name",)
@@ -207,15 +207,6 @@ class EntryInline(HubTabularInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckListEntry]:
         rows: QuerySet[CheckListEntry] = super().get_queryset(request)
         return rows.select_related("item_version__item")
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return is_staff(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: CheckListVersion | None = None) -> bool:
-        is_draft = obj is None or obj.status == MasterStatus.DRAFT
-        return is_staff(request) and is_draft and principal_of(request).curates_hub()
-
-    has_add_permission = has_delete_permission = has_change_permission
 
     @admin.display(description=_("name"))
     def name(self, entry: CheckListEntry) -> str:

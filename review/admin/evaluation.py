@@ -20,30 +20,23 @@ from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, NotFound
-from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, RunStatus
+from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
 from hub.rest.uploads import received_file
 from review.admin.evaluation_trend import LABELS, trend_page
 from review.curation.prompts import publish_candidate
 from review.evaluation import cases, datasets, gate, runs
 from review.evaluation.candidates import open_candidates
 from review.evaluation.gate_report import MEASURED, Comparison, GateReport, Standing
-from review.evaluation.schemas import CaseImportOut, evaluation_out, import_out
+from review.evaluation.schemas import CaseImportOut, deltas_of, evaluation_out, import_out
 
-WORDS = {
-    Standing.NOT_MEASURED: _("not measured yet"),
-    Standing.PENDING: _("being measured"),
-    Standing.BETTER: _("better"),
-    Standing.SAME: _("no worse"),
-    Standing.WORSE: _("worse"),
-    Standing.UNKNOWN: _("unknown"),
-}
-COLOURS = {
-    Standing.NOT_MEASURED: "skipped",
-    Standing.PENDING: "running",
-    Standing.BETTER: "pass",
-    Standing.SAME: "pass",
-    Standing.WORSE: "fail",
-    Standing.UNKNOWN: "warning",
+# The words for each standing, and the colour of its badge.
+STANDINGS = {
+    Standing.NOT_MEASURED: (_("not measured yet"), "skipped"),
+    Standing.PENDING: (_("being measured"), "running"),
+    Standing.BETTER: (_("better"), "pass"),
+    Standing.SAME: (_("no worse"), "pass"),
+    Standing.WORSE: (_("worse"), "fail"),
+    Standing.UNKNOWN: (_("unknown"), "warning"),
 }
 # A page does not wait for a comparison; it looks again.
 NO_WAIT_S = 0.0
@@ -73,31 +66,33 @@ def show(request: HttpRequest) -> HttpResponseBase:
 
 def _shown(report: GateReport, one: Comparison) -> dict[str, Any]:
     """A dataset's part of the page."""
+    word, colour = STANDINGS[one.standing]
     return {
         "dataset": one.dataset,
-        "word": WORDS[one.standing],
-        "colour": COLOURS[one.standing],
+        "word": word,
+        "colour": colour,
         "is_pending": one.standing is Standing.PENDING,
         "reason": one.reason,
         "run": one.run,
-        "rows": _rows(one) if one.run and "delta" in one.run.metrics else [],
+        "rows": _rows(one.run) if one.run and "delta" in one.run.metrics else [],
         "flips": report.flips_of(one),
         "is_readable": report.is_readable(one),
     }
 
 
-def _rows(one: Comparison) -> list[dict[str, Any]]:
+def _rows(run: EvaluationRun) -> list[dict[str, Any]]:
     """Each measure: before, now with its interval, and the difference."""
-    metrics = one.run.metrics if one.run else {}
-    rows = []
-    for name in MEASURED:
-        if name in metrics:
-            change = metrics["delta"].get(name)
-            delta = change["value"] if isinstance(change, dict) else change
-            rows.append(
-                {"label": LABELS[name], "before": metrics["baseline"].get(name), "now": metrics[name], "delta": delta}
-            )
-    return rows
+    metrics, delta = run.metrics, deltas_of(run)
+    return [
+        {
+            "label": LABELS[name],
+            "before": metrics["baseline"].get(name),
+            "now": metrics[name],
+            "delta": delta.get(name),
+        }
+        for name in MEASURED
+        if name in metrics
+    ]
 
 
 @require_POST

@@ -23,6 +23,7 @@ from hub.evaluation.cases import RETRIEVAL, REVIEW
 from hub.evaluation.models import EvaluationRun, RunStatus
 from review.evaluation import datasets, runs
 from review.evaluation.gate_report import is_worse
+from review.evaluation.schemas import deltas_of
 
 RUNS_SHOWN = 60
 LABELS: dict[str, str | Promise] = {
@@ -82,11 +83,10 @@ def rows_of(runs: Sequence[EvaluationRun], names: Sequence[str]) -> Iterator[dic
     before: EvaluationRun | None = None
     for run in runs:
         worse = sum(is_worse(flip) for flip in run.flips)
-        delta = run.metrics.get("delta", {}).get(names[0])
         yield {
             "run": run,
             "values": [value_of(run, name) for name in names],
-            "delta": delta["value"] if isinstance(delta, dict) else delta,
+            "delta": deltas_of(run).get(names[0]),
             "worse": worse,
             "better": len(run.flips) - worse,
             "changes": list(changes_between(before, run)) if before else [],

@@ -18,10 +18,10 @@ from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubStackedInline
-from hub.admin_site.callers import errors_as_messages, is_staff, principal_of
+from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.pages import render_page
 from hub.core.errors import NotFound
-from hub.core.publication import PublicationStatus
+from knowledge.admin.curated import CuratedRowsMixin
 from knowledge.admin.versions import CuratedVersionAdmin
 from knowledge.documents.reading import list_documents
 from knowledge.models import Document
@@ -83,7 +83,7 @@ def _address(page: StepPage, document: Document | None, review: Review | None) -
     return reverse("admin:knowledge_document_changelist"), False
 
 
-class StepInline(HubStackedInline):
+class StepInline(CuratedRowsMixin, HubStackedInline):
     """The steps of a version; they change with it, while it is a draft."""
 
     model = ScenarioStep
@@ -94,18 +94,6 @@ class StepInline(HubStackedInline):
         ("expected_ja", "expected_en"),
     )
     extra = 0
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return is_staff(request)
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        is_draft = getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT
-        return is_staff(request) and is_draft and principal_of(request).curates_hub()
-
-    has_delete_permission = has_change_permission
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return self.has_change_permission(request, obj)
 
 
 @admin.register(Scenario)

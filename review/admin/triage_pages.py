@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.dateparse import parse_date
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -20,12 +21,14 @@ from django.views.decorators.http import require_GET, require_POST
 from hub.access.principals import Principal, Scope
 from hub.admin_site.badges import KINDS
 from hub.admin_site.callers import principal_of
+from hub.admin_site.marked_markdown import Spans, render_marked
 from hub.admin_site.pages import render_page
 from hub.core.errors import HubError, InvalidInput
 from hub.core.moments import end_of_day
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset
 from knowledge.ingest.content import blocks_of
 from knowledge.models import VersionContent
+from knowledge.types.documents import Block, BlockKind
 from review.admin.review_pages import find_listed
 from review.evaluation.cases import OWN_DATASET
 from review.models import SEVERITIES, VERDICTS, CarryMark, EventKind, Review, Triage
@@ -35,13 +38,63 @@ from review.runs.reviews import get_review, show_findings, show_review
 from review.runs.schemas import ReviewOut
 from review.triage.carry_over import carry_offer
 from review.triage.decisions import TriageChange, finding_history, triage_findings
-from review.triage.passages import render_passage, shown_around
 from review.triage.signing import sign_off_state
 
+AROUND = 700
+"""Characters shown before and after the place, at least; whole blocks are shown."""
+MOST = 6000
+"""Characters of one block that are shown; of longer ones the part around the place."""
 MAX_ASSIGNEES = 200
 FILTERS = ("severity", "triage", "item", "assignee", "q")
 MAX_PASSAGES = 5
 CHOSEN_DATASET = "hub_case_dataset"
+
+
+def render_passage(text: str, blocks: Sequence[Block], spans: Spans, *, at: int) -> SafeString:
+    """Render the blocks around the offset ``at``; raw HTML is shown as text, links and pictures lead nowhere.
+
+    ``spans`` are ``[start, end)`` of the whole text; what lies inside the passage is in ``<mark>``.
+    """
+    start, end, head = _window(text, blocks, at)
+    shift = len(head) - start
+    inside = [(max(first, start) + shift, min(last, end) + shift) for first, last in spans]
+    return render_marked(head + text[start:end], inside)
+
+
+def shown_around(text: str, blocks: Sequence[Block], *, at: int) -> tuple[int, int]:
+    """The stretch ``[start, end)`` of the text that :func:`render_passage` shows."""
+    start, end, _head = _window(text, blocks, at)
+    return start, end
+
+
+def _window(text: str, blocks: Sequence[Block], at: int) -> tuple[int, int, str]:
+    """Start and end of what is shown, and the head of a table of which only a part is shown."""
+    index = max((number for number, block in enumerate(blocks) if block.start <= at), default=0)
+    if not blocks:
+        return max(0, at - AROUND), min(len(text), at + AROUND), ""
+    block = blocks[index]
+    if block.end - block.start > MOST:
+        return _part_of(text, block, at)
+    first = last = index
+    while first > 0 and block.start - blocks[first].start < AROUND and _fits(blocks[first - 1]):
+        first -= 1
+    while last + 1 < len(blocks) and blocks[last].end - block.end < AROUND and _fits(blocks[last + 1]):
+        last += 1
+    return blocks[first].start, blocks[last].end, ""
+
+
+def _fits(block: Block) -> bool:
+    return block.end - block.start <= MOST
+
+
+def _part_of(text: str, block: Block, at: int) -> tuple[int, int, str]:
+    """Whole lines of a long block around a place."""
+    start = text.rfind("\n", block.start, max(block.start, at - AROUND)) + 1 or block.start
+    end = text.find("\n", min(block.end, at + AROUND), block.end)
+    lines = text[block.start : start].split("\n", 2)
+    has_head = block.kind is BlockKind.TABLE and len(lines) > 2
+    head = "\n".join(lines[:2]) + "\n" if has_head else ""
+    return start, end if end > 0 else block.end, head
 
 
 def find_review(request: HttpRequest, pk: int) -> Review:

@@ -184,15 +184,18 @@ def _model_part(run: EvaluationRun) -> ModelPartOut | None:
     return ModelPartOut.model_validate(known | asked | part | run.details.get("usage", {}))
 
 
+def deltas_of(run: EvaluationRun) -> dict[str, float | None]:
+    """How much each measure of a run differs from its baseline's; empty without one."""
+    changes = run.metrics.get("delta", {})
+    return {name: change["value"] if isinstance(change, dict) else change for name, change in changes.items()}
+
+
 def comparison_out(run: EvaluationRun) -> ComparisonOut:
     """Show how a run differs from its baseline; expects that to be selected, and a delta among the measures."""
-    delta = {
-        name: change["value"] if isinstance(change, dict) else change for name, change in run.metrics["delta"].items()
-    }
     return ComparisonOut(
         baseline_evaluation_id=run.baseline.public_id if run.baseline else None,
         baseline_metrics=run.metrics.get("baseline", {}),
-        delta=delta,
+        delta=deltas_of(run),
         improved=bool(run.metrics.get("improved")),
         regression=bool(run.metrics.get("regression")),
         compared_cases=run.details.get("compared_cases", 0),

@@ -26,13 +26,14 @@ from review.masters.table import (
     COLUMNS,
     HEADER_WITHIN,
     MAX_ROWS,
+    NEEDED,
     ReadTable,
-    RowProblem,
     SheetRow,
     cells_of,
     field_named,
     label_of,
     read_rows,
+    refused,
 )
 
 MAX_COLUMNS = 60
@@ -141,7 +142,7 @@ def _read_workbook(content: bytes, known: Mapping[str, ItemContent]) -> ReadTabl
         most = MAX_ROWS + HEADER_WITHIN
         book = read_workbook(content, max_rows=most, max_columns=MAX_COLUMNS, with_merged=True)
     except ParseError as error:
-        return _unreadable(shown(error.text))
+        return refused(1, shown(error.text))
     sheets = [list(_sheet_rows(sheet)) for sheet in book if sheet.is_visible]
     chosen = next((rows for rows in sheets if _has_header(rows)), sheets[0] if sheets else [])
     return replace(read_rows(chosen, known), written_from=_written_from(sheets))
@@ -170,7 +171,7 @@ def _text(value: object) -> str:
 
 
 def _has_header(rows: Sequence[SheetRow]) -> bool:
-    return any({"code", "name_ja"} <= {field_named(value) for value in row.values} for row in rows[:HEADER_WITHIN])
+    return any({field_named(value) for value in row.values} >= NEEDED for row in rows[:HEADER_WITHIN])
 
 
 def _written_from(sheets: Sequence[Sequence[SheetRow]]) -> int | None:
@@ -187,7 +188,7 @@ def _read_csv(content: bytes, known: Mapping[str, ItemContent]) -> ReadTable:
     try:
         sheet = read_csv(content, max_rows=MAX_ROWS + HEADER_WITHIN, max_columns=MAX_COLUMNS)
     except ParseError as error:
-        return _unreadable(shown(error.text))
+        return refused(1, shown(error.text))
     rows = [tuple(_unguarded(str(value)) for value in row) for row in sheet.rows]
     return read_rows([SheetRow(number=number, values=row) for number, row in enumerate(rows, 1)], known)
 
@@ -195,7 +196,3 @@ def _read_csv(content: bytes, known: Mapping[str, ItemContent]) -> ReadTable:
 def _unguarded(value: str) -> str:
     text = value.strip()
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
-
-
-def _unreadable(message: str) -> ReadTable:
-    return ReadTable(items=(), problems=(RowProblem(row=1, column="", message=message),))

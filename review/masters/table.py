@@ -164,14 +164,14 @@ def read_rows(rows: Iterable[SheetRow], known: Mapping[str, ItemContent]) -> Rea
     header = next((row for row in filled[:HEADER_WITHIN] if _columns(row).keys() >= NEEDED), None)
     if header is None:
         needed = ", ".join(title_of(field) for field in sorted(NEEDED))
-        return _refused(1, _("No sheet has a header row with the columns {names}.").format(names=needed))
+        return refused(1, _("No sheet has a header row with the columns {names}.").format(names=needed))
     if doubled := _doubled(header):
-        return _refused(header.number, _("The column {name} stands there twice.").format(name=doubled))
+        return refused(header.number, _("The column {name} stands there twice.").format(name=doubled))
     body = [row for row in filled if row.number > header.number]
     if not body:
-        return _refused(header.number, _("No check items stand below the header row."))
+        return refused(header.number, _("No check items stand below the header row."))
     if len(body) > MAX_ROWS:
-        return _refused(header.number, _("More than {limit} rows.").format(limit=MAX_ROWS))
+        return refused(header.number, _("More than {limit} rows.").format(limit=MAX_ROWS))
     return _read_body(body, _columns(header), known)
 
 
@@ -274,7 +274,8 @@ def _doubled(row: SheetRow) -> str:
     return next((title_of(field) for field in fields if fields.count(field) > 1), "")
 
 
-def _refused(row: int, message: str) -> ReadTable:
+def refused(row: int, message: str) -> ReadTable:
+    """Return the table of a file that is refused as a whole."""
     return ReadTable(items=(), problems=(RowProblem(row=row, column="", message=message),))
 
 

@@ -59,9 +59,7 @@ class CheckList(models.Model):
         verbose_name = _("check list")
         verbose_name_plural = _("check lists")
         ordering = ["code"]
-        constraints = [
-            most_items("document_types"),
-        ]
+        constraints = [most_items("document_types")]
 
     def __str__(self) -> str:
         return in_language(self.name_ja, self.name_en)

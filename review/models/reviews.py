@@ -220,9 +220,7 @@ class Review(models.Model):
         verbose_name_plural = _("reviews")
         ordering = ["-id"]
         indexes = [models.Index(fields=["created_at"], condition=Q(status__in=UNFINISHED), name="review_unfinished")]
-        constraints = [
-            largest_json("options", CURATED_JSON),
-        ]
+        constraints = [largest_json("options", CURATED_JSON)]
 
     def __str__(self) -> str:
         return self.public_id

@@ -52,9 +52,7 @@ class FindingEvent(Act):
     expires_at = models.DateTimeField(null=True)
 
     class Meta(Act.Meta):
-        constraints = [
-            longest_text("text", ANSWER_TEXT),
-        ]
+        constraints = [longest_text("text", ANSWER_TEXT)]
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.before} → {self.after}"
@@ -89,9 +87,7 @@ class ResultDecision(Act):
     reason = GivenText()
 
     class Meta(Act.Meta):
-        constraints = [
-            longest_text("reason", LONG_TEXT),
-        ]
+        constraints = [longest_text("reason", LONG_TEXT)]
 
     def __str__(self) -> str:
         return f"{self.before} → {self.verdict}"

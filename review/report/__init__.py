@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
@@ -23,8 +23,7 @@ DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.docu
 __all__ = ["LANGUAGES", "RENDERERS", "Format", "Report", "ReportOptions", "build_report"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     """A rendered report, ready to be sent or written."""
 
     content: bytes
@@ -33,8 +32,7 @@ class Report:
     is_text: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class Format(NamedTuple):
     """How one kind of report is made."""
 
     render: Callable[[ReportFacts], bytes]
@@ -44,11 +42,11 @@ class Format:
 
 
 RENDERERS: dict[str, Format] = {
-    "json": Format(render=render_json, suffix="json", content_type="application/json"),
-    "markdown": Format(render=render_markdown, suffix="md", content_type="text/markdown; charset=utf-8"),
-    "html": Format(render=render_html, suffix="html", content_type="text/html; charset=utf-8"),
-    "xlsx": Format(render=render_xlsx, suffix="xlsx", content_type=XLSX_TYPE, is_text=False),
-    "docx": Format(render=render_docx, suffix="docx", content_type=DOCX_TYPE, is_text=False),
+    "json": Format(render_json, "json", "application/json"),
+    "markdown": Format(render_markdown, "md", "text/markdown; charset=utf-8"),
+    "html": Format(render_html, "html", "text/html; charset=utf-8"),
+    "xlsx": Format(render_xlsx, "xlsx", XLSX_TYPE, is_text=False),
+    "docx": Format(render_docx, "docx", DOCX_TYPE, is_text=False),
 }
 
 
@@ -77,9 +75,4 @@ def build_report(
         facts = load_facts(principal, review_id, baseline=baseline, options=options or ReportOptions())
         content = form.render(facts)
     record_event(principal, "REPORT_DOWNLOAD", f"review:{review_id}", format=report_format)
-    return Report(
-        content=content,
-        content_type=form.content_type,
-        filename=f"{review_id}.{form.suffix}",
-        is_text=form.is_text,
-    )
+    return Report(content, form.content_type, f"{review_id}.{form.suffix}", form.is_text)

@@ -15,6 +15,7 @@ from hub.core.languages import in_language
 from knowledge.models import VersionContent
 from review.mappings import suspect_reasons
 from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
+from review.report.sheet import EARLIEST
 from review.runs.finding_schemas import FindingOut, SuggestionOut
 from review.runs.reviews import get_review, show_review
 from review.runs.schemas import ResultOut, ReviewOut
@@ -114,6 +115,12 @@ class ReportFacts:
     by_triage: Sequence[tuple[str, str, int]]
     diff: DiffOut | None
     options: ReportOptions = field(default_factory=ReportOptions)
+
+    @property
+    def written_at(self) -> datetime:
+        """The time in the properties of a file: when the review was finished, the same in every copy."""
+        moment = self.review.finished_at
+        return moment.replace(tzinfo=None, microsecond=0) if moment else datetime(*EARLIEST)  # noqa: DTZ001
 
 
 def load_facts(principal: Principal, review_id: str, *, baseline: str, options: ReportOptions) -> ReportFacts:

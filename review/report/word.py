@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from io import BytesIO
 
 import docx
@@ -19,8 +18,9 @@ from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
 from review.report.facts import ReportedFinding, ReportFacts
-from review.report.sheet import EARLIEST, without_times, xml_text
+from review.report.sheet import without_times, xml_text
 from review.runs.finding_schemas import suggestion_label
+from review.triage.schemas import DiffOut
 
 FONT, LATIN_FONT = "Yu Gothic", "Yu Gothic"
 MUTED = RGBColor(0x5A, 0x68, 0x77)
@@ -34,7 +34,7 @@ def render_docx(facts: ReportFacts) -> bytes:
     if facts.options.summary:
         _summary(document, facts)
     if facts.diff:
-        _changes(document, facts)
+        _changes(document, facts.diff)
     if facts.options.details:
         document.add_heading(_("Findings"), level=1)
         for item in facts.findings:
@@ -63,10 +63,7 @@ def _set_up(document: Document, facts: ReportFacts) -> None:
     document.styles["Heading 2"].font.size = Pt(11.5)
     _page_numbers(section.footer.paragraphs[0])
     properties = document.core_properties
-    moment = facts.review.finished_at
-    properties.created = properties.modified = (
-        moment.replace(tzinfo=None, microsecond=0) if moment else datetime(*EARLIEST)  # noqa: DTZ001
-    )
+    properties.created = properties.modified = facts.written_at
     properties.author = properties.last_modified_by = "Hub"
     properties.title = xml_text(facts.title)[:255]
     properties.language = get_language() or "ja"
@@ -113,10 +110,7 @@ def _summary(document: Document, facts: ReportFacts) -> None:
     _table(document, heads, rows, widths=(24, 44, 20, 20, 58))
 
 
-def _changes(document: Document, facts: ReportFacts) -> None:
-    diff = facts.diff
-    if diff is None:
-        raise ValueError("changes need a baseline")
+def _changes(document: Document, diff: DiffOut) -> None:
     document.add_heading(_("Changes since the baseline"), level=1)
     document.add_paragraph(f"{_('Baseline')}: {diff.base.review_id} (v{diff.base.version})")
     kinds = ((_("fixed"), diff.fixed), (_("new"), diff.new), (_("still open"), diff.open), (_("moved"), diff.moved))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
+from datetime import date
 from io import BytesIO
 from unicodedata import east_asian_width
 
@@ -23,7 +23,6 @@ from review.models import Triage
 from review.report.facts import ReportedFinding, ReportFacts, local_day
 from review.report.sheet import (
     COLUMNS,
-    EARLIEST,
     FORMAT_NAME,
     HEADER_ROW,
     HIDDEN_SHEET,
@@ -33,6 +32,7 @@ from review.report.sheet import (
     without_times,
 )
 from review.runs.finding_schemas import SuggestionOut, suggestion_label
+from review.triage.schemas import DiffOut
 
 FONT = "Yu Gothic"
 _THIN = Side(style="thin", color="C3CBD4")
@@ -63,13 +63,10 @@ def render_xlsx(facts: ReportFacts) -> bytes:
         book.move_sheet(findings, offset=-1)
         book.active = 0
     if facts.diff:
-        _write_changes(book.create_sheet(_("Changes")), facts)
+        _write_changes(book.create_sheet(_("Changes")), facts, facts.diff)
     book.properties.creator = "Hub"
     book.properties.title = safe_text(facts.title)
-    moment = facts.review.finished_at  # the same in every copy of the report
-    book.properties.created = book.properties.modified = (
-        moment.replace(tzinfo=None, microsecond=0) if moment else datetime(*EARLIEST)  # noqa: DTZ001
-    )
+    book.properties.created = book.properties.modified = facts.written_at
     return _packed(book)
 
 
@@ -248,10 +245,7 @@ def _write_overview(sheet: Worksheet, facts: ReportFacts) -> None:
     _set_up_print(sheet, sheet.PAPERSIZE_A4)
 
 
-def _write_changes(sheet: Worksheet, facts: ReportFacts) -> None:
-    diff = facts.diff
-    if diff is None:
-        raise ValueError("changes need a baseline")
+def _write_changes(sheet: Worksheet, facts: ReportFacts, diff: DiffOut) -> None:
     _title(sheet, _("Changes since the baseline"), facts)
     baseline = sheet.cell(4, 1, f"{_('Baseline')}: {diff.base.review_id} (v{diff.base.version})")
     baseline.font = Font(name=FONT, size=10, color="5A6877")

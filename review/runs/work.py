@@ -11,6 +11,7 @@ from django.db import transaction
 from hub.core import bus
 from hub.core.lease import LeaseLost
 from hub.core.locks import try_lock
+from hub.core.texts import Text
 from knowledge.guidelines.editions import articles_of
 from knowledge.models import VersionContent
 from knowledge.ontology.store import topics_for
@@ -31,7 +32,7 @@ from review.models import (
 from review.rules.content.curated import rules_of
 from review.runs.concealed import concealed_in
 from review.runs.related import related_of
-from review.types import FindingDraft, RuleInput
+from review.types import FindingDraft, RuleInput, SuggestionDraft
 
 
 def claim_check(review_id: int, item_version_id: int) -> bool:
@@ -50,51 +51,11 @@ def lock_running(review_id: int) -> None:
         raise LeaseLost
 
 
-def store_result(
-    review: Review,
-    item_version: CheckItemVersion,
-    position: int,
-    judgement: Judgement,
-    target: RuleInput,
-    *,
-    elapsed_ms: int,
-    fence: Callable[[], None],
-) -> bool:
-    """Write a check's result; False when it has one already. Call it in a transaction.
-
-    ``fence`` locks the review until the transaction ends, or raises LeaseLost; quotes are located before it, so that
-    workers who share a review wait for each other's writes only.
-    """
-    result = CheckResult(
-        review=review,
-        item_version=item_version,
-        position=position,
-        verdict=judgement.verdict,
-        strategy_used=judgement.strategy,
-        strategy_reason_ja=judgement.strategy_reason.ja,
-        strategy_reason_en=judgement.strategy_reason.en,
-        notices=[notice.as_dict() for notice in judgement.notices],
-        execution_time_ms=elapsed_ms,
-    )
-    named = unique_findings(item_version.item.code, judgement.findings)
-    rows = [
-        _finding_row(result, ordinal, name, draft, target, review.document_id_text)
-        for ordinal, (name, draft) in enumerate(named)
-    ]
-    fence()
-    if review.results.filter(item_version=item_version).exists():
-        return False
-    result.save()
-    Finding.objects.bulk_create(rows)
-    Suggestion.objects.bulk_create(
-        _suggestion_row(row, draft) for row, (_name, draft) in zip(rows, named, strict=True) if draft.suggestion
-    )
-    return True
+NO_TEXT = Text(ja="", en="")
 
 
-def _finding_row(
-    result: CheckResult, ordinal: int, name: str, draft: FindingDraft, target: RuleInput, document_id: str
-) -> Finding:
+def _finding_row(result: CheckResult, ordinal: int, name: str, draft: FindingDraft, target: RuleInput) -> Finding:
+    document_id = result.review.document_id_text
     texts = {"": (document_id, target.text)}
     texts |= {related.document_id: (related.document_id, related.text) for related in target.related}
     return Finding(
@@ -103,8 +64,6 @@ def _finding_row(
         fingerprint=name,
         rule_id=draft.rule_id,
         severity=draft.severity,
-        message_ja=draft.message.ja,
-        message_en=draft.message.en,
         location=locate(target.text, target.sections, target.blocks, draft.location),
         evidence=[
             *(quote(*texts[span.document], span) for span in draft.evidence),
@@ -115,24 +74,19 @@ def _finding_row(
         rests_on=list(draft.sources),
         related_guideline=result.item_version.guideline_reference,
         confidence=draft.confidence,
-        confidence_basis_ja=draft.confidence_basis.ja if draft.confidence_basis else "",
-        confidence_basis_en=draft.confidence_basis.en if draft.confidence_basis else "",
+        **draft.message.columns("message"),
+        **(draft.confidence_basis or NO_TEXT).columns("confidence_basis"),
     )
 
 
-def _suggestion_row(finding: Finding, draft: FindingDraft) -> Suggestion:
-    suggestion = draft.suggestion
-    if suggestion is None:
-        raise ValueError("a suggestion row needs a suggestion")
+def _suggestion_row(finding: Finding, suggestion: SuggestionDraft) -> Suggestion:
     return Suggestion(
         finding=finding,
-        content_ja=suggestion.content.ja,
-        content_en=suggestion.content.en,
-        rationale_ja=suggestion.rationale.ja,
-        rationale_en=suggestion.rationale.en,
         example=suggestion.example or "",
-        confidence=draft.confidence,
+        confidence=finding.confidence,
         references=[finding.related_guideline] if finding.related_guideline else [],
+        **suggestion.content.columns("content"),
+        **suggestion.rationale.columns("rationale"),
     )
 
 
@@ -203,15 +157,32 @@ class Work:
         return progress
 
     def _store(self, position: int, entry: CheckListEntry, judgement: Judgement, started: float) -> int | None:
-        """Write a result in the running transaction; gives the review's progress, None when it is there already."""
-        elapsed_ms = int((time.monotonic() - started) * 1000)
-        item_version = entry.item_version
-        if not store_result(
-            self.review, item_version, position, judgement, self.target, elapsed_ms=elapsed_ms, fence=self.fence
-        ):
+        """Write a result in the running transaction; gives the review's progress, None when it is there already.
+
+        Quotes are located before the fence, so that workers who share a review wait for each other's writes only.
+        """
+        review, item_version = self.review, entry.item_version
+        result = CheckResult(
+            review=review,
+            item_version=item_version,
+            position=position,
+            verdict=judgement.verdict,
+            strategy_used=judgement.strategy,
+            notices=[notice.as_dict() for notice in judgement.notices],
+            execution_time_ms=int((time.monotonic() - started) * 1000),
+            **judgement.strategy_reason.columns("strategy_reason"),
+        )
+        named = unique_findings(item_version.item.code, judgement.findings)
+        rows = [_finding_row(result, at, name, draft, self.target) for at, (name, draft) in enumerate(named)]
+        self.fence()
+        if review.results.filter(item_version=item_version).exists():
             return None
-        progress = 100 * self.review.results.count() // len(self.entries)
-        Review.objects.filter(pk=self.review.pk).update(progress=progress, attempts=0)
+        result.save()
+        Finding.objects.bulk_create(rows)
+        pairs = zip(rows, (draft.suggestion for _name, draft in named), strict=True)
+        Suggestion.objects.bulk_create(_suggestion_row(row, suggestion) for row, suggestion in pairs if suggestion)
+        progress = 100 * review.results.count() // len(self.entries)
+        Review.objects.filter(pk=review.pk).update(progress=progress, attempts=0)
         return progress
 
 

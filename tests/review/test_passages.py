@@ -7,7 +7,7 @@ import re
 import pytest
 
 from knowledge.parsers.markdown import markdown_blocks
-from review.triage.passages import render_passage, shown_around
+from review.admin.triage_pages import render_passage, shown_around
 
 TEXT = """# 設計書
 
