@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
+from hub.admin_site.keyset import whole_number
 from hub.core.errors import Conflict
 from knowledge.admin.passages import is_own_markdown, rendered_blocks
 from knowledge.documents.reading import readable_version
@@ -46,12 +47,13 @@ def read_text(
 
     Reading is written to the audit trail.
     """
-    content = _content(document, versions, _number(asked.get("version")))
+    version, start, end = (whole_number(asked.get(name), digits=9) for name in ("version", "start", "end"))
+    content = _content(document, versions, version)
     if content is None:
         return None
     record_event(principal=principal, action="DOCUMENT_READ", resource=f"document:{document.public_id}")
-    start = min(_number(asked.get("start")) or 0, len(content.markdown))
-    end = min(max(_number(asked.get("end")) or start, start), len(content.markdown))
+    start = min(start or 0, len(content.markdown))
+    end = min(max(end or start, start), len(content.markdown))
     return _window(content, start, end)
 
 
@@ -100,7 +102,3 @@ def outline_of(text: TextWindow | None) -> list[tuple[int, Section]]:
         return []
     top = min(section.level for section in text.sections)
     return [(section.level - top, section) for section in text.sections]
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None

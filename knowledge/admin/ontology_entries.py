@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.admin_site.callers import principal_of
+from hub.admin_site.keyset import whole_number
 from hub.core.publication import PublicationStatus
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.admin.lines import LinesField
@@ -61,8 +62,7 @@ class EntryAdmin(CuratedAdmin):
     def _of_same_version(self, model: type[Model], request: HttpRequest) -> QuerySet[Model]:
         match = request.resolver_match
         object_id = match.kwargs.get("object_id") if match else None
-        chosen = request.POST.get("ontology") or request.GET.get("ontology") or "0"
-        wanted = int(chosen) if chosen.isascii() and chosen.isdigit() and len(chosen) < 19 else 0
+        wanted = whole_number(request.POST.get("ontology") or request.GET.get("ontology")) or 0
         if object_id and object_id.isascii() and object_id.isdigit():
             row = self.model._default_manager.filter(pk=object_id).values_list("ontology_id", flat=True).first()
             wanted = row or 0

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import admin_page, render_page
 from hub.core.errors import InvalidInput
 from hub.core.strict_json import read_json
@@ -96,9 +97,8 @@ def _asking(case: EvaluationCase, **more: str) -> str:
 @require_POST
 def delete(request: HttpRequest) -> HttpResponseRedirect:
     """Forget a question, and return to the list."""
-    case = request.POST.get("case", "")
     with errors_as_messages(request):
-        number = int(case) if case.isascii() and case.isdigit() and len(case) < 19 else 0
+        number = whole_number(request.POST.get("case")) or 0
         questions.delete_saved_query(principal=principal_of(request), case_id=number)
         messages.success(request, _("The saved query was deleted."))
     back = urlencode({"dataset": request.POST.get("dataset", "")})

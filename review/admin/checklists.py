@@ -1,4 +1,4 @@
-"""Check lists, their versions and the item versions that make up each."""
+"""Check lists, their versions and entries, and what the admins of check lists and check items share."""
 
 from __future__ import annotations
 
