@@ -276,7 +276,7 @@ def suspect_reasons(results: Sequence[CheckResult]) -> dict[int, list[str]]:
         ]
         for result in results
     }
-    return {pk: told for pk, told in reasons.items() if told}
+    return {pk: found for pk, found in reasons.items() if found}
 
 
 def clear_suspect(*, principal: Principal, mark_id: int, reason: str) -> SuspectMark:

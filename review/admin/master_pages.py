@@ -67,10 +67,10 @@ def lint_by_model(request: HttpRequest, pk: int) -> HttpResponseBase:
             messages.warning(request, shown(notice))
         if not report.notices:
             count = sum(remark.decided_by == MODEL for remark in report.remarks)
-            told = ngettext(
+            message = ngettext(
                 "The language model made {number} remark.", "The language model made {number} remarks.", count
             )
-            messages.success(request, told.format(number=count))
+            messages.success(request, message.format(number=count))
     return _to(version)
 
 

@@ -46,8 +46,8 @@ def carry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
         done = carry_triage(
             principal=principal_of(request), review_id=review.public_id, base_id=request.POST.get("base", "")
         )
-        told = _("Carried over: {carried}, of these moved: {moved}, with other evidence: {changed}. Closed: {closed}.")
-        messages.success(request, told.format(**done.model_dump()))
+        text = _("Carried over: {carried}, of these moved: {moved}, with other evidence: {changed}. Closed: {closed}.")
+        messages.success(request, text.format(**done.model_dump()))
     return _back(pk, "hub-triage")
 
 
@@ -66,8 +66,8 @@ def keep(request: HttpRequest, pk: int) -> JsonResponse:
     except HubError as error:
         return JsonResponse({"error": str(error), "code": error.error_code}, status=error.status)
     request.session[CHOSEN_DATASET] = code
-    told = _("Kept in {dataset}: {new} new, {known} were there.")
-    text = told.format(dataset=dataset.name, new=sum(kept), known=len(kept) - sum(kept))
+    message = _("Kept in {dataset}: {new} new, {known} were there.")
+    text = message.format(dataset=dataset.name, new=sum(kept), known=len(kept) - sum(kept))
     return JsonResponse({"kept": len(kept), "new": sum(kept), "message": str(text)})
 
 

@@ -232,21 +232,21 @@ def _asked(form: StartForm) -> dict[str, Any]:
     return {"document_id": given["document"].strip(), "checklist": given["checklist"], "options": form.options}
 
 
-def _facts(told: EstimateOut) -> list[tuple[Any, str]]:
+def _facts(estimate: EstimateOut) -> list[tuple[Any, str]]:
     """What a person wants to know before, line by line; empty where no model is asked."""
-    if not (told.llm_checks or told.suggestion_requests):
+    if not (estimate.llm_checks or estimate.suggestion_requests):
         return []
-    enough = _("enough") if told.fits else _("may not be enough: checks that it does not reach are left to people")
+    enough = _("enough") if estimate.fits else _("may not be enough: checks that it does not reach are left to people")
     lines = [
-        (_("Checks that a model judges"), f"{told.llm_checks} / {told.checks}"),
-        (_("Requests"), f"{told.requests:,}"),
-        (_("Among them for summaries of a long document"), f"{told.summary_requests:,}"),
-        (_("Tokens in, about"), f"{told.tokens_in:,}"),
-        (_("Tokens out, at most"), f"{told.tokens_out:,}"),
-        (_("Cost, at most"), str(_("no prices are set")) if told.cost is None else f"US$ {told.cost:,.2f}"),
-        (_("Tokens that a review may take"), f"{told.token_budget:,} ({enough})"),
+        (_("Checks that a model judges"), f"{estimate.llm_checks} / {estimate.checks}"),
+        (_("Requests"), f"{estimate.requests:,}"),
+        (_("Among them for summaries of a long document"), f"{estimate.summary_requests:,}"),
+        (_("Tokens in, about"), f"{estimate.tokens_in:,}"),
+        (_("Tokens out, at most"), f"{estimate.tokens_out:,}"),
+        (_("Cost, at most"), str(_("no prices are set")) if estimate.cost is None else f"US$ {estimate.cost:,.2f}"),
+        (_("Tokens that a review may take"), f"{estimate.token_budget:,} ({enough})"),
     ]
-    if told.suggestion_requests:
-        suggested = f"{told.suggestion_tokens_in:,} + {told.suggestion_tokens_out:,}"
+    if estimate.suggestion_requests:
+        suggested = f"{estimate.suggestion_tokens_in:,} + {estimate.suggestion_tokens_out:,}"
         lines.insert(5, (_("For suggestions, tokens in and out at most"), suggested))
     return lines

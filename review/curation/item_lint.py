@@ -98,8 +98,8 @@ def _holds(remark: Mapping[str, Any], fields: Mapping[str, str], codes: set[str]
     if remark["kind"] == "overlapping" and remark["other"] not in codes:
         return False
     quoted, rewording = fold_quote(remark["quote"]), fold_quote(remark["rewording"])
-    stands_there = bool(quoted) and quoted in fold_quote(fields.get(remark["field"], ""))
-    return stands_there and bool(rewording) and rewording != quoted
+    is_there = bool(quoted) and quoted in fold_quote(fields.get(remark["field"], ""))
+    return is_there and bool(rewording) and rewording != quoted
 
 
 def _remark(item: ItemContent, said: Mapping[str, Any], model: str) -> Remark:

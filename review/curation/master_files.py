@@ -17,7 +17,7 @@ from review.masters.table import MasterImport, RowProblem
 from review.models import CheckItemVersion, CheckList, CheckListVersion, MasterStatus
 
 MAX_FILE_BYTES = 10_000_000
-PROBLEMS_TOLD = 20
+PROBLEMS_NAMED = 20
 
 
 def export_checklist(principal: Principal, code: str, *, number: int | None = None, as_csv: bool = False) -> bytes:
@@ -95,5 +95,5 @@ def _refusal(problems: tuple[RowProblem, ...]) -> InvalidFields:
         {"field": f"row {each.row}" + (f", {each.column}" if each.column else ""), "message": each.message}
         for each in problems
     ]
-    told = "; ".join(f"{each['field']}: {each['message']}" for each in errors[:PROBLEMS_TOLD])
-    return InvalidFields(_("Nothing was imported. Wrong rows: {fields}"), errors=errors, fields=told)
+    fields = "; ".join(f"{each['field']}: {each['message']}" for each in errors[:PROBLEMS_NAMED])
+    return InvalidFields(_("Nothing was imported. Wrong rows: {fields}"), errors=errors, fields=fields)

@@ -25,7 +25,7 @@ from review.masters.lint import Remark, Weight, lint_item
 from review.masters.listing import content_of, get_checklist_version, item_versions_of, version_in_force
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
 
-REMARKS_TOLD = 10
+REMARKS_NAMED = 10
 
 
 class MasterDiff(NamedTuple):
@@ -234,8 +234,8 @@ def _require_usable(items: Sequence[CheckItemVersion]) -> None:
 def _require_no_errors(remarks: Iterable[Remark]) -> None:
     errors = [remark for remark in remarks if remark.weight is Weight.ERROR]
     if errors:
-        told = "; ".join(f"{each.item}: {shown(each.message)}" for each in errors[:REMARKS_TOLD])
-        raise InvalidInput(_("It can't be approved yet: {remarks}"), code="master_lint_errors", remarks=told)
+        named = "; ".join(f"{each.item}: {shown(each.message)}" for each in errors[:REMARKS_NAMED])
+        raise InvalidInput(_("It can't be approved yet: {remarks}"), code="master_lint_errors", remarks=named)
 
 
 def _resource(version: CheckItemVersion | CheckListVersion) -> str:

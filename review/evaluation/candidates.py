@@ -276,5 +276,5 @@ def _named_versions(asked: Sequence[Mapping[str, Any]], documents: Mapping[str, 
         if case.get("version") and document is not None:
             wanted[document_key(case)] = (document, case["version"])
     rows = VersionContent.objects.filter(version__document__in={document for document, _number in wanted.values()})
-    there = {(row[0], row[1]): row[2] for row in rows.values_list("version__document", "version__number", "version")}
-    return {key: there[named] for key, named in wanted.items() if named in there}
+    known = {(row[0], row[1]): row[2] for row in rows.values_list("version__document", "version__number", "version")}
+    return {key: known[named] for key, named in wanted.items() if named in known}

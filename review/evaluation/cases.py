@@ -124,7 +124,7 @@ def _dataset(principal: Principal, code: str) -> EvaluationDataset:
 
 
 def _keep(
-    principal: Principal, dataset: EvaluationDataset, fields: Mapping[str, Any], **told: str
+    principal: Principal, dataset: EvaluationDataset, fields: Mapping[str, Any], **origin: str
 ) -> tuple[EvaluationCase, bool]:
     try:
         case = review_case(dict(fields))
@@ -132,8 +132,8 @@ def _keep(
         raise InvalidInput(_("This makes no case: {reason}"), reason=str(error)) from error
     with transaction.atomic():
         row, is_new = save_case(dataset, case)
-        action = "CASE_FROM_FINDING" if "finding" in told else "CASE_FROM_RESULT"
-        record(principal, action, dataset.code, expected=case.expected["verdict"], **told)
+        action = "CASE_FROM_FINDING" if "finding" in origin else "CASE_FROM_RESULT"
+        record(principal, action, dataset.code, expected=case.expected["verdict"], **origin)
     return row, is_new
 
 

@@ -29,7 +29,7 @@ from review.evaluation.gate_report import OFF, REFUSE, Comparison, GateReport, S
 
 # How long a caller waits for a comparison that is not there yet, while a worker makes it.
 WAIT_S = 20.0
-FLIPS_TOLD = 10
+FLIPS_NAMED = 10
 
 
 def look_at(principal: Principal, name: str) -> GateReport:
@@ -208,7 +208,7 @@ def _regression(report: GateReport, worse: Sequence[Comparison]) -> Conflict:
         candidate=report.candidate,
         datasets=_codes(worse),
         count=count,
-        flips="; ".join(map(_in_words, flips[:FLIPS_TOLD])) or "-",
+        flips="; ".join(map(_in_words, flips[:FLIPS_NAMED])) or "-",
         runs=[one.run.public_id for one in worse if one.run],
     )
 

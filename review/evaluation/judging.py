@@ -245,7 +245,7 @@ class ModelAnswers:
     prompts: Mapping[str, int]
     heartbeat: Callable[[], None]
     budget: Budget
-    _sitting: tuple[int, Judge] | None = None
+    _judging: tuple[int, Judge] | None = None
 
     def opinion(self, item: CheckItemVersion, target: RuleInput, version: DocumentVersion) -> Opinion:
         """What the model says of an item; skipped with the reason where there is none to ask."""
@@ -260,7 +260,7 @@ class ModelAnswers:
 
     def _judge_of(self, version: DocumentVersion, provider: Provider) -> Judge:
         """A judge of one document: what it read of a long one serves all of its items."""
-        if self._sitting is None or self._sitting[0] != version.pk:
+        if self._judging is None or self._judging[0] != version.pk:
             judge = Judge(
                 principal=self.principal,
                 provider=provider,
@@ -270,8 +270,8 @@ class ModelAnswers:
                 heartbeat=self.heartbeat,
                 is_replay=bool(self.pinned["is_replay"]),
             )
-            self._sitting = (version.pk, judge)
-        return self._sitting[1]
+            self._judging = (version.pk, judge)
+        return self._judging[1]
 
     def _provider(self) -> Provider | None:
         """The provider that was pinned; None where another one is configured by now."""

@@ -130,10 +130,10 @@ def _queue(
 
 
 def _kind(dataset: EvaluationDataset, kind: str) -> str:
-    there = set(dataset.cases.order_by().values_list("kind", flat=True).distinct())
+    kinds = set(dataset.cases.order_by().values_list("kind", flat=True).distinct())
     if kind not in ("", REVIEW, RETRIEVAL):
         raise InvalidInput(_("kind: expected review or retrieval."))
-    return kind or next((name for name in (REVIEW, RETRIEVAL) if name in there), REVIEW)
+    return kind or next((name for name in (REVIEW, RETRIEVAL) if name in kinds), REVIEW)
 
 
 def baseline_of(dataset: EvaluationDataset, kind: str) -> EvaluationRun | None:

@@ -15,8 +15,8 @@ from review.models.masters import (
     Strategy,
 )
 from review.models.reviews import (
+    COUNTED,
     SEVERITIES,
-    STANDING,
     UNFINISHED,
     VERDICTS,
     CarryMark,
@@ -40,8 +40,8 @@ from review.models.scenarios import (
 from review.models.triage import EventKind, FindingAnswer, FindingEvent, ResultDecision, Signature
 
 __all__ = [
+    "COUNTED",
     "SEVERITIES",
-    "STANDING",
     "UNFINISHED",
     "VERDICTS",
     "CarryMark",

@@ -162,7 +162,7 @@ class Triage(models.TextChoices):
     WAIVED = "waived", _("waived")
 
 
-STANDING = (Triage.OPEN, Triage.ACCEPTED)
+COUNTED = (Triage.OPEN, Triage.ACCEPTED)
 
 
 class CarryMark(models.TextChoices):

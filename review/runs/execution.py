@@ -29,7 +29,7 @@ from review.judging.model_session import ModelSession
 from review.judging.sampling import SamplingProvider
 from review.models import CheckListEntry, Review, ReviewEdition, ReviewStatus
 from review.runs.related import RelatedGoneError
-from review.runs.work import Work, lock_running, tell
+from review.runs.work import Work, lock_running, publish_progress
 from review.types import Verdict
 
 logger = logging.getLogger(__name__)
@@ -161,7 +161,7 @@ def _finish(
         record_event(
             system_principal("review"), "REVIEW_COMPLETE", f"review:{review.public_id}", status=status, verdict=verdict
         )
-    tell(review, status=status, progress=100, verdict=verdict)
+    publish_progress(review, status=status, progress=100, verdict=verdict)
 
 
 def not_waiting_for_caller() -> Q:

@@ -226,14 +226,14 @@ def wait_for_review(
     ``on_progress`` gets percent and state, only when they changed; those of the document while it is being read.
     """
     started = time.monotonic()
-    told: tuple[int, str] | None = None
+    last: tuple[int, str] | None = None
     while True:
         row = Review.objects.select_related("version").only(*POLLED).get(pk=review.pk)
         of = row.awaited_version or row
         now = (of.progress, str(of.status))
-        if on_progress and now != told:
+        if on_progress and now != last:
             on_progress(*now)
-        told = now
+        last = now
         if row.status not in UNFINISHED:
             return True
         left = None if timeout_s is None else timeout_s - (time.monotonic() - started)

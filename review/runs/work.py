@@ -141,7 +141,7 @@ class Work:
         if is_open and self.session is not None:
             progress = self._ask(self.session, position, entry, judgement, started)
         if progress is not None:
-            tell(self.review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
+            publish_progress(self.review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
         return True
 
     def _ask(
@@ -198,7 +198,7 @@ def spec_of(item_version: CheckItemVersion) -> CheckSpec:
     return CheckSpec(code=item_version.item.code, **{name: getattr(item_version, name) for name in names})
 
 
-def tell(review: Review, *, status: str, progress: int, **more: str) -> None:
+def publish_progress(review: Review, *, status: str, progress: int, **more: str) -> None:
     """Publish how far a review is to those who watch it."""
     event = {"review_id": review.public_id, "status": str(status), "progress": progress, **more}
     bus.publish(f"review:{review.public_id}", event)

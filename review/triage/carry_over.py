@@ -25,7 +25,7 @@ from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Document, VersionContent
 from knowledge.text.sentences import sentences_around
 from review.models import (
-    STANDING,
+    COUNTED,
     UNFINISHED,
     CarryMark,
     EventKind,
@@ -207,7 +207,7 @@ class _Carrying:
     def close(self, comparison: Comparison) -> int:
         """Set to fixed what stood in the earlier review and is gone; gives the number."""
         gone = [comparison.base_findings[index][1].pk for index in comparison.matching.fixed]
-        findings = [row for row in _rows(self.base, gone).values() if row.triage in STANDING]
+        findings = [row for row in _rows(self.base, gone).values() if row.triage in COUNTED]
         if findings:
             lock_for_change(self.base)
         for finding in findings:

@@ -11,7 +11,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from review.judging.engine import overall_verdict, verdict_of
-from review.models import STANDING, UNFINISHED, CheckResult, ResultDecision, Review
+from review.models import COUNTED, UNFINISHED, CheckResult, ResultDecision, Review
 from review.runs.related import require_all_findings
 from review.types import Severity, Verdict
 
@@ -58,8 +58,8 @@ def recompute(results: Iterable[CheckResult]) -> None:
 def _settle(result: CheckResult) -> None:
     rows = list(result.findings.values_list("severity", "triage"))
     original = result.original_verdict or result.verdict
-    standing = [Severity(severity) for severity, triage in rows if triage in STANDING]
-    verdict = original if len(standing) == len(rows) else verdict_of(standing)
+    counted = [Severity(severity) for severity, triage in rows if triage in COUNTED]
+    verdict = original if len(counted) == len(rows) else verdict_of(counted)
     if verdict == result.verdict:
         return
     result.original_verdict, result.original_method = original, result.original_method or result.method

@@ -18,7 +18,7 @@ from hub.rest.responses import server_sent_events
 from knowledge.models import CollectionGrant, Document
 from review.models import Review
 from review.runs.reviews import start_review
-from review.runs.work import tell
+from review.runs.work import publish_progress
 from tests.factories import CollectionFactory, upload_text, work_through
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -77,7 +77,7 @@ async def events_after(review: Review, headers: dict[str, str], change) -> list[
 
     reading = asyncio.ensure_future(read())
     while not reading.done():  # whoever listens from now on hears of it
-        await sync_to_async(tell)(review, status="completed", progress=100)
+        await sync_to_async(publish_progress)(review, status="completed", progress=100)
         await asyncio.wait([reading], timeout=0.05)
     await reading
     return given
