@@ -131,16 +131,8 @@ def _measures_chart(runs: Sequence[EvaluationRun], names: Sequence[str]) -> dict
     """Lines of the measures in Chart.js's form; the baseline's points are larger."""
     radii = [7 if run.is_baseline else 3 for run in runs]
     lines = [
-        {
-            "label": str(LABELS[name]),
-            "data": [value_of(run, name) for run in runs],
-            "borderColor": COLOURS[at],
-            "backgroundColor": COLOURS[at],
-            "borderDash": DASHES[at],
-            "borderWidth": 2,
-            "pointRadius": radii,
-            "spanGaps": True,
-        }
+        _series(str(LABELS[name]), [value_of(run, name) for run in runs], COLOURS[at])
+        | {"borderDash": DASHES[at], "borderWidth": 2, "pointRadius": radii, "spanGaps": True}
         for at, name in enumerate(names)
     ]
     return {"labels": [_label_of(run) for run in runs], "datasets": lines}
@@ -151,39 +143,31 @@ def _flips_chart(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "labels": [_label_of(row["run"]) for row in rows],
         "datasets": [
-            _bars(gettext("better"), [row["better"] for row in rows], BETTER),
-            _bars(gettext("worse"), [-row["worse"] for row in rows], WORSE),
+            _series(gettext("better"), [row["better"] for row in rows], BETTER),
+            _series(gettext("worse"), [-row["worse"] for row in rows], WORSE),
         ],
     }
 
 
-def _bars(label: str, values: Sequence[int], colour: str) -> dict[str, Any]:
+def _series(label: str, values: Sequence[float | None], colour: str) -> dict[str, Any]:
     """A border as well: the legend draws each entry as a line of that colour."""
     return {"label": label, "data": values, "backgroundColor": colour, "borderColor": colour}
 
 
 def _options(*, highest: int | None) -> dict[str, Any]:
     """Chart.js's options; Unfold recolours the grids when the page turns dark, so both axes must have one."""
-    grid = {"tickWidth": 0}
-    vertical: dict[str, Any] = {"grid": grid, "ticks": {"color": "#9ca3af"}}
-    if highest is not None:
-        vertical |= {"min": 0, "max": highest}
-    else:
-        vertical |= {"stacked": True}
-        vertical["ticks"] |= {"precision": 0}
+    grid, ticks = {"tickWidth": 0}, {"color": "#9ca3af"}
+    vertical: dict[str, Any] = {"grid": grid, "ticks": ticks, "min": 0, "max": highest}
+    if highest is None:
+        vertical = {"grid": grid, "ticks": ticks | {"precision": 0}, "stacked": True}
+    labels = ticks | {"usePointStyle": True, "pointStyle": "line"}
     return {
         "animation": False,
         "responsive": True,
         "maintainAspectRatio": False,
-        "plugins": {
-            "legend": {
-                "display": True,
-                "position": "bottom",
-                "labels": {"color": "#9ca3af", "usePointStyle": True, "pointStyle": "line"},
-            }
-        },
+        "plugins": {"legend": {"display": True, "position": "bottom", "labels": labels}},
         "scales": {
-            "x": {"grid": grid, "ticks": {"color": "#9ca3af", "maxTicksLimit": 12}, "stacked": highest is None},
+            "x": {"grid": grid, "ticks": ticks | {"maxTicksLimit": 12}, "stacked": highest is None},
             "y": vertical,
         },
     }
