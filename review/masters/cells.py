@@ -27,9 +27,9 @@ _TERM = re.compile(r"(?P<avoid>.+?)(?<!\s)\s*+(?:→|->|=>|⇒)\s*(?P<use>.+)")
 class CellError(ValueError):
     """A line of a cell that can't be read; ``text`` says why in both languages."""
 
-    def __init__(self, line: str, text: Text) -> None:
-        super().__init__(text.en)
-        self.text = Text(ja=f"「{line}」: {text.ja}", en=f"“{line}”: {text.en}")
+    def __init__(self, line: str, *, ja: str, en: str) -> None:
+        super().__init__(en)
+        self.text = Text(ja=f"「{line}」: {ja}", en=f"“{line}”: {en}")
 
 
 def to_cell(name: str, value: Any) -> str:  # noqa: ANN401 (JSON)
@@ -73,7 +73,7 @@ def read_threshold(text: str) -> float | None:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise CellError(text, Text(ja="0 から 1 の数値を書きます。", en="A number from 0 to 1 is needed."))
+        raise CellError(text, ja="0 から 1 の数値を書きます。", en="A number from 0 to 1 is needed.")
     return value
 
 
@@ -88,12 +88,12 @@ def _read_rule(line: str) -> dict[str, Any]:
     head, brace, rest = folded.replace("｛", "{").partition("{")
     found = _RULE.fullmatch(normalise(head).strip().lower() + (" {}" if brace else ""))
     if found is None:
-        raise CellError(line, Text(ja="「規則ID {パラメータ}」の形で書きます。", en="Write: rule_id {params}."))
+        raise CellError(line, ja="「規則ID {パラメータ}」の形で書きます。", en="Write: rule_id {params}.")
     if not brace:
         return {"rule_id": found["id"]}
     params = _json_object("{" + rest)
     if params is None:
-        raise CellError(line, Text(ja="パラメータが JSON として読めません。", en="The params are no JSON object."))
+        raise CellError(line, ja="パラメータが JSON として読めません。", en="The params are no JSON object.")
     return {"rule_id": found["id"], "params": params} if params else {"rule_id": found["id"]}
 
 
@@ -119,7 +119,7 @@ def _read_element(line: str) -> str | dict[str, Any]:
     found = _ELEMENT.fullmatch(line.replace("＝", "=", 1))
     if found is None:
         raise CellError(
-            line, Text(ja="「名称 [節の見出し] = パターン」の形で書きます。", en="Write: name [section] = pattern.")
+            line, ja="「名称 [節の見出し] = パターン」の形で書きます。", en="Write: name [section] = pattern."
         )
     if not found["section"] and not found["pattern"]:
         return found["name"]
@@ -140,9 +140,7 @@ def _pattern_line(entry: str | Mapping[str, Any]) -> str:
 def _read_pattern(line: str) -> dict[str, Any]:
     found = _PATTERN.fullmatch(line)
     if found is None:
-        raise CellError(
-            line, Text(ja="「必須: 」か「禁止: 」で始めます。", en="Begin with “required:” or “forbidden:”.")
-        )
+        raise CellError(line, ja="「必須: 」か「禁止: 」で始めます。", en="Begin with “required:” or “forbidden:”.")
     return {"pattern": found["pattern"], "must_occur": found["wanted"].lower() in REQUIRED}
 
 
@@ -153,8 +151,6 @@ def _term_line(entry: Mapping[str, Any]) -> str:
 def _read_term(line: str) -> dict[str, Any]:
     found = _TERM.fullmatch(line)
     if found is None:
-        raise CellError(
-            line, Text(ja="「避ける語 → 使う語」の形で書きます。", en="Write: word to avoid → word to use.")
-        )
+        raise CellError(line, ja="「避ける語 → 使う語」の形で書きます。", en="Write: word to avoid → word to use.")
     avoid = [word.strip() for word in re.split(r"[、,，]", found["avoid"]) if word.strip()]
     return {"use": found["use"].strip(), "avoid": avoid}
