@@ -9,7 +9,7 @@ from knowledge.facts import EdgeFact, NodeFact, NodeRef
 from knowledge.graph.reading import SourceText, name_key, plain
 from knowledge.text.identifier_shapes import Mention, prefix_of, rows_with
 from knowledge.text.identifiers import read_families, read_matches
-from knowledge.text.structure import section_at
+from knowledge.text.structure import line_span, section_at
 from knowledge.text.tables import Row, cells_of, read_tables
 from knowledge.types.documents import BlockKind
 
@@ -68,8 +68,7 @@ def _node(source: SourceText, mention: Mention, ref: NodeRef, role: str) -> Node
 
 def _label(source: SourceText, mention: Mention) -> str:
     """What the definition calls it: the next cell of its row, or the rest of its line."""
-    line_end = source.text.find("\n", mention.end)
-    rest = source.text[mention.end : line_end if line_end >= 0 else len(source.text)]
+    rest = source.text[mention.end : line_span(source.text, mention.end, mention.end)[1]]
     if source.kind(mention.start) is BlockKind.TABLE:
         rest = next((cell for cell in cells_of(rest) if cell.strip("`")), "")
     return plain(rest, 200).strip(" :：-—_）)】]")

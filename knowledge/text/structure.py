@@ -110,6 +110,16 @@ def line_range(text: str, start: int, end: int) -> tuple[int, int]:
     return first, first + text.count("\n", start, max(end - 1, start))
 
 
+def line_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the lines that hold ``[start, end)`` begin and end, the last line break left out.
+
+    >>> line_span("一行\\n二行目\\n三行", 4, 5)
+    (3, 6)
+    """
+    line_end = text.find("\n", end)
+    return text.rfind("\n", 0, start) + 1, line_end if line_end >= 0 else len(text)
+
+
 def is_contents_title(title: str) -> bool:
     """Return whether a heading names a table of contents.
 

@@ -8,6 +8,7 @@ from knowledge.answering import speaks_to_a_model
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import DocumentVersion, VersionContent
 from knowledge.search import rank_within
+from knowledge.text.structure import line_span
 from review.judging.overview import bodies_of
 from review.judging.plan import WITHHELD
 from review.judging.types import CheckTask, Material, Passage
@@ -96,8 +97,8 @@ def speaks(text: str) -> bool:
 
 def _whole_lines(text: str, span: Span) -> Span:
     """What is around an instruction in its line belongs to it."""
-    end = text.find("\n", max(span.end - 1, 0))
-    return Span(start=text.rfind("\n", 0, span.start) + 1, end=len(text) if end < 0 else end)
+    start, end = line_span(text, span.start, max(span.end - 1, 0))
+    return Span(start=start, end=end)
 
 
 def _planted_lines(text: str) -> tuple[Span, ...]:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from hub.core.texts import Text
 from knowledge.text.folding import INVISIBLE, fold_case
 from knowledge.text.outline import place
-from knowledge.text.structure import COMMENT, section_at
+from knowledge.text.structure import COMMENT, line_span, section_at
 from review.rules.base import finding, joined, rule, shipped
 from review.types import Concealed, FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
@@ -228,7 +228,5 @@ def _named(hows: list[str]) -> Text:
 def _is_subject(target: RuleInput, planted: Planted, about: re.Pattern[str]) -> bool:
     """A visible example under a heading or in a line about such attacks is the document's subject."""
     section = section_at(target.sections, planted.start)
-    line_start = target.text.rfind("\n", 0, planted.start) + 1
-    line_end = target.text.find("\n", planted.end)
-    line = target.text[line_start : line_end if line_end >= 0 else len(target.text)]
+    line = target.text[slice(*line_span(target.text, planted.start, planted.end))]
     return planted.how == "visible" and bool(about.search(line) or (section and about.search(section.title)))

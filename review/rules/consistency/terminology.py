@@ -12,6 +12,7 @@ from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import conventions as identifier_conventions
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, bare_title, inside, place
+from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from review.rules.base import counted, finding, listed, rule, shipped, skipped
 from review.rules.consistency.spellings import Kind, Occurrence, Spellings, variants
@@ -115,9 +116,7 @@ def _corrected(text: str, wrong: Occurrence, majority: str) -> str:
 
     An inflected word keeps its ending: only what precedes the forms' common tail is exchanged.
     """
-    line_start = text.rfind("\n", 0, wrong.start) + 1
-    line_end = text.find("\n", wrong.end)
-    line_end = len(text) if line_end < 0 else line_end
+    line_start, line_end = line_span(text, wrong.start, wrong.end)
     before = text[max(line_start, wrong.start - _EXAMPLE_WIDTH) : wrong.start]
     after = text[wrong.end : min(line_end, wrong.end + _EXAMPLE_WIDTH)]
     surface = text[wrong.start : wrong.end]

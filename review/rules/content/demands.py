@@ -11,12 +11,12 @@ from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
-from knowledge.text.structure import section_at
+from knowledge.text.structure import line_span, section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, listed, rule, shipped, skipped
 from review.rules.prose import is_polite, read_prose
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
+from review.types import RuleInput, RuleOutcome, Severity, Span
 
 # Numbers that measure nothing: of identifiers, editions and headings.
 _NO_FIGURE = re.compile(
@@ -52,8 +52,28 @@ def unquantified_requirement(target: RuleInput) -> RuleOutcome:
     if not demands:
         return skipped("no_measurable_requirements")
     lacking = [demand for demand in demands if not _has_figure(demand.text)]
-    findings = (_unquantified_finding(target, lacking, len(demands)),) if lacking else ()
-    return RuleOutcome(findings=findings, examined=len(demands))
+    if not lacking:
+        return RuleOutcome(examined=len(demands))
+    lacking.sort(key=lambda demand: demand.start)
+    names = [demand.identifier or f"「{demand.name}」" for demand in lacking]
+    end = "します。" if is_polite(target.text, target.blocks) else "する。"
+    found = finding(
+        "wording.unquantified_requirement",
+        severity=Severity.MAJOR,
+        key="|".join(names),
+        evidence=tuple(Span(start=demand.start, end=demand.end) for demand in lacking[:_PLACES_SHOWN]),
+        data={"identifiers": [demand.identifier for demand in lacking if demand.identifier], "items": names},
+        confidence=1 - len(lacking) / len(demands),
+        words={
+            "total": len(demands),
+            "count": len(lacking),
+            "names": listed(names),
+            "where": place(target.sections, lacking[0].start),
+            "first_name": names[0],
+        },
+        example=f"稼働率は月間 99.9 % 以上（計画停止を除く）とし、障害発生から 4 時間以内に復旧{end}",
+    )
+    return RuleOutcome(findings=(found,), examined=len(demands))
 
 
 def _demands(target: RuleInput) -> Iterator[Demand]:
@@ -126,24 +146,6 @@ def _has_figure(text: str) -> bool:
     return bool(_patterns()["number"].search(plain) or _patterns()["elsewhere"].search(plain))
 
 
-def _unquantified_finding(target: RuleInput, lacking: list[Demand], total: int) -> FindingDraft:
-    lacking = sorted(lacking, key=lambda demand: demand.start)
-    names = [demand.identifier or f"「{demand.name}」" for demand in lacking]
-    first = lacking[0]
-    where = place(target.sections, first.start)
-    end = "します。" if is_polite(target.text, target.blocks) else "する。"
-    return finding(
-        "wording.unquantified_requirement",
-        severity=Severity.MAJOR,
-        key="|".join(names),
-        evidence=tuple(Span(start=demand.start, end=demand.end) for demand in lacking[:_PLACES_SHOWN]),
-        data={"identifiers": [demand.identifier for demand in lacking if demand.identifier], "items": names},
-        confidence=1 - len(lacking) / total,
-        words={"total": total, "count": len(lacking), "names": listed(names), "where": where, "first_name": names[0]},
-        example=f"稼働率は月間 99.9 % 以上（計画停止を除く）とし、障害発生から 4 時間以内に復旧{end}",
-    )
-
-
 @rule("wording.missing_subject", tags=("wording",))
 def missing_subject(target: RuleInput) -> RuleOutcome:
     """Report all acts in procedures that nobody is named for, in one finding."""
@@ -151,8 +153,25 @@ def missing_subject(target: RuleInput) -> RuleOutcome:
     if not sentences:
         return skipped("no_procedures")
     lacking = [span for span, names_actor in sentences if not names_actor]
-    findings = (_subject_finding(target, lacking, len(sentences)),) if lacking else ()
-    return RuleOutcome(findings=findings, examined=len(sentences))
+    if not lacking:
+        return RuleOutcome(examined=len(sentences))
+    sentence = target.text[lacking[0].start : lacking[0].end].replace("*", "")
+    found = finding(
+        "wording.missing_subject",
+        severity=Severity.MINOR,
+        key="|".join(target.text[span.start : span.end] for span in lacking),
+        evidence=tuple(lacking[:_PLACES_SHOWN]),
+        data={"count": len(lacking)},
+        confidence=1 - len(lacking) / len(sentences),
+        words={
+            "count": len(lacking),
+            "where": place(target.sections, lacking[0].start),
+            "sentence": sentence,
+            "total": len(sentences),
+        },
+        example=f"運用責任者が{sentence}",
+    )
+    return RuleOutcome(findings=(found,), examined=len(sentences))
 
 
 def _acts(target: RuleInput) -> Iterator[tuple[Span, bool]]:
@@ -171,7 +190,8 @@ def _acts(target: RuleInput) -> Iterator[tuple[Span, bool]]:
         section = section_at(target.sections, segment.start)
         if section is None or not patterns["decision_headings"].search(bare_title(section.title)):
             continue
-        around = sentence if segment.kind is not BlockKind.TABLE else _line(prose.masked, segment.start)
+        line_start, line_end = line_span(prose.masked, segment.start, segment.start)
+        around = sentence if segment.kind is not BlockKind.TABLE else prose.masked[line_start:line_end]
         names_actor = bool(patterns["actors"].search(around)) or _is_actors_own(section)
         yield Span(start=segment.start, end=segment.end), names_actor
 
@@ -179,24 +199,3 @@ def _acts(target: RuleInput) -> Iterator[tuple[Span, bool]]:
 def _is_actors_own(section: Section) -> bool:
     """Under 「5.2 運用責任者」 every sentence has its subject."""
     return bool(re.search(r"(?:者|担当|リーダー?|チーム|ベンダー?|PMO|委員会|[部課室局])$", bare_title(section.title)))
-
-
-def _line(text: str, offset: int) -> str:
-    end = text.find("\n", offset)
-    return text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
-
-
-def _subject_finding(target: RuleInput, lacking: list[Span], total: int) -> FindingDraft:
-    first = lacking[0]
-    where = place(target.sections, first.start)
-    sentence = target.text[first.start : first.end].replace("*", "")
-    return finding(
-        "wording.missing_subject",
-        severity=Severity.MINOR,
-        key="|".join(target.text[span.start : span.end] for span in lacking),
-        evidence=tuple(lacking[:_PLACES_SHOWN]),
-        data={"count": len(lacking)},
-        confidence=1 - len(lacking) / total,
-        words={"count": len(lacking), "where": where, "sentence": sentence, "total": total},
-        example=f"運用責任者が{sentence}",
-    )

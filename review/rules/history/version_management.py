@@ -12,6 +12,7 @@ from hub.core.texts import Text
 from knowledge.text.dates import find_days, first_day
 from knowledge.text.folding import narrow
 from knowledge.text.outline import apparatus, inside, is_history, place
+from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
@@ -134,8 +135,7 @@ def _facts(target: RuleInput) -> Iterator[tuple[Span, str, date]]:
         as_of = _AS_OF.match(plain, found.end)
         if as_of is None or inside(skipped, found.start) or _is_code(target, found.start):
             continue
-        line_end = plain.find("\n", as_of.end())
-        rest = plain[as_of.end() : line_end if line_end >= 0 else len(plain)]
+        rest = plain[as_of.end() : line_span(plain, as_of.end(), as_of.end())[1]]
         if not _AHEAD.search(rest[:_NEARBY]):
             yield Span(start=found.start, end=as_of.end()), target.text[found.start : as_of.end()], found.day
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from hub.core.texts import Text
 from knowledge.text.outline import place as section_title
+from knowledge.text.structure import line_span
 from review.rules.base import Rule, filled, finding, register, skipped, text_of
 from review.rules.style.reading import StyleText, Unit, UnitKind, read_markdown
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
@@ -207,8 +208,7 @@ def _finding(rule: StyleRule, places: list[Place], target: RuleInput) -> Finding
 
 
 def _corrected(text: str, place: Place) -> str:
-    line_start = text.rfind("\n", 0, place.start) + 1
-    line_end = text.find("\n", place.end)
+    line_start, line_end = line_span(text, place.start, place.end)
     before = text[max(line_start, place.start - _EXAMPLE_WIDTH) : place.start]
-    after = text[place.end : min(len(text) if line_end < 0 else line_end, place.end + _EXAMPLE_WIDTH)]
+    after = text[place.end : min(line_end, place.end + _EXAMPLE_WIDTH)]
     return f"{before}{place.replacement}{after}"

@@ -8,6 +8,7 @@ from hub.core.texts import Text
 from knowledge.text.folding import fold_compact
 from knowledge.text.identifier_shapes import Family, Mention, Role, conventions, prefix_of
 from knowledge.text.identifiers import read_families
+from knowledge.text.structure import line_span
 from knowledge.text.tables import Row, Table
 from review.types import RelatedDocument, RuleInput, Span
 
@@ -138,10 +139,8 @@ def home(mention: Mention, tables: tuple[Table, ...]) -> tuple[Table | None, Row
 def name_of(mention: Mention, row: Row | None, target: RuleInput) -> str:
     """Return what the definition calls the thing: the rest of its cell, else the next cell; or the rest of the line."""
     if row is None:
-        line_end = target.text.find("\n", mention.end)
-        return fold_compact(target.text[mention.end : line_end if line_end >= 0 else len(target.text)]).strip(
-            ":：*_-）)】]"
-        )
+        line_end = line_span(target.text, mention.end, mention.end)[1]
+        return fold_compact(target.text[mention.end : line_end]).strip(":：*_-）)】]")
     cells = [cell for cell in row.cells if cell.end > mention.start]
     inside = fold_compact(target.text[mention.end : cells[0].end]).strip(":：*_-（()）") if cells else ""
     return inside or (fold_compact(cells[1].text) if len(cells) > 1 else "")

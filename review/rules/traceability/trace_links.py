@@ -211,10 +211,6 @@ def _prefix(mention: Mention) -> str:
     return prefix_of(mention.id)
 
 
-def _by_start(mention: Mention) -> int:
-    return mention.start
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """An identifier that a mapping table assigns to a section of this document."""

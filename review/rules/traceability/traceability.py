@@ -10,7 +10,7 @@ from itertools import pairwise
 from knowledge.text.identifier_shapes import Family, Mention, Role, number_of, prefix_of, renumbered
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
-from knowledge.text.structure import section_at
+from knowledge.text.structure import line_span, section_at
 from knowledge.text.tables import Table, read_tables
 from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.traceability.across import (
@@ -148,9 +148,7 @@ def _extent(definition: Mention, target: RuleInput) -> tuple[int, int]:
     section = section_at(target.sections, definition.start)
     if section and section.start <= definition.start < section.body_start:
         return section.start, section.end
-    line_start = target.text.rfind("\n", 0, definition.start) + 1
-    line_end = target.text.find("\n", definition.end)
-    return line_start, len(target.text) if line_end < 0 else line_end
+    return line_span(target.text, definition.start, definition.end)
 
 
 def _common_place(target: RuleInput, mentions: list[Mention]) -> str:
@@ -296,7 +294,7 @@ def _is_declared_void(name: str, text: str) -> bool:
     position = text.find(name)
     if position < 0:
         return False
-    line = text[text.rfind("\n", 0, position) + 1 : (text.find("\n", position) + 1 or len(text) + 1) - 1]
+    line = text[slice(*line_span(text, position, position))]
     return any(word in line for word in ("欠番", "廃止", "削除", "取消", "取り消し"))
 
 
