@@ -15,6 +15,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hub.core.per_process import PerProcess
+from hub.core.retries import TryAgain, with_retries
 from knowledge.embedders.base import (
     BYTES_PER_TOKEN,
     FOR_PASSAGES,
@@ -36,7 +37,6 @@ from knowledge.embedders.base import (
 
 DEFAULT_MODEL = "amazon.titan-embed-text-v2:0"
 RECIPE = "bedrock nfkc 1"
-FIRST_DELAY_S = 0.5
 CONNECT_TIMEOUT_S = 5.0
 # Source: Amazon Bedrock API reference, InvokeModel, "Errors".
 _PASSING_KINDS = ("Throttling", "ServiceUnavailable", "InternalServer", "ModelNotReady", "ModelTimeout")
@@ -191,32 +191,33 @@ class BedrockEmbedder:
         return unit_vectors(vectors, invalid=_invalid)
 
     def _invoke(self, body: dict[str, Any], patience: Patience) -> dict[str, Any]:
-        failure = ""
-        for attempt in range(patience.attempts):
+        def attempt() -> dict[str, Any]:
             try:
                 response = self.client.invoke_model(
                     modelId=self.model, body=json.dumps(body), contentType="application/json", accept="application/json"
                 )
                 answer: dict[str, Any] = json.loads(response["body"].read())
             except ClientError as error:
-                failure = str(error.response.get("Error", {}).get("Code", ""))
-                if failure not in PASSING:
-                    raise _refusal(error, failure) from error
+                code = str(error.response.get("Error", {}).get("Code", ""))
+                raise TryAgain(_busy(code, patience)) if code in PASSING else _refusal(error, code) from error
             except BotoCoreError as error:
-                failure = type(error).__name__
+                raise TryAgain(_busy(type(error).__name__, patience)) from error
             except ValueError as error:
                 raise _invalid("no JSON") from error
-            else:
-                return answer
-            if attempt + 1 < patience.attempts:
-                self._sleep(min(FIRST_DELAY_S * 2.0**attempt, patience.longest_delay_s))
-        raise EmbeddingServerBusy(
-            f"Amazon Bedrock failed {patience.attempts} times, last with: {failure}. "
-            "See AWS_REGION, or try again later.",
-            f"Amazon Bedrock は{patience.attempts}回失敗しました（最後: {failure}）。AWS_REGION を確認するか、"
-            "時間をおいて再試行してください。",
-            failure=failure,
+            return answer
+
+        return with_retries(
+            attempt, attempts=patience.attempts, longest_delay_s=patience.longest_delay_s, sleep=self._sleep
         )
+
+
+def _busy(failure: str, patience: Patience) -> EmbeddingServerBusy:
+    return EmbeddingServerBusy(
+        f"Amazon Bedrock failed {patience.attempts} times, last with: {failure}. See AWS_REGION, or try again later.",
+        f"Amazon Bedrock は{patience.attempts}回失敗しました（最後: {failure}）。AWS_REGION を確認するか、"
+        "時間をおいて再試行してください。",
+        failure=failure,
+    )
 
 
 def _family_of(model: str) -> _Family:

@@ -45,8 +45,8 @@ MOST_ANSWER_BYTES = 20 * 1024 * 1024
 class OpenAICompatibleEmbedder:
     """Embed through a server; see `Embedder` for what the methods promise.
 
-    The fingerprint is made of model, prefixes and requested dimension: a server that moves keeps it, and a server
-    that puts other weights behind the same model name cannot be noticed.
+    The fingerprint is made of model and prefixes: a server that moves keeps it, and a server that puts other
+    weights behind the same model name cannot be noticed.
     """
 
     name = "openai"
@@ -57,11 +57,8 @@ class OpenAICompatibleEmbedder:
         base_url: str,
         model: str,
         api_key: str | None = None,
-        dimension: int | None = None,
         max_tokens: int = DEFAULT_MAX_TOKENS,
         count: Callable[[str], int] = estimate_tokens,
-        query_prefix: str | None = None,
-        passage_prefix: str | None = None,
         batch_size: int = 64,
         sleep: Callable[[float], None] = time.sleep,
         pause_s: float = PAUSE_AFTER_FAILURE_S,
@@ -70,20 +67,17 @@ class OpenAICompatibleEmbedder:
 
         After a question that the server did not answer others don't ask it for ``pause_s``; passages do.
 
-        Without `dimension` the first answer decides it; each later one must agree.
+        The first answer decides the dimension; each later one must agree.
 
         :raises UnknownEmbedder: if the URL is not an http(s) URL.
         """
-        for_query, for_passage = default_prefixes(model)
         self.model = model
         self.max_tokens = max_tokens
-        self.query_prefix = for_query if query_prefix is None else query_prefix
-        self.passage_prefix = for_passage if passage_prefix is None else passage_prefix
+        self.query_prefix, self.passage_prefix = default_prefixes(model)
         _check_url(base_url)
         self._server = ModelServer(base_url, api_key=api_key or "", most_bytes=MOST_ANSWER_BYTES)
         self._url = f"{self._server.url}/embeddings"
-        self._requested_dimension = dimension
-        self._dimension = dimension
+        self._dimension: int | None = None
         self._count = count
         self._batch_size = batch_size
         self._sleep = sleep
@@ -92,9 +86,9 @@ class OpenAICompatibleEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of model, prefixes and requested dimension; asks nobody."""
-        requested = str(self._requested_dimension or "")
-        return digest_of(RECIPE, self.model, requested, self.query_prefix, self.passage_prefix)
+        """Hash of model and prefixes; asks nobody."""
+        # The empty part stands for a dimension asked for: none is, and stored fingerprints stay as they are.
+        return digest_of(RECIPE, self.model, "", self.query_prefix, self.passage_prefix)
 
     @property
     def dimension(self) -> int:
@@ -142,13 +136,11 @@ class OpenAICompatibleEmbedder:
     def _request(self, texts: Sequence[str], *, patience: Patience = FOR_PASSAGES) -> Vectors:
         """Ask for the vectors of one batch, (n, dimension), checked and brought to norm 1."""
         body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        if self._requested_dimension is not None:
-            body["dimensions"] = self._requested_dimension
         vectors = _read_vectors(self._post(body, patience), count=len(texts))
         expected = self._dimension = self._dimension or vectors.shape[1]
         if vectors.shape[1] != expected:
             # Of two answers that differ the first may have been the wrong one: the next decides anew.
-            self._dimension = self._requested_dimension
+            self._dimension = None
             raise EmbeddingResponseInvalid(
                 f"{self._url} answered with vectors of {vectors.shape[1]} numbers; {expected} were expected. "
                 f"Check that it serves the model {self.model}.",

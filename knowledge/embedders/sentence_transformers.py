@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,35 +32,21 @@ NOTHING = "(?!)"  # a pattern that never matches
 class SentenceTransformersEmbedder:
     """Embed with PyTorch; see `Embedder` for what the methods promise.
 
-    `model` is a name on the Hugging Face hub or a folder. Pin `revision` for a name: the fingerprint of a name is
-    made of name and revision, that of a folder of the content of its files. Prefixes default to those of the E5
-    family when the model's name says e5, and to none otherwise.
+    `model` is a folder, whose fingerprint is made of the content of its files, or a name on the Hugging Face hub,
+    whose fingerprint is made of that name. Prefixes are those of the E5 family when the model's name says e5, and
+    none otherwise.
     """
 
     name = "sentence-transformers"
 
-    def __init__(
-        self,
-        *,
-        model: str = DEFAULT_MODEL,
-        revision: str | None = None,
-        query_prefix: str | None = None,
-        passage_prefix: str | None = None,
-        device: str | None = None,
-        batch_size: int = 1,
-    ) -> None:
-        for_query, for_passage = default_prefixes(Path(model).name)
+    def __init__(self, *, model: str = DEFAULT_MODEL) -> None:
         self.model = model
-        self.query_prefix = for_query if query_prefix is None else query_prefix
-        self.passage_prefix = for_passage if passage_prefix is None else passage_prefix
-        self._revision = revision
-        self._device = device
-        self._batch_size = batch_size
-        self._loaded = PerProcess(self._load)
+        self.query_prefix, self.passage_prefix = default_prefixes(Path(model).name)
+        self._loaded = PerProcess(partial(_LoadedModel, model))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of model, revision (or a folder's files) and prefixes; loads nothing."""
+        """Hash of the model's name (or a folder's files) and prefixes; loads nothing."""
         return digest_of(RECIPE, *self._identity(), self.query_prefix, self.passage_prefix)
 
     @property
@@ -91,23 +77,19 @@ class SentenceTransformersEmbedder:
     def _identity(self) -> list[str]:
         folder = Path(self.model)
         if not folder.is_dir():
-            return [self.model, self._revision or "unpinned"]
+            return [self.model, "unpinned"]
         files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
         return [part for path in files for part in (path.relative_to(folder).as_posix(), hash_file(path))]
 
     def _prepare(self, text: str, *, as_query: bool = False) -> str:
         return prepare_text(text, prefix=self.query_prefix if as_query else self.passage_prefix)
 
-    def _load(self) -> "_LoadedModel":
-        return _LoadedModel(self.model, revision=self._revision, device=self._device, batch_size=self._batch_size)
-
 
 class _LoadedModel:
     """A model in memory, used by one thread at a time: its tokenizer fails when two threads set it up."""
 
-    def __init__(self, model: str, *, revision: str | None, device: str | None, batch_size: int) -> None:
-        self._model = _open_model(model, revision=revision, device=device)
-        self._batch_size = batch_size
+    def __init__(self, model: str) -> None:
+        self._model = _open_model(model)
         self._lock = threading.Lock()
         self.dimension = _given(self._model.get_embedding_dimension(), model=model)
         self.max_tokens = _given(self._model.max_seq_length, model=model)
@@ -130,7 +112,7 @@ class _LoadedModel:
             vectors = self._model.encode(
                 [self._plain(text) for text in prepared],
                 prompt="",  # the prefix is there already; this keeps a model's default prompt away
-                batch_size=self._batch_size,
+                batch_size=1,
                 normalize_embeddings=True,
                 convert_to_numpy=True,
                 show_progress_bar=False,
@@ -138,7 +120,7 @@ class _LoadedModel:
         return np.asarray(vectors, np.float32)
 
 
-def _open_model(model: str, *, revision: str | None, device: str | None) -> "SentenceTransformer":
+def _open_model(model: str) -> "SentenceTransformer":
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
@@ -147,7 +129,7 @@ def _open_model(model: str, *, revision: str | None, device: str | None) -> "Sen
             "sentence-transformers がありません。pip install -r requirements/ml.txt を実行してください。",
         ) from error
     try:
-        return SentenceTransformer(model, revision=revision, device=device)
+        return SentenceTransformer(model)
     except (OSError, ValueError) as error:
         raise UnknownModel(
             f"sentence-transformers cannot load the model {model!r}: {error}. Set EMBEDDING_MODEL to a folder "

@@ -24,14 +24,13 @@ KEY = "sk-test-0123456789"
 Answer = Callable[["Handler", dict], None]
 
 
-def vector_of(text: str, dimension: int = 8) -> list[float]:
-    """A vector that depends on the text only, of any norm."""
-    return np.random.default_rng(list(text.encode())).normal(size=dimension).tolist()
+def vector_of(text: str) -> list[float]:
+    """A vector of 8 numbers that depends on the text only, of any norm."""
+    return np.random.default_rng(list(text.encode())).normal(size=8).tolist()
 
 
 def answer_well(handler: "Handler", body: dict) -> None:
-    dimension = body.get("dimensions", 8)
-    items = [{"index": i, "embedding": vector_of(text, dimension)} for i, text in enumerate(body["input"])]
+    items = [{"index": i, "embedding": vector_of(text)} for i, text in enumerate(body["input"])]
     handler.send_json(200, {"object": "list", "data": items[::-1], "model": body["model"]})
 
 
@@ -240,13 +239,6 @@ def test_a_refused_request_gives_the_servers_reason_at_once(server, make) -> Non
     assert len(server.requests) == 1
 
 
-def test_a_dimension_other_than_configured_is_an_error(server, make) -> None:
-    server.script += [answer_json({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})]
-
-    with pytest.raises(EmbeddingResponseInvalid, match="vectors of 2 numbers; 1024 were expected"):
-        make(dimension=1024).embed_query("申請")
-
-
 def test_a_dimension_that_changes_between_answers_is_an_error(server, make) -> None:
     embedder = make()
     embedder.embed_query("申請")
@@ -265,11 +257,6 @@ def test_a_wrong_dimension_in_the_first_answer_is_forgotten_once_others_differ(s
         embedder.embed_query("申請")
 
     assert embedder.embed_query("申請").shape == (8,)
-
-
-def test_a_configured_dimension_is_requested(server, make) -> None:
-    assert make(dimension=4).embed_query("申請").shape == (4,)
-    assert server.requests[0][2]["dimensions"] == 4
 
 
 @pytest.mark.parametrize(
@@ -318,12 +305,11 @@ def test_a_query_beyond_the_limit_is_cut_to_what_fits(server, make) -> None:
     assert not embedder.query_is_truncated("あいうえおか")
 
 
-def test_the_fingerprint_follows_model_prefix_and_dimension_but_not_the_server(make) -> None:
+def test_the_fingerprint_follows_the_model_but_not_the_server(make) -> None:
     base = make().fingerprint
 
     assert make(base_url="http://127.0.0.1:1/v1").fingerprint == base
-    changed = [make(model="other"), make(dimension=4), make(query_prefix="q: "), make(passage_prefix="p: ")]
-    assert len({base, *(embedder.fingerprint for embedder in changed)}) == 5
+    assert make(model="other").fingerprint != base
 
 
 def test_the_estimate_rounds_up_half_the_bytes() -> None:
