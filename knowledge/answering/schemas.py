@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from hub.core.shapes import filled
 from knowledge.answering.types import Answer, AnswerSentence, Citation
 
 
@@ -46,23 +47,8 @@ class AnswerOut(BaseModel):
 
 
 def _citation_out(citation: Citation) -> CitationOut:
-    hit = citation.hit
-    return CitationOut(
-        chunk_id=hit.chunk_id,
-        document_id=hit.document_id,
-        document_path=hit.document_path,
-        collection=hit.collection,
-        title=hit.title,
-        version=hit.version,
-        section_path=list(hit.section_path),
-        page=hit.page,
-        cell=hit.cell,
-        start_offset=citation.start_offset,
-        end_offset=citation.end_offset,
-        quote=citation.quote,
-        table_header=citation.table_header,
-        score=hit.score,
-    )
+    places = {name: getattr(citation, name) for name in ("start_offset", "end_offset", "quote", "table_header")}
+    return filled(CitationOut, citation.hit, **places)
 
 
 def answer_sentence_out(sentence: AnswerSentence) -> AnswerSentenceOut:

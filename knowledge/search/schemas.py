@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from hub.core.shapes import filled
 from knowledge.types.search import Hit, LegScore, PageMark, RemoteHit, SearchResult
 
 
@@ -105,15 +106,7 @@ def hit_out(hit: Hit) -> HitOut:
 
 
 def remote_hit_out(hit: RemoteHit) -> RemoteHitOut:
-    return RemoteHitOut(
-        source="bedrock",
-        rank=hit.rank,
-        source_score=hit.score,
-        location=dict(hit.location),
-        document_path=hit.address,
-        title=hit.title,
-        content=hit.content,
-    )
+    return filled(RemoteHitOut, hit, source_score=hit.score, document_path=hit.address, score=None)
 
 
 def search_out(result: SearchResult, *, next_cursor: str | None) -> SearchOut:
