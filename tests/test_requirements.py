@@ -8,6 +8,8 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import REPOSITORY
 
 PRODUCT = ("hub", "knowledge", "review", "mcp_bridge", "manage.py")
@@ -79,3 +81,11 @@ def test_every_pin_names_one_version():
     for name in ("base.txt", "dev.txt", "ml.txt", "neo4j.txt"):
         pins = (REPOSITORY / "requirements" / name).read_text().splitlines()
         assert [pin for pin in pins if pin and not pin.startswith((" ", "#")) and "==" not in pin] == []
+
+
+@pytest.mark.parametrize("name", ["base.txt", "dev.txt", "neo4j.txt"])
+def test_every_pin_has_the_hash_of_its_files(name: str) -> None:
+    entries = re.split(r"\n(?=[A-Za-z0-9])", (REPOSITORY / "requirements" / name).read_text())
+    pins = [entry for entry in entries if "==" in entry.partition("\n")[0]]
+    assert pins
+    assert [pin.partition("=")[0] for pin in pins if not re.search(r"--hash=sha256:[0-9a-f]{64}", pin)] == []

@@ -8,7 +8,6 @@ environment that runs it, and exits 1 when one is missing, has another version t
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
+from packaging.requirements import Requirement
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "requirements" / "base.txt"
-_PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>[^\s;\\]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +34,12 @@ class Licensed:
 
 
 def pins(text: str) -> Iterator[tuple[str, str]]:
-    """The names and versions of a compiled file of requirements, in its order."""
+    """The names and versions of what a compiled file of requirements wants on this platform, in its order."""
     for line in text.splitlines():
-        if match := _PIN.match(line):
-            yield match["name"], match["version"]
+        if line[:1].isalnum():
+            pin = Requirement(line.removesuffix("\\"))
+            if pin.marker is None or pin.marker.evaluate():
+                yield pin.name, next(iter(pin.specifier)).version
 
 
 def licence_of(found: Distribution) -> str:
