@@ -9,7 +9,7 @@ import pytest
 from hub.core.errors import InvalidInput
 from hub.core.moments import in_utc
 from knowledge.guidelines.files import MAX_HEADINGS, read_markdown
-from knowledge.search.asked import FilterIn
+from knowledge.search.query import FilterIn
 from tests.knowledge.graph.cypher.asking import ask
 
 

@@ -14,7 +14,7 @@ from hub.access.services import create_token
 from knowledge.models import GuidelineEdition
 from review.models import GuidelineMapping, SuspectMark
 from tests.hub.admin.support import client_of, curator_client, make_user, second_client
-from tests.knowledge.test_guidelines import MARKDOWN
+from tests.knowledge.guidelines.test_guidelines import MARKDOWN
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 IMPORT = "admin:knowledge_guideline_import"

@@ -30,7 +30,7 @@ from tests.review.hidden.support import (
     open_finding,
     reviewed,
 )
-from tests.review.test_reports import words
+from tests.review.report.test_reports import words
 
 pytestmark = pytest.mark.django_db
 

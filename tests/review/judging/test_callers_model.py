@@ -19,8 +19,8 @@ from review.triage.carry_over import carry_triage
 from review.triage.comparing import compare_reviews, difference
 from review.triage.signing import sign_off, sign_off_state
 from review.triage.verdicts import decide_result
-from tests.review.deciding import decide
 from tests.review.judging.conftest import FAIL, GROUND, ITEM, PASS, codes, finish, judged, run, show, start
+from tests.review.triage.deciding import decide
 
 pytestmark = pytest.mark.django_db
 FORGED = judged("pass", quotes=(GROUND,), reason="FORGED-BY-BOB")
