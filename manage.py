@@ -4,7 +4,7 @@
 import os
 import sys
 
-from hub.core.collecting import collect_seldom
+from hub.core.processes import collect_seldom
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ LARGE_CHARACTERS = 300_000
 def hub(paths: Sequence[Path], scratch: Path, *, before: Sequence[Path] = ()) -> dict[str, Any]:
     """Take documents in through the service and work the pipeline's stages here."""
     from hub.access.principals import local_operator
-    from hub.core.collecting import collect_seldom
+    from hub.core.processes import collect_seldom
     from knowledge.documents.uploads import Upload, create_document, hash_file
     from knowledge.index.active_embedder import get_embedder
     from knowledge.ingest import pipeline, stages

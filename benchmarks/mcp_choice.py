@@ -80,8 +80,8 @@ async def offered() -> list[Offered]:
     from mcp import Client
 
     from hub.access.principals import local_operator
-    from mcp_bridge.bus import EventBridge
     from mcp_bridge.calls import Door
+    from mcp_bridge.events import EventBridge
     from mcp_bridge.servers import build_server
 
     async def principal():

@@ -23,8 +23,8 @@ from django.db.models.functions import Now
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from hub.core.measures import MCP_FAILURES, total
 from hub.core.scheduled_rows import failing_tasks
-from hub.core.shared_measures import MCP_FAILURES, total
 from knowledge.documents.workers import worker_is_alive
 from knowledge.models import DocumentVersion, Source
 from knowledge.models.documents import IN_WORK, DocumentStatus

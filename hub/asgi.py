@@ -13,7 +13,7 @@ from typing import cast
 import django
 from asgiref.sync import ThreadSensitiveContext
 
-from hub.core.collecting import REQUESTS, WORK, collect_seldom
+from hub.core.processes import REQUESTS, WORK, collect_seldom
 
 if threading.current_thread() is threading.main_thread():  # else the process is somebody else's
     gc.set_threshold(*WORK)  # frozen is what is loaded, once it is all there: others may import this, too
@@ -33,7 +33,7 @@ from hub.open_requests import OpenRequests  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
 from hub.rest.security_headers import with_security_headers  # noqa: E402
 from hub.serving.options import unguarded_server  # noqa: E402
-from mcp_bridge.bus import have_queue  # noqa: E402
+from mcp_bridge.events import have_queue  # noqa: E402
 from mcp_bridge.http import McpApps  # noqa: E402
 from mcp_bridge.threads import in_thread  # noqa: E402
 

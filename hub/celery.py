@@ -23,7 +23,7 @@ from celery.signals import (
 )
 from django.db import DatabaseError, IntegrityError, close_old_connections
 
-from hub.core.collecting import collect_seldom
+from hub.core.processes import collect_seldom
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 
@@ -100,7 +100,7 @@ def _keep_failed_runs(sender: Task[Any, Any], state: str | None = None, **_signa
 @worker_init.connect
 @beat_init.connect
 def _have_a_queue(**_signal: object) -> None:
-    from hub.core.servers import ensure_queue
+    from hub.core.valkey import ensure_queue
 
     ensure_queue()
 
@@ -137,7 +137,7 @@ def _stop_heartbeat(**_signal: object) -> None:
 
 @worker_process_shutdown.connect
 def _write_measures(**_signal: object) -> None:
-    from hub.core.shared_measures import flush  # Django is not set up yet when this module is imported
+    from hub.core.measures import flush  # Django is not set up yet when this module is imported
 
     flush()
 

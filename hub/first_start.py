@@ -12,7 +12,7 @@ from django.core.management import call_command
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from hub.config import BASE_DIR
-from knowledge.collections.collections import create_collection
+from knowledge.collections import create_collection
 from knowledge.documents.uploads import Upload, create_document, hash_file
 from knowledge.models import Collection
 

@@ -1,13 +1,37 @@
-"""/healthz (this process is alive) and /readyz (everything it needs answers)."""
+"""/healthz (this process is alive), /readyz (everything it needs answers) and /metrics in Prometheus' text format.
+
+The measures are the counters of this process, and what PostgreSQL says of all of them.
+"""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, JsonResponse
+import ipaddress
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Min, QuerySet, Sum
+from django.db.models.functions import Now
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import split_domain_port
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
 
+from hub.core.client_address import address_of
+from hub.core.errors import Forbidden, HubError, Unauthenticated
+from hub.core.measures import SharedMeasures
+from hub.rest.problems import problem_response
 from hub.rest.readiness import BASE_CHECKS, run_checks
 from knowledge.checks import READINESS_CHECKS
+from knowledge.documents.workers import ALIVE_WITHIN
+from knowledge.models import DocumentStatus, DocumentVersion, WorkerHeartbeat
+from knowledge.models.documents import IN_WORK
+from review.models import Review
+from review.models.reviews import UNFINISHED, ReviewStatus
 
 
 @require_safe
@@ -26,3 +50,95 @@ def readyz(request: HttpRequest) -> JsonResponse:
     if not is_ready:
         response["Retry-After"] = "5"
     return response
+
+
+FORWARDED = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
+OWN_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+@require_safe
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer who brings HUB_METRICS_TOKEN; where there is none, callers on this machine while it is being tried out."""
+    try:
+        _check_reader(request)
+    except HubError as error:
+        return problem_response(request, error)
+    registry = CollectorRegistry()
+    registry.register(DatabaseMetrics())
+    registry.register(SharedMeasures())
+    return HttpResponse(generate_latest(REGISTRY) + generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _check_reader(request: HttpRequest) -> None:
+    expected = settings.CONFIG.hub_metrics_token
+    if not expected:
+        if not _is_tried_out(request):
+            raise Forbidden(
+                _("Metrics need a token of their own: set HUB_METRICS_TOKEN, and send it as a bearer token.")
+            )
+        return
+    scheme, _space, given = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not constant_time_compare(given.strip(), expected):
+        raise Unauthenticated(_("Metrics need HUB_METRICS_TOKEN as Authorization: Bearer TOKEN."))
+
+
+def _is_tried_out(request: HttpRequest) -> bool:
+    """Whether somebody at this machine asks their own hub: nothing is for production, and nothing came by a proxy."""
+    if settings.CONFIG.hub_env == "production" or not settings.EMBEDDED_DATABASE:
+        return False
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    address = address_of(request.META.get("REMOTE_ADDR"))
+    host = split_domain_port(request.get_host())[0]
+    return address is not None and ipaddress.ip_address(address).is_loopback and host in OWN_NAMES
+
+
+class DatabaseMetrics:
+    """Queues, workers and durations, read when they are asked for: nine aggregates over indexed columns."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the families in a fixed order."""
+        documents = DocumentVersion.objects.filter(status__in=IN_WORK)
+        reviews = Review.objects.filter(status__in=UNFINISHED)
+        depth = GaugeMetricFamily("hub_queue_depth", "Work that is not finished.", labels=["queue", "status"])
+        for queue, rows, statuses in (("documents", documents, IN_WORK), ("reviews", reviews, UNFINISHED)):
+            counts = dict(rows.order_by().values_list("status").annotate(Count("pk")))
+            for status in statuses:
+                depth.add_metric([queue, status], counts.get(status, 0))
+        yield depth
+        oldest = GaugeMetricFamily("hub_queue_oldest_seconds", "Age of the oldest unfinished work.", labels=["queue"])
+        oldest.add_metric(["documents"], _age(documents, "queued_at"))
+        oldest.add_metric(["reviews"], _age(reviews, "created_at"))
+        yield oldest
+        lag = "Age of the oldest document version that waits to become searchable, since it arrived."
+        yield GaugeMetricFamily("hub_index_lag_seconds", lag, value=_age(documents, "created_at"))
+        yield _failures()
+        alive = WorkerHeartbeat.objects.filter(seen_at__gte=Now() - ALIVE_WITHIN).count()
+        yield GaugeMetricFamily("hub_workers_alive", "Workers with a sign of life in the last 10 s.", value=alive)
+        yield _durations(
+            "hub_review", Review.objects.filter(status=ReviewStatus.COMPLETED), "started_at", "from start to completion"
+        )
+        yield _durations("hub_ingestion", DocumentVersion.objects.all(), "created_at", "from arrival to the end")
+
+
+def _failures() -> Metric:
+    gauge = GaugeMetricFamily("hub_documents_failed", "Document versions that failed, by reason.", labels=["code"])
+    failed = DocumentVersion.objects.filter(status=DocumentStatus.FAILED).order_by()
+    for code, number in failed.values_list("status_code").annotate(Count("pk")).order_by("status_code"):
+        gauge.add_metric([code], number)
+    return gauge
+
+
+def _age(rows: QuerySet[DocumentVersion] | QuerySet[Review], field: str) -> float:
+    first = rows.aggregate(first=Min(field))["first"]
+    return max(0.0, (timezone.now() - first).total_seconds()) if first else 0.0
+
+
+def _durations(name: str, rows: QuerySet[DocumentVersion] | QuerySet[Review], start: str, what: str) -> Metric:
+    spent = ExpressionWrapper(F("finished_at") - F(start), output_field=DurationField())
+    known = rows.filter(finished_at__isnull=False, **{f"{start}__isnull": False})
+    total = known.aggregate(count=Count("pk"), seconds=Sum(spent))
+    seconds = total["seconds"].total_seconds() if total["seconds"] else 0.0
+    text = f"Seconds {what}, of everything in the database."
+    return SummaryMetricFamily(f"{name}_seconds", text, count_value=total["count"], sum_value=seconds)

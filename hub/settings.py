@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 import hub.core.private_files  # noqa: F401 (from here on files are their owner's only)
 from hub.config import BASE_DIR, load_configuration
-from hub.core.embedded.settings import postgres_settings
+from hub.core.context import in_one_line
+from hub.core.embedded.postgres import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
-from hub.core.logging import in_one_line
 from hub.data_dir import compiled_catalogue, make_data_dir, secret_key
 from hub.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
@@ -119,7 +119,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": _cache_url,
         "KEY_PREFIX": "hub",
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, "pool_class": "hub.core.cache.SharedPool"},
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2, "pool_class": "hub.core.valkey.SharedPool"},
     }
 }
 
@@ -197,8 +197,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"()": "hub.core.logging.TextFormatter"},
-        "json": {"()": "hub.core.logging.JsonFormatter"},
+        "text": {"()": "hub.core.context.TextFormatter"},
+        "json": {"()": "hub.core.context.JsonFormatter"},
     },
     "filters": {"in_one_line": {"()": lambda: in_one_line}},
     # stderr only: on a stdio MCP server stdout belongs to the protocol

@@ -7,8 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from hub.api import api
-from hub.health import healthz, readyz
-from hub.metrics import metrics
+from hub.health import healthz, metrics, readyz
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

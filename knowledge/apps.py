@@ -13,7 +13,7 @@ class KnowledgeConfig(AppConfig):
         from hub.access.changes import watch  # models are not loaded yet when this module is
         from hub.access.rights import ask_for_ids, count_rights_of
         from hub.access.services import count_scopes_of
-        from knowledge.collections.grants import granted_scopes, rights_by_grants
+        from knowledge.collections import granted_scopes, rights_by_grants
         from knowledge.models import Collection, CollectionGrant, Document
 
         count_scopes_of(granted_scopes)

@@ -11,7 +11,7 @@ from hub.access.principals import Principal
 from hub.access.turns import Turns
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from knowledge.documents.documents import get_document
 from knowledge.documents.reading import readable_version
 from knowledge.ingest.content import blocks_of, sections_of

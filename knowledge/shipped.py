@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from hub.core.publication import PublicationStatus
+from hub.access.versions import PublicationStatus
 from knowledge.guidelines.imports import load_guidelines
 from knowledge.models import (
     Collection,

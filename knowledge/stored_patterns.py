@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hub.access.versions import PublicationStatus
 from hub.core.patterns import PatternRefused, check_pattern
-from hub.core.publication import PublicationStatus
 from knowledge.guidelines.editions import elements_of
 from knowledge.models import GuidelineArticle, IdentifierPattern, OntologyClass
 from knowledge.ontology.titles import HEADING_CUE

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from celery import shared_task
 from django.utils import timezone
 
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
-from knowledge.documents import deletion, retention, scans
+from knowledge.documents import deletion, scans
 from knowledge.embedding_sets import builds
 from knowledge.evaluation import measuring
 from knowledge.graph.cypher.projection import prune_removals
 from knowledge.graph.masters import sync_masters
 from knowledge.index import postings
 from knowledge.index.warm_up import warm_up
-from knowledge.ingest import figure_descriptions, graph, pipeline
+from knowledge.ingest import figures, graph, pipeline
 from knowledge.ontology import shape_checks
 from knowledge.sources import prune_private_folders
 
@@ -68,7 +67,7 @@ def sync_graph_masters() -> int:
 @shared_task(name="knowledge.describe_figure", acks_late=True, expires=60)
 def describe_figure(*, figure_pk: int) -> None:
     """Have a picture described by a language model."""
-    figure_descriptions.describe_figure(figure_pk)
+    figures.describe_figure(figure_pk)
 
 
 @shared_task(name="knowledge.measure_set", acks_late=True)
@@ -80,46 +79,23 @@ def measure_set(*, run_id: int) -> None:
 @shared_task(name="knowledge.sweep", ignore_result=True, expires=30)
 def sweep() -> int:
     """Queue again what lost its worker or its task; gives their number. A kind that fails leaves the others theirs."""
-    outcome = for_each_row("knowledge.sweep", _lost_work(), lambda kind: kind.queue(), name=lambda kind: kind.name)
-    return sum(outcome.done)
+    # how to find the ids of what is lost, and the task for each with the name of its argument
+    kinds: dict[str, tuple[Callable[[], Sequence[int]], str, str]] = {
+        "versions": (pipeline.take_stuck, "knowledge.advance_version", "version_id"),
+        "embedding sets": (builds.take_waiting, "knowledge.build_embedding_set", "set_id"),
+        "graphs of documents": (graph.take_due, "knowledge.update_graph", "document_pk"),
+        "shape checks": (shape_checks.lost_checks, "knowledge.validate_shapes", "ontology_id"),
+        "pictures": (figures.take_due_figures, "knowledge.describe_figure", "figure_pk"),
+    }
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LostWork:
-    """One kind of work that may have lost its worker: how to find it, and the name of the task for each id."""
-
-    name: str
-    find: Callable[[], Sequence[int]]
-    task: str
-    argument: str
-
-    def queue(self) -> int:
-        """Queue what is found; gives its number."""
-        ids = self.find()
+    def queue(kind: str) -> int:
+        find, task, argument = kinds[kind]
+        ids = find()
         for one in ids:
-            enqueue(self.task, **{self.argument: one})
+            enqueue(task, **{argument: one})
         return len(ids)
 
-
-def _lost_work() -> tuple[_LostWork, ...]:
-    return (
-        _LostWork(name="versions", find=pipeline.take_stuck, task="knowledge.advance_version", argument="version_id"),
-        _LostWork(
-            name="embedding sets", find=builds.take_waiting, task="knowledge.build_embedding_set", argument="set_id"
-        ),
-        _LostWork(
-            name="graphs of documents", find=graph.take_due, task="knowledge.update_graph", argument="document_pk"
-        ),
-        _LostWork(
-            name="shape checks", find=shape_checks.lost_checks, task="knowledge.validate_shapes", argument="ontology_id"
-        ),
-        _LostWork(
-            name="pictures",
-            find=figure_descriptions.take_due_figures,
-            task="knowledge.describe_figure",
-            argument="figure_pk",
-        ),
-    )
+    return sum(for_each_row("knowledge.sweep", kinds, queue, name=str).done)
 
 
 @shared_task(name="knowledge.validate_shapes", acks_late=True)
@@ -147,8 +123,8 @@ def scan_source(*, source_id: int) -> None:
 @shared_task(name="knowledge.enforce_retention", expires=3600)
 def enforce_retention() -> dict[str, int]:
     """Delete a batch of expired documents and queue the rest; gives how many were ``deleted`` and ``failed``."""
-    enforced = retention.enforce_retention()
-    if enforced.deleted == retention.BATCH:
+    enforced = deletion.enforce_retention()
+    if enforced.deleted == deletion.BATCH:
         enqueue("knowledge.enforce_retention")
     return {"deleted": enforced.deleted, "failed": len(enforced.failed)}
 

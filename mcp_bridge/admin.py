@@ -15,10 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import errors_as_messages, principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
-from knowledge.admin.versions import CuratedVersionAdmin
+from knowledge.admin.curated import CuratedVersionAdmin
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts import services
 from mcp_bridge.prompts.templates import PLACES, Template
@@ -40,15 +39,12 @@ class PromptVersionAdmin(CuratedVersionAdmin):
         return False  # versions are made of others
 
     def save_draft(self, principal: Principal, version: PromptVersion) -> None:
-        """Store a draft."""
         services.save_prompt_draft(principal=principal, version=version)
 
     def make_draft(self, principal: Principal, pk: int) -> PromptVersion:
-        """Make a draft of a version, or give the draft that there is."""
         return services.new_prompt_version(principal=principal, version_id=pk)
 
     def publish_draft(self, principal: Principal, pk: int) -> PromptVersion:
-        """Put a draft in force."""
         return services.publish_mcp_prompt(principal=principal, version_id=pk)
 
     def page_after_refusal(self, pk: int) -> str:
@@ -62,7 +58,6 @@ class PromptVersionAdmin(CuratedVersionAdmin):
         change: bool = False,
         **kwargs: Any,  # noqa: ANN401 - as Django has it
     ) -> type[forms.ModelForm[PromptVersion]]:
-        """Name the places beside the texts."""
         if obj is not None:
             hint = f"{_('Places that are filled in')}: {_places_of(obj)}"
             kwargs["help_texts"] = {"text_ja": hint, "text_en": hint}
@@ -70,7 +65,6 @@ class PromptVersionAdmin(CuratedVersionAdmin):
         return form
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the bench, and what curators do with versions."""
         own = [
             path("<int:pk>/bench/", self.admin_site.admin_view(bench), name="mcp_bridge_promptversion_bench"),
             self.button("copy", self.copy),
@@ -85,7 +79,6 @@ class PromptVersionAdmin(CuratedVersionAdmin):
 
     @admin.display(description=_("test bench"))
     def bench(self, obj: PromptVersion) -> SafeString:
-        """Link to the page where the version is tried and published."""
         return format_html('<a href="{}">{}</a>', reverse(BENCH, args=[obj.pk]), _("try"))
 
 

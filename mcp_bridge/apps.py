@@ -14,6 +14,6 @@ class McpBridgeConfig(AppConfig):
 
 
 def _load_shipped_prompts() -> None:
-    from mcp_bridge.prompts.shipped import load_shipped_prompts  # models are not loaded yet when this module is
+    from mcp_bridge.prompts.services import load_shipped_prompts  # models are not loaded yet when this module is
 
     load_shipped_prompts()

@@ -18,10 +18,10 @@ from hub.core.client_address import address_of
 from hub.core.context import CallContext, call_context, current_call
 from hub.core.errors import HubError
 from hub.core.ids import new_id
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import Caller, accepted_language, caller_context
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.errors import internal_error, protocol_error, to_hub_error
+from mcp_bridge.events import EventBridge
 from mcp_bridge.principal import PrincipalSource
 from mcp_bridge.tokens import TokenLookup
 

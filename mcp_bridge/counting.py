@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hub.core.measures import ERRORS, TOOL_CALLS
-from hub.core.shared_measures import MCP_FAILURES, STDIO_CALLS, STDIO_ERRORS, Point, count
+from hub.core.measures import ERRORS, MCP_FAILURES, STDIO_CALLS, STDIO_ERRORS, TOOL_CALLS, Point, count
 from mcp_bridge.caller import current_caller
 
 

@@ -26,13 +26,13 @@ from hub.rest.problems import DEFAULT_RETRY_AFTER_S
 from hub.rest.rate_limits import client_for_loop, rate_limiter, subject_of
 from mcp_bridge.admission import admit
 from mcp_bridge.body_entries import MOST_ENTRIES, TooManyEntries, with_few_entries
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import accepted_language
 from mcp_bridge.calls import Door
 from mcp_bridge.client_disconnects import enduring, quieten_sdk
 from mcp_bridge.connections import Connection, ConnectionLog
 from mcp_bridge.counting import count_error
 from mcp_bridge.errors import in_words
+from mcp_bridge.events import EventBridge
 from mcp_bridge.principal import bearer_principal, bearer_source
 from mcp_bridge.server import HubServer, request_state_key
 from mcp_bridge.servers import SERVERS, build_server

@@ -21,7 +21,7 @@ from mcp.types import (
 
 from hub.access.principals import Principal
 from hub.rest.pagination import KeysetPage, cursor_scope, decode_cursor, encode_cursor
-from mcp_bridge.subscription_filter import Kind
+from mcp_bridge.events import Kind
 
 T = TypeVar("T")
 PAGE_SIZE = 50
@@ -59,36 +59,34 @@ class PagedLists:
     def serve(self, server: Server[Any]) -> None:
         """Take the place of the handlers that give everything at once."""
         for method, handler in (
-            ("tools/list", self.tools),
-            ("prompts/list", self.prompts),
-            ("resources/list", self.resources),
-            ("resources/templates/list", self.templates),
+            ("tools/list", self._tools),
+            ("prompts/list", self._prompts),
+            ("resources/list", self._resources),
+            ("resources/templates/list", self._templates),
         ):
             server.add_request_handler(method, PaginatedRequestParams, handler)
 
-    async def tools(self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListToolsResult:
-        """Answer tools/list. Raises InvalidInput for a cursor of another list, as the other three do."""
+    # Each raises InvalidInput for a cursor of another list.
+    async def _tools(self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListToolsResult:
         page = paged(await self._source.list_tools(), cursor=params.cursor, name="tools")
         await self._on_listed(ctx, Kind.TOOLS)
         return ListToolsResult(tools=page.items, next_cursor=page.next_cursor)
 
-    async def prompts(self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListPromptsResult:
-        """Answer prompts/list."""
+    async def _prompts(self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams) -> ListPromptsResult:
         page = paged(await self._source.list_prompts(), cursor=params.cursor, name="prompts")
         await self._on_listed(ctx, Kind.PROMPTS)
         return ListPromptsResult(prompts=page.items, next_cursor=page.next_cursor)
 
-    async def templates(
+    async def _templates(
         self, _ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> ListResourceTemplatesResult:
-        """Answer resources/templates/list."""
         page = paged(await self._source.list_resource_templates(), cursor=params.cursor, name="templates")
         return ListResourceTemplatesResult(resource_templates=page.items, next_cursor=page.next_cursor)
 
-    async def resources(
+    async def _resources(
         self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> ListResourcesResult:
-        """Answer resources/list: on the first page the fixed ones, and on each page what is stored."""
+        """On the first page the fixed ones, and on each page what is stored."""
         await self._on_listed(ctx, Kind.RESOURCES)
         if self.stored is None:
             fixed = paged(await self._source.list_resources(), cursor=params.cursor, name="resources")

@@ -6,9 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.versions import CuratedVersion
 from hub.core.bounds import PROMPT_TEXT, longest_text
 from hub.core.given_fields import GivenText
-from hub.core.publication import CuratedVersion
 from mcp_bridge.prompts.templates import Template
 
 

@@ -10,8 +10,8 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from pydantic import Field, InstanceOf
 
-from hub.access.local import local_principal
 from hub.access.principals import Principal
+from hub.access.services import local_principal
 from hub.core.errors import Unauthenticated
 from hub.rest.rate_limits import rate_limiter, refuse_beyond, subject_of
 from mcp_bridge.admission import owner_of

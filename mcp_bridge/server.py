@@ -34,17 +34,24 @@ from hub.access.principals import Principal, Scope
 from hub.core.errors import HubError
 from hub.core.measures import UNKNOWN
 from knowledge.remote.bedrock_kb import KnowledgeBaseError
-from mcp_bridge.arguments import check_arguments, check_names
-from mcp_bridge.bedrock_kb.errors import failed_question
+from mcp_bridge.bedrock_kb.schemas import failed_question
 from mcp_bridge.caller import current_caller
 from mcp_bridge.calls import Door, around_calls
 from mcp_bridge.counting import count_call
-from mcp_bridge.errors import internal_error, protocol_error, to_hub_error, tool_error, unknown
+from mcp_bridge.errors import (
+    check_arguments,
+    check_names,
+    internal_error,
+    protocol_error,
+    to_hub_error,
+    tool_error,
+    unknown,
+)
+from mcp_bridge.events import Follower, Gate, Kind
 from mcp_bridge.icons import icon
 from mcp_bridge.lists import PagedLists
 from mcp_bridge.principal import HubTokenVerifier
 from mcp_bridge.schema_compaction import shortened, slim_input, slim_output
-from mcp_bridge.subscription_filter import Follower, Gate, Kind
 from mcp_bridge.subscriptions import GatedListen, HandshakeSubscriptions
 from mcp_bridge.threads import in_stoppable_thread
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from contextvars import Context
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import anyio
 from mcp.server.lowlevel import Server
@@ -29,6 +29,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 logger = logging.getLogger(__name__)
+Stream = TypeVar("Stream", bound=WriteStream[SessionMessage] | ReadStream[SessionMessage | Exception])
 
 DRAIN_S = 3.0
 POLL_S = 0.05
@@ -72,17 +73,11 @@ def leave(on_leave: Callable[[], None]) -> NoReturn:
     os._exit(0)
 
 
-class _Answers:
-    """The stream to the client. Knows which requests still wait for their answer."""
+class _Wrapped(Generic[Stream]):
+    """A stream that is closed with the one that it is made of."""
 
-    def __init__(self, inner: WriteStream[SessionMessage]) -> None:
+    def __init__(self, inner: Stream) -> None:
         self._inner = inner
-        self.waiting: set[RequestId] = set()
-
-    async def send(self, item: SessionMessage, /) -> None:
-        await self._inner.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-            self.waiting.discard(item.message.id)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -96,13 +91,26 @@ class _Answers:
         await self.aclose()
 
 
-class _Requests:
+class _Answers(_Wrapped[WriteStream[SessionMessage]]):
+    """The stream to the client. Knows which requests still wait for their answer."""
+
+    def __init__(self, inner: WriteStream[SessionMessage]) -> None:
+        super().__init__(inner)
+        self.waiting: set[RequestId] = set()
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._inner.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            self.waiting.discard(item.message.id)
+
+
+class _Requests(_Wrapped[ReadStream[SessionMessage | Exception]]):
     """The stream from the client. Refuses lines that are no messages, and ends only when all requests are answered."""
 
     def __init__(
         self, inner: ReadStream[SessionMessage | Exception], answers: _Answers, *, on_end: Callable[[], None]
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._answers = answers
         self._on_end = on_end
 
@@ -133,9 +141,6 @@ class _Requests:
             while self._answers.waiting:
                 await anyio.sleep(POLL_S)
 
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
     def __aiter__(self) -> Self:
         return self
 
@@ -144,14 +149,6 @@ class _Requests:
             return await self.receive()
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _refusal(error: Exception) -> JSONRPCError | None:

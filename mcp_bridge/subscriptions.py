@@ -30,9 +30,8 @@ from mcp.types import (
 from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from hub.core.errors import Unauthenticated
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.caller import current_caller
-from mcp_bridge.subscription_filter import Follower, Gate, Kind
+from mcp_bridge.events import EventBridge, Follower, Gate, Kind
 
 # Makes the follower of the client whose request is running.
 NewFollower = Callable[[], Follower]
@@ -53,7 +52,7 @@ class _FollowedBus:
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         follower = _streaming.get()
-        follower.tell = listener
+        follower.notify = listener
         relay = _Relay(follower, listener)
         leave = self._events.bus.subscribe(relay.take)
 
@@ -185,12 +184,12 @@ class _Subscriber:
         self._connection = connection
         self._pending: dict[ServerEvent, None] = {}
         self._sender: asyncio.Task[None] | None = None
-        follower.tell = self._tell
+        follower.notify = self._notify
         self._leave = (events.bus.subscribe(self._on_event), events.followers.add(follower))
 
     def _on_event(self, event: ServerEvent) -> None:
         if self.follower.may_hear(event) and self._wants(event):
-            self._tell(event)
+            self._notify(event)
 
     def _wants(self, event: ServerEvent) -> bool:
         match event:
@@ -200,7 +199,7 @@ class _Subscriber:
                 return self.follower.has_listed(Kind.PROMPTS)
         return False  # the follower tells of the other lists
 
-    def _tell(self, event: ServerEvent) -> None:
+    def _notify(self, event: ServerEvent) -> None:
         self._pending[event] = None
         if self._sender is None or self._sender.done():
             self._sender = asyncio.get_running_loop().create_task(self._send_pending())

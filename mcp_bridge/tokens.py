@@ -14,9 +14,17 @@ import psycopg
 from django.db import connection
 from django.utils import timezone
 
-from hub.access.bearer import TokenRow, digest_of, find_token, statement, token_row
 from hub.access.principals import Principal
-from hub.access.services import bearer_of, note_use, was_long_unused
+from hub.access.services import (
+    TokenRow,
+    bearer_of,
+    digest_of,
+    find_token,
+    note_use,
+    statement,
+    token_row,
+    was_long_unused,
+)
 from mcp_bridge.threads import in_thread
 
 logger = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
+from hub.access.versions import PublicationStatus
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput, NotFound, not_one_of
-from hub.core.publication import PublicationStatus
 from hub.core.shapes import TextOrNone, filled
 from hub.core.texts import Text
 from knowledge.guidelines.diff import ArticleChange, ChangeKind

@@ -13,9 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
-from hub.access.versions import draft_beside, publish, save_draft, take_draft
+from hub.access.versions import PublicationStatus, draft_beside, publish, save_draft, take_draft
 from hub.core.errors import Conflict, NotFound, not_one_of
-from hub.core.publication import PublicationStatus
 from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
 from knowledge.models import Document, DocumentType

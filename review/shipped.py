@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from hub.access.principals import system_principal
-from hub.core.publication import PublicationStatus
+from hub.access.versions import PublicationStatus
 from knowledge.models import GuidelineArticle
 from review.curation.master_versions import draft_checklist, draft_item
 from review.judging.prompts import load_shipped_prompts

@@ -14,10 +14,10 @@ from django.utils import translation
 from pytest_django.plugin import DjangoDbBlocker
 
 from hub.core.embedded import shared_postgres
+from hub.core.embedded.cluster import ROLE
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
-from hub.core.embedded.roles import ROLE
-from hub.core.servers import ensure_queue
-from knowledge.storage.store_owner import claim_store
+from hub.core.valkey import ensure_queue
+from knowledge.storage.blobs import claim_store
 from tests.lanes import FAST_LANE, is_slow
 
 # A role of the tests alone, which the hub's is a member of here.

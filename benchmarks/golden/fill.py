@@ -14,7 +14,7 @@ from django.db.models.signals import pre_save
 from benchmarks.golden.rest import Caller
 from benchmarks.golden.stable import Stable
 from hub.celery import app
-from hub.core.servers import ensure_queue
+from hub.core.valkey import ensure_queue
 from knowledge.models import Collection, CollectionGrant, Document, DocumentVersion
 
 DESIGNS, REST = "designs", "default"

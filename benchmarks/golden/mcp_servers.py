@@ -11,8 +11,8 @@ from mcp.types import PromptReference, ResourceTemplateReference
 
 from benchmarks.golden.fill import DESIGNS, Filled
 from hub.access.principals import Principal, local_operator
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
+from mcp_bridge.events import EventBridge
 from mcp_bridge.servers import SERVERS, build_server
 
 WHOLE = "hub"  # the server that has what all others have

@@ -33,8 +33,8 @@ from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
 from hub.core.asgi import AsgiApp, Message, Receive, Send
 from hub.core.asgi import Scope as AsgiScope
-from hub.core.collecting import REQUESTS, collect_seldom
-from hub.core.servers import ensure_queue
+from hub.core.processes import REQUESTS, collect_seldom
+from hub.core.valkey import ensure_queue
 from knowledge.index.active_embedder import get_embedder
 from knowledge.types.search import SearchMode
 

@@ -19,7 +19,7 @@ from benchmarks.retrieval.filling import filled
 from benchmarks.retrieval.question_sets import read_sets
 from benchmarks.retrieval.synthetic import SHARES
 from hub.access.principals import local_operator
-from hub.core.collecting import REQUESTS, collect_seldom
+from hub.core.processes import REQUESTS, collect_seldom
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.index.vectors import vector_literal
 from knowledge.index.warm_up import warm_up, way_to_warm

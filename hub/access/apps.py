@@ -15,7 +15,7 @@ class AccessConfig(AppConfig):
         from hub.access.audit_trail import guard_audit_trail
         from hub.access.changes import watch, watch_groups
         from hub.access.models import AccessToken, Clearance, HubRoleGrant
-        from hub.access.token_life import keep_tokens_when_a_hash_is_renewed
+        from hub.access.services import keep_tokens_when_a_hash_is_renewed
 
         keep_tokens_when_a_hash_is_renewed()
         watch(User, AccessToken, Clearance, HubRoleGrant)

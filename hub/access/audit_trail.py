@@ -16,7 +16,7 @@ from django.db.models.signals import post_migrate, pre_migrate
 from psycopg import Connection
 
 from hub.core.embedded import shared_postgres
-from hub.core.embedded.roles import close_append_only, lend_append_only
+from hub.core.embedded.cluster import close_append_only, lend_append_only
 
 _TABLE = "access_auditevent"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
@@ -14,20 +16,16 @@ TOPIC = "access:rights"
 UNRELATED = frozenset({"last_login", "last_used_at"})
 
 
-def announce() -> None:
-    """Tell it when the running transaction is committed. Where no bus runs nobody listens, and none is started."""
-    transaction.on_commit(_publish)
-
-
-def _publish() -> None:
-    bus.publish(TOPIC, {}, wake=False)
+def announce(**_signal: object) -> None:
+    """Publish it when the running transaction is committed. Where no bus runs nobody listens, and none is started."""
+    transaction.on_commit(partial(bus.publish, TOPIC, {}, wake=False))
 
 
 def watch(*models: type[Model]) -> None:
     """Announce each change and deletion of a row of these models, and each new one. Repeatable."""
     for model in models:
         post_save.connect(_saved, sender=model, dispatch_uid=f"access-saved-{model.__name__}")
-        post_delete.connect(_removed, sender=model, dispatch_uid=f"access-removed-{model.__name__}")
+        post_delete.connect(announce, sender=model, dispatch_uid=f"access-removed-{model.__name__}")
 
 
 def watch_groups() -> None:
@@ -39,10 +37,6 @@ def _saved(*, sender: type[Model], created: bool, update_fields: frozenset[str] 
     is_nobody_yet = created and sender in (User, AccessToken)
     if not is_nobody_yet and (update_fields is None or not update_fields <= UNRELATED):
         announce()
-
-
-def _removed(**_signal: object) -> None:
-    announce()
 
 
 def _regrouped(*, action: str, **_signal: object) -> None:

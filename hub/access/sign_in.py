@@ -31,7 +31,7 @@ from hub.access.principals import Classification, Principal
 from hub.access.services import record_event
 from hub.core.context import current_call
 from hub.core.errors import Forbidden
-from hub.core.locks import try_lock
+from hub.core.lease import try_lock
 
 KNOWN_FOR = timedelta(days=30)
 NO_ADDRESS = "::"  # what axes counts by must not be null
@@ -115,7 +115,7 @@ def end_wait(*, principal: Principal, username: str) -> int:
     if not principal.is_superuser:
         raise Forbidden(_("Only administrators end the wait after wrong passwords."))
     forgotten: int = AccessAttempt.objects.filter(username=username).delete()[0]
-    record_event(principal=principal, action="LOGIN_UNLOCK", resource=_resource(_user_id(username)), name=username)
+    record_event(principal, "LOGIN_UNLOCK", _resource(_user_id(username)), name=username)
     return forgotten
 
 
@@ -166,7 +166,7 @@ def _record(action: str, username: str, **details: object) -> None:
     user_id = _user_id(username)
     name = username if user_id is not None else username[:UNKNOWN_NAME_CHARS] + "…"
     who = Principal(name=name[:150], user_id=user_id, scopes=frozenset(), ceiling=Classification.C1)
-    record_event(principal=who, action=action, resource=_resource(user_id), **details)
+    record_event(who, action, _resource(user_id), **details)
 
 
 def _user_id(username: str) -> int | None:

@@ -1,17 +1,166 @@
-"""Curating what comes in versions: saving drafts and publishing them, for every kind of it alike."""
+"""Curating what comes in versions: drafts, their publication, and the second person that it takes.
+
+Publishing what everybody shares takes two people: who wrote a draft is not who puts it in force. People are compared by
+user id. Administrators of the hub and the local operator may publish alone, since they could switch HUB_SECOND_PERSON
+off as well; the audit trail says that they did.
+"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Self, TypeVar
 
-from django.db import IntegrityError, transaction
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.postgres.fields import ArrayField
+from django.db import IntegrityError, models, transaction
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
-from hub.access.second_person import note_writer, require_second_person
+from hub.access.principals import HubRole, Principal
 from hub.access.services import record_event
 from hub.core.errors import Conflict
-from hub.core.publication import CuratedVersion, PublicationStatus, next_number, put_in_force
+
+
+class PublicationStatus(models.TextChoices):
+    """A version is edited as a draft, then in force and unchangeable, then kept for what points at it."""
+
+    DRAFT = "draft", _("draft")
+    PUBLISHED = "published", _("published")
+    RETIRED = "retired", _("retired")
+
+
+class Written(models.Model):
+    """A draft that people write before somebody publishes it; ``writer_ids`` are the users who did, in order of id."""
+
+    writer_ids = ArrayField(models.IntegerField(), default=list, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class CuratedVersion(Written):
+    """One version of something curated; of all versions of one thing at most one is published.
+
+    Once published it is never changed: a new version is made of it. Subclasses name in ``THING`` the field that their
+    versions of one thing have in common, and in ``AUDITED_AS`` what the audit trail calls such a thing.
+    """
+
+    THING: ClassVar[str]
+    AUDITED_AS: ClassVar[str]
+
+    number = models.PositiveIntegerField(_("version"), default=1, editable=False)
+    status = models.CharField(
+        _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT, editable=False
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("author"),
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    published_at = models.DateTimeField(_("published"), null=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.thing} v{self.number}"
+
+    @property
+    def thing(self) -> str:
+        """What this is a version of, by its code."""
+        return str(getattr(self, self.THING))
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status == PublicationStatus.DRAFT
+
+    def versions(self) -> QuerySet[Self]:
+        """All stored versions of the same thing, this one among them once it is stored."""
+        return type(self)._default_manager.filter(**{self.THING: self.thing})
+
+
+def next_number(versions: QuerySet[Any]) -> int:
+    """The number for a new version beside the given ones, counted from 1. One query; a unique constraint decides."""
+    newest: int | None = versions.aggregate(newest=Max("number"))["newest"]
+    return (newest or 0) + 1
+
+
+def put_in_force(version: CuratedVersion) -> None:
+    """Store a version as the published one of its thing; the one before is retired. Call in a transaction."""
+    version.versions().filter(status=PublicationStatus.PUBLISHED).update(status=PublicationStatus.RETIRED)
+    version.status, version.published_at = PublicationStatus.PUBLISHED, timezone.now()
+    version.save()
+
+
+PEOPLE_NAMED = 5
+DRAFTS_NAMED = 10
+
+
+def note_writer(draft: Written, principal: Principal) -> None:
+    """Count the caller among those who wrote a draft; who calls this saves it, in the same transaction.
+
+    Those who are stored count, too, whatever the row in memory says. Nobody is noted for a caller who is no person.
+    """
+    stored: Sequence[int] = ()
+    if not draft._state.adding:
+        rows = type(draft)._default_manager.select_for_update(of=("self",)).filter(pk=draft.pk)
+        stored = rows.values_list("writer_ids", flat=True).get()
+    draft.writer_ids = sorted({*stored, *writers_of(principal)})
+
+
+def writers_of(principal: Principal) -> list[int]:
+    """Who writes when this caller does: one person, or nobody who is known."""
+    return [] if principal.user_id is None else [principal.user_id]
+
+
+def require_second_person(principal: Principal, drafts: Iterable[Written]) -> dict[str, object]:
+    """Raise Conflict when the caller wrote one of the drafts that they publish, and somebody else has to.
+
+    Gives what the audit trail keeps: ``written_by`` (user ids), and whether it was ``published_alone``.
+    """
+    published = list(drafts)
+    writers = sorted({writer for draft in published for writer in draft.writer_ids})
+    own = [draft for draft in published if principal.user_id in draft.writer_ids]
+    if own and not principal.is_superuser and settings.CONFIG.hub_second_person:
+        raise Conflict(
+            _("Somebody else must publish what you wrote: {drafts}. It stays a draft. {people} can publish it."),
+            code="second_person_needed",
+            drafts=", ".join(str(draft) for draft in own[:DRAFTS_NAMED]),
+            people=_people(writers),
+        )
+    return {"written_by": writers, "published_alone": principal.user_id is None or principal.user_id in writers}
+
+
+def require_withdrawal(principal: Principal, what: object) -> None:
+    """Raise Conflict unless the caller may take out of force what nothing replaces: an administrator, of two people.
+
+    All offices would be without it, and putting something in its place takes two people again.
+    """
+    if not principal.is_superuser and settings.CONFIG.hub_second_person:
+        raise Conflict(
+            _(
+                "Only an administrator of the hub takes {what} out of force without anything in its place. A new "
+                "version that is published replaces it."
+            ),
+            code="second_person_needed",
+            what=what,
+        )
+
+
+def _people(writers: Sequence[int]) -> str:
+    """Name some who may publish: curators of the hub who are not among the writers, and administrators."""
+    curates = Q(hub_role_grants__role=HubRole.CURATOR) | Q(groups__hub_role_grants__role=HubRole.CURATOR)
+    found = User.objects.filter(curates | Q(is_superuser=True), is_active=True).exclude(pk__in=writers)
+    names = list(found.order_by("username").values_list("username", flat=True).distinct()[:PEOPLE_NAMED])
+    return ", ".join(names) or _now("An administrator of the hub")
+
 
 Version = TypeVar("Version", bound=CuratedVersion)
 
@@ -31,7 +180,7 @@ def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
             if version._state.adding:
                 version.number = next_number(version.versions())
             version.save()
-            record_event(principal=principal, action="CONFIG_CHANGE", resource=_audited(version))
+            record_event(principal, "CONFIG_CHANGE", _audited(version))
     except IntegrityError as error:
         raise Conflict(
             _('There is a draft of "{thing}" already; edit that one.'), code="draft_exists", thing=version.thing
@@ -61,7 +210,7 @@ def publish(*, principal: Principal, version: CuratedVersion, **facts: str) -> N
     """
     people = require_second_person(principal, [version])
     put_in_force(version)
-    record_event(principal=principal, action="MASTER_PUBLISH", resource=_audited(version), **people, **facts)
+    record_event(principal, "MASTER_PUBLISH", _audited(version), **people, **facts)
 
 
 def lock_versions(version: CuratedVersion) -> dict[int, str]:

@@ -22,12 +22,18 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from hub.access.models import AccessToken, Clearance, HubRoleGrant
 from hub.access.principals import Principal, Scope
-from hub.access.services import create_token, record_event, revoke_token, usable_scopes
+from hub.access.services import (
+    HAS_PASSWORD_OF_ITS_DAY,
+    create_token,
+    end_of_token,
+    last_possible_end,
+    record_event,
+    revoke_token,
+    usable_scopes,
+)
 from hub.access.sign_in import end_wait
-from hub.access.token_life import HAS_PASSWORD_OF_ITS_DAY, end_of_token, last_possible_end
-from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import badge, errors_as_messages, principal_of
 from hub.core.errors import InvalidInput
 
 admin.site.unregister(User)
@@ -46,7 +52,6 @@ class UserAdmin(DjangoUserAdmin, HubModelAdmin):  # type: ignore[type-arg, misc]
 
     @admin.action(description=_("Let the selected users sign in again at once"))
     def end_wait(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        """Forget the wrong passwords that were given for these people."""
         for user in queryset:
             end_wait(principal=principal_of(request), username=user.get_username())
         messages.success(request, _("Wrong passwords are forgotten for: {count}.").format(count=len(queryset)))
@@ -66,23 +71,16 @@ class ClearanceAdmin(HubModelAdmin):
     autocomplete_fields = ("user",)
 
     def save_model(self, request: HttpRequest, obj: Clearance, form: forms.ModelForm[Clearance], change: bool) -> None:
-        """Save, and write down who may now see what."""
         super().save_model(request, obj, form, change)
         _record_ceiling(request, obj, ceiling=obj.get_ceiling_display())
 
     def delete_model(self, request: HttpRequest, obj: Clearance) -> None:
-        """Delete, and write down that the default ceiling is back."""
         _record_ceiling(request, obj, ceiling="default")
         super().delete_model(request, obj)
 
 
 def _record_ceiling(request: HttpRequest, clearance: Clearance, *, ceiling: str) -> None:
-    record_event(
-        principal=principal_of(request),
-        action="CONFIG_CHANGE",
-        resource=f"user:{clearance.user_id}",
-        ceiling=str(ceiling),
-    )
+    record_event(principal_of(request), "CONFIG_CHANGE", f"user:{clearance.user_id}", ceiling=str(ceiling))
 
 
 @admin.register(HubRoleGrant)
@@ -99,29 +97,21 @@ class HubRoleGrantAdmin(HubModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: HubRoleGrant, form: forms.ModelForm[HubRoleGrant], change: bool
     ) -> None:
-        """Save, and write down who may now do what."""
         before = [str(HubRoleGrant.objects.get(pk=obj.pk))] if change else []
         super().save_model(request, obj, form, change)
         _record_hub_role(request, granted=str(obj), replaced=before)
 
     def delete_model(self, request: HttpRequest, obj: HubRoleGrant) -> None:
-        """Delete, and write down whose role it was."""
         _record_hub_role(request, withdrawn=str(obj))
         super().delete_model(request, obj)
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[HubRoleGrant]) -> None:
-        """Delete one by one, so that each is written down."""
-        for grant in queryset.select_related("user", "group"):
-            self.delete_model(request, grant)
-
     @admin.display(description=_("user or group"))
     def holder(self, grant: HubRoleGrant) -> str:
-        """Name the person or the group."""
         return str(grant.user or grant.group)
 
 
 def _record_hub_role(request: HttpRequest, **details: object) -> None:
-    record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource="hub_roles", **details)
+    record_event(principal_of(request), "CONFIG_CHANGE", "hub_roles", **details)
 
 
 class TokenForm(forms.ModelForm[AccessToken]):
@@ -155,7 +145,6 @@ class TokenForm(forms.ModelForm[AccessToken]):
             raise forms.ValidationError(str(error)) from error
 
     def clean_scopes(self) -> list[str]:
-        """Give the scopes in alphabetical order, as they are stored."""
         return sorted(self.cleaned_data["scopes"])
 
 
@@ -192,7 +181,6 @@ class AccessTokenAdmin(HubModelAdmin):
         return response
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AccessToken]:
-        """Keep the person's own tokens, unless they administrate all."""
         principal = principal_of(request)
         rows: QuerySet[AccessToken] = super().get_queryset(request)
         rows = rows.annotate(has_password_of_its_day=HAS_PASSWORD_OF_ITS_DAY)
@@ -212,13 +200,11 @@ class AccessTokenAdmin(HubModelAdmin):
         change: bool = False,
         **kwargs: Any,  # noqa: ANN401
     ) -> type[forms.ModelForm[AccessToken]]:
-        """Offer the scopes that some role of the person can use."""
         form: type[TokenForm] = super().get_form(request, obj, change, **kwargs)
         form.offered = usable_scopes(principal_of(request))
         return form
 
     def get_readonly_fields(self, request: HttpRequest, obj: AccessToken | None = None) -> list[str]:
-        """Lock everything once the token is there."""
         return [] if obj is None else self.get_fields(request, obj)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
@@ -262,12 +248,10 @@ class AccessTokenAdmin(HubModelAdmin):
 
     @admin.display(description=_("scopes"))
     def scopes_text(self, token: AccessToken) -> str:
-        """List the scopes."""
         return ", ".join(token.scopes)
 
     @admin.display(description=_("state"))
     def state(self, token: AccessToken) -> SafeString:
-        """Tell whether the token still opens anything."""
         if token.revoked_at:
             return badge("revoked", _("revoked"))
         if token.is_expired(timezone.now()):

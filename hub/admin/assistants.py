@@ -13,8 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from hub.admin_site.callers import principal_of
-from hub.admin_site.pages import admin_page, render_page
+from hub.admin_site.pages import admin_page, principal_of, render_page
 
 # Every process loads the admin, so this page loads the MCP servers only when it is opened: 1.5 s of processor time
 # that commands and workers need not pay.

@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.models import AuditEvent
 from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
-from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
+from hub.admin_site.pages import principal_of
 from hub.audit.events import shown_details, visible_events
 from knowledge.models import Collection
 
@@ -32,7 +32,6 @@ class ActionFilter(admin.SimpleListFilter):
         return [(action, action) for action in sorted(set(recent))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
-        """Keep the chosen action."""
         return queryset.filter(action=self.value()) if self.value() else queryset
 
 
@@ -41,11 +40,9 @@ class DoorFilter(admin.SimpleListFilter):
     parameter_name = "door"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
-        """Offer the doors that calls come through."""
         return [(door, door) for door in DOORS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
-        """Keep the chosen door."""
         return queryset.filter(door=self.value()) if self.value() else queryset
 
 
@@ -63,17 +60,14 @@ class AuditEventAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("details"))
     def own_details(self, event: AuditEvent) -> str:
-        """Show the details as JSON."""
         return json.dumps(shown_details(event), ensure_ascii=False)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AuditEvent]:
-        """Keep what the person may audit, newest first."""
         return visible_events(principal_of(request)).order_by("-pk")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[AuditEvent], search_term: str
     ) -> tuple[QuerySet[AuditEvent], bool]:
-        """Find lines by the beginning of their resource, or by who did it."""
         if not search_term:
             return queryset, False
         return queryset.filter(resource__startswith=search_term) | queryset.filter(principal=search_term), False

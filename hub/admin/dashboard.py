@@ -12,9 +12,8 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.admin_site.badges import KINDS
-from hub.admin_site.callers import principal_of
-from hub.admin_site.counts import count_rows
+from hub.admin_site.keyset import count_rows
+from hub.admin_site.pages import KINDS, principal_of
 from hub.config import BASE_DIR
 from hub.rest.readiness import BASE_CHECKS, run_checks
 from knowledge.documents.reading import list_documents

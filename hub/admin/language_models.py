@@ -10,9 +10,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import badge, errors_as_messages, principal_of
 from hub.llm.confirmations import confirm_no_training, withdraw_confirmation
 from hub.llm.models import ProviderConfirmation
 
@@ -38,7 +37,6 @@ class ProviderConfirmationAdmin(HubModelAdmin):
         return own if obj is None else [*said, "withdrawn_by_name", "withdrawn_at"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ProviderConfirmation | None = None) -> list[str]:
-        """Lock everything once it is recorded."""
         return [] if obj is None else self.get_fields(request, obj)
 
     def save_model(
@@ -48,7 +46,6 @@ class ProviderConfirmationAdmin(HubModelAdmin):
         form: forms.ModelForm[ProviderConfirmation],
         change: bool,
     ) -> None:
-        """Record it for the configured provider."""
         made = confirm_no_training(principal=principal_of(request), evidence=obj.evidence, retention=obj.retention)
         obj.__dict__.update(made.__dict__)
 
@@ -62,5 +59,4 @@ class ProviderConfirmationAdmin(HubModelAdmin):
 
     @admin.display(description=_("state"))
     def state(self, row: ProviderConfirmation) -> SafeString:
-        """Tell whether it still counts."""
         return badge("revoked", _("withdrawn")) if row.withdrawn_at else badge("active", _("in force"))

@@ -1,24 +1,103 @@
-"""Base classes of the model admins: who may do what is asked of our principals, not of Django's permissions."""
+"""Base classes of the model admins: who may do what is asked of our principals, not of Django's permissions.
+
+Their form fields say what is wrong with a value that nobody should send, where Django's own end in an error.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
-from django.db.models import Model, QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import is_staff, principal_of
-from hub.admin_site.given_values import GivenValuesMixin
-from hub.admin_site.history import without_related_names
+from hub.admin_site.pages import is_staff, principal_of
 from hub.admin_site.visible import VisibleRelationsMixin, is_looked_up_in_own_rows, visible_deletions
+from hub.core.bounds import JsonLimits, WithinJsonLimits
 from hub.core.errors import HubError
+from hub.core.strict_json import read_json
+
+FORM_JSON = JsonLimits(size_bytes=256 * 1024, entries=5000)
+"""For JSON that curators write, whose model says nothing narrower."""
+
+
+class StrictDecoder(json.JSONDecoder):
+    """Reads JSON as every door does; forms know one error only."""
+
+    def decode(self, s: str, *_more: Any) -> Any:  # noqa: ANN401 (any JSON value)
+        """Read a JSON text. Raises json.JSONDecodeError."""
+        try:
+            return read_json(s)
+        except json.JSONDecodeError:
+            raise
+        except ValueError as error:
+            raise json.JSONDecodeError(str(error), "", 0) from error
+
+
+class KeyChoiceField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic in the stubs only
+    """A choice of one row; what can be no key of it is shown as no choice beside the error."""
+
+    def prepare_value(self, value: Any) -> Any:  # noqa: ANN401 (Django's signature)
+        """Give the key that is shown, "" for what can be none."""
+        prepared = super().prepare_value(value)
+        if prepared in self.empty_values:
+            return prepared
+        options = self.queryset.model._meta  # type: ignore[union-attr]  # set by the relation
+        key: Any = options.get_field(self.to_field_name) if self.to_field_name else options.pk
+        try:
+            key.run_validators(key.to_python(prepared))
+        except ValidationError:
+            return ""
+        return "" if "\x00" in str(prepared) else prepared
+
+
+class GivenValuesMixin:
+    """For model admins and inlines: relations and JSON are read by the fields above."""
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        """Read JSON strictly and within limits."""
+        if not isinstance(db_field, JSONField):
+            return super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
+        field = super().formfield_for_dbfield(db_field, request, **{"decoder": StrictDecoder, **kwargs})  # type: ignore[misc]
+        if field is not None:
+            field.validators.append(WithinJsonLimits(size_bytes=FORM_JSON.size_bytes, entries=FORM_JSON.entries))
+        return field
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
+        return super().formfield_for_foreignkey(db_field, request, **{"form_class": KeyChoiceField, **kwargs})  # type: ignore[misc]
+
+
+UNNAMED = "…"
+
+
+def without_related_names(response: TemplateResponse) -> None:
+    """Leave out of a history page the names of other rows: they may be people, or hidden from who reads it."""
+    page = (response.context_data or {}).get("action_list")
+    if page is not None:
+        page.object_list = [_unnamed(entry) for entry in page.object_list]
+
+
+def _unnamed(entry: LogEntry) -> LogEntry:
+    try:
+        parts: Any = json.loads(entry.change_message or "[]")
+    except json.JSONDecodeError:
+        return entry  # a text of an older version, without names of other rows
+    for part in parts if isinstance(parts, list) else ():
+        for change in part.values():
+            if isinstance(change, dict) and "object" in change:
+                change["object"] = UNNAMED
+    entry.change_message = json.dumps(parts)
+    return entry
 
 
 class HubTabularInline(GivenValuesMixin, VisibleRelationsMixin, TabularInline):  # type: ignore[misc]  # Unfold has no types
@@ -38,6 +117,11 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
 
     compressed_fields = True
     list_fullwidth = True
+    fixed_fields: tuple[str, ...] = ()
+    """What of a row is given when it is added and stays as it is."""
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:  # noqa: ANN401
+        return (*self.fixed_fields, *self.readonly_fields) if obj else tuple(self.readonly_fields)
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return principal.is_superuser
@@ -52,7 +136,6 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
         return principal.is_superuser
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Show the model in menus to those who may look at it."""
         return self.has_view_permission(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -60,15 +143,12 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
         return self._ask(request, lambda who: self.may_view(who, obj) or self.may_change(who, obj))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Ask ``may_add``."""
         return self._ask(request, self.may_add)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Ask ``may_change``."""
         return self._ask(request, lambda who: self.may_change(who, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Ask ``may_delete``."""
         return self._ask(request, lambda who: self.may_delete(who, obj))
 
     @staticmethod
@@ -109,21 +189,21 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponseBase:
-        """Show the form, or save it; what a service refuses is told on the form's page, and nothing is saved."""
+        """Show the form, or save it; what a service refuses is said on the form's page, and nothing is saved."""
         try:
             response: HttpResponseBase = super().changeform_view(request, object_id, form_url, extra_context)
         except HubError as error:
-            return _told(request, error)
+            return _with_message(request, error)
         return response
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        """Ask, then delete; what a service refuses is told on the page that asks, and nothing is deleted."""
+        """Ask, then delete; what a service refuses is said on the page that asks, and nothing is deleted."""
         try:
             response: HttpResponseBase = super().delete_view(request, object_id, extra_context)
         except HubError as error:
-            return _told(request, error)
+            return _with_message(request, error)
         return response
 
 
@@ -131,7 +211,7 @@ def _names_field(listed: object) -> bool:
     return isinstance(listed, str | tuple)
 
 
-def _told(request: HttpRequest, error: HubError) -> HttpResponseRedirect:
+def _with_message(request: HttpRequest, error: HubError) -> HttpResponseRedirect:
     messages.error(request, str(error))
     return HttpResponseRedirect(request.get_full_path())
 

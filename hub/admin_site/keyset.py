@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,27 @@ from django.http import HttpRequest
 from unfold.views import ChangeList
 
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.counts import RowCount, count_rows
+
+EXACT_UP_TO = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowCount:
+    """A number of rows; when it is not exact it is PostgreSQL's estimate, and above ``EXACT_UP_TO``."""
+
+    value: int
+    is_exact: bool
+
+
+def count_rows(queryset: QuerySet[Any], *, exact_up_to: int = EXACT_UP_TO) -> RowCount:
+    """Count up to ``exact_up_to`` rows, else ask the planner. One query, or two."""
+    unordered = queryset.order_by().values("pk")
+    counted = unordered[: exact_up_to + 1].count()
+    if counted <= exact_up_to:
+        return RowCount(value=counted, is_exact=True)
+    plan = json.loads(unordered.explain(format="JSON"))[0]["Plan"]
+    return RowCount(value=max(counted, int(plan["Plan Rows"])), is_exact=False)
+
 
 OLDER, NEWER = "older_than", "newer_than"
 
@@ -53,7 +74,6 @@ class KeysetChangeList(ChangeList):  # type: ignore[misc]  # Unfold has no types
     page: KeysetPage
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Keep the place in the list out of the filters."""
         found: dict[str, Any] = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in (OLDER, NEWER)}
 
@@ -106,5 +126,4 @@ class KeysetModelAdmin(HubModelAdmin):
     ordering = ("-pk",)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[KeysetChangeList]:  # noqa: ANN401
-        """Use the change list that pages by key."""
         return KeysetChangeList

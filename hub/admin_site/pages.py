@@ -1,15 +1,56 @@
-"""Admin pages that belong to no model: apps register them, the site mounts them."""
+"""What admin pages are made with: who asks, errors as messages, pages that belong to no model, badges and bars."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, TypeVar, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from hub.access.principals import Principal
+from hub.access.services import principal_for_user
+from hub.core.errors import HubError
+
+Fact = TypeVar("Fact")
+_REMEMBERED = "_hub_admin_facts"
+
+
+def principal_of(request: HttpRequest) -> Principal:
+    """Give the signed-in person as a principal; looked up once per request. Raises Unauthenticated."""
+    return remembered(request, "principal", lambda: principal_for_user(cast(User, request.user)))
+
+
+def remembered(request: HttpRequest, name: str, find: Callable[[], Fact]) -> Fact:
+    """Give a fact that holds for the whole request, asking ``find`` only the first time."""
+    facts: dict[str, Any] = request.__dict__.setdefault(_REMEMBERED, {})
+    if name not in facts:
+        facts[name] = find()
+    return cast(Fact, facts[name])
+
+
+def is_staff(request: HttpRequest) -> bool:
+    """Tell whether a person is signed in who may enter the admin at all (the login page asks, too)."""
+    user = request.user
+    return bool(user.is_active and getattr(user, "is_staff", False))
+
+
+@contextmanager
+def errors_as_messages(request: HttpRequest) -> Iterator[None]:
+    """Show an expected failure inside the block as an error message instead of raising it."""
+    try:
+        yield
+    except HubError as error:
+        messages.error(request, str(error))
+
 
 View = Callable[[HttpRequest], HttpResponseBase]
 
@@ -27,7 +68,6 @@ _pages: dict[str, Page] = {}
 
 
 def admin_page(route: str, *, name: str) -> Callable[[View], View]:
-    """Register the decorated view as a page of the admin."""
 
     def register(view: View) -> View:
         _pages[name] = Page(route=route, name=name, view=view)
@@ -44,6 +84,29 @@ def registered_pages() -> tuple[Page, ...]:
 def render_page(
     request: HttpRequest, template: str, *, title: str | Promise, status: int = 200, **context: object
 ) -> TemplateResponse:
-    """Render a page inside the admin's frame."""
     everything = {**admin.site.each_context(request), "title": title, **context}
     return TemplateResponse(request, template, everything, status=status)
+
+
+COLOURS = {
+    "good": "ready pass completed approved published active ok fixed",
+    "bad": "failed fail error critical revoked",
+    "warn": "needs_ocr warning major expired accepted",
+    "info": "draft minor queued running stored parsing chunking embedding waived",
+}
+KINDS = {code: kind for kind, codes in COLOURS.items() for code in codes.split()}
+
+
+def badge(code: str, text: str | Promise) -> SafeString:
+    """Render ``text`` in the colour of what ``code`` means; unknown codes are grey."""
+    return format_html('<span class="hub-badge hub-badge-{}">{}</span>', KINDS.get(code, "plain"), text)
+
+
+def progress_bar(percent: int) -> SafeString:
+    """Render 0 to 100 as a bar that a script may move."""
+    return format_html('<progress class="hub-progress" max="100" value="{}">{} %</progress>', percent, percent)
+
+
+def two_lines(first: object, second: object) -> SafeString:
+    """Render a value with a smaller one below it."""
+    return format_html('<span class="hub-first">{}</span><span class="hub-second">{}</span>', first, second)

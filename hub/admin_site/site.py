@@ -1,4 +1,7 @@
-"""The admin site: Unfold's, with pages of our own beside those of the models."""
+"""The admin site: Unfold's, with pages of our own beside those of the models, and forms that check passwords.
+
+Those forms stand behind the brake on guessing.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,61 @@ from functools import partial
 from typing import Any, cast
 
 from django.apps import apps
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordChangeView
-from django.core.exceptions import FieldDoesNotExist, PermissionDenied
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
+from unfold.forms import AdminOwnPasswordChangeForm, AuthenticationForm
 from unfold.sites import UnfoldAdminSite
 
+from hub.access.sign_in import locked_until, only_sign_in_as, wait_message
 from hub.admin_site.pages import registered_pages
-from hub.admin_site.sign_in_forms import OwnPasswordForm, SignInForm
+
+
+class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no types
+    """Unfold's form, which says how long to wait where a sign-in is refused."""
+
+    def clean(self) -> dict[str, Any]:
+        """:raises ValidationError: the sign-in is refused; with code ``locked`` whatever the password was."""
+        username = str(self.cleaned_data.get("username", ""))
+        with only_sign_in_as(username):
+            try:
+                cleaned: dict[str, Any] = super().clean()
+                return cleaned
+            except ValidationError as error:
+                refused = error  # what was counted is kept
+        _say_wait(self.request, username)
+        raise refused
+
+
+class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # Unfold has no types
+    """Unfold's form, with the old password checked as at a sign-in: a session left open is no way to guess it."""
+
+    def __init__(self, user: User, *args: object, request: HttpRequest, **options: object) -> None:
+        super().__init__(user, *args, **options)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        """:raises ValidationError: it is wrong, or too many wrong ones were given."""
+        given: str = self.cleaned_data["old_password"]
+        username = self.user.get_username()
+        with only_sign_in_as(username):
+            is_right = authenticate(self.request, username=username, password=given) is not None
+        if not is_right:
+            _say_wait(self.request, username)
+            raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+        return given
+
+
+def _say_wait(request: HttpRequest, username: str) -> None:
+    until = locked_until(request, username)
+    if until is not None:
+        raise ValidationError(wait_message(until), code="locked")
 
 
 class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no types
@@ -28,7 +75,8 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
 
     def __init__(self, name: str = "admin") -> None:
         super().__init__(name)
-        # it loads every row that would go, chunks included; the apps have delete actions of their own
+        # it loads every row that would go, chunks included, and asks no service: rows are deleted one by one, on their
+        # own pages, and documents by an action of their own
         self.disable_action("delete_selected")
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
@@ -58,7 +106,6 @@ class HubAdminSite(UnfoldAdminSite):  # type: ignore[misc]  # Unfold has no type
         return response
 
     def get_urls(self) -> list[URLPattern]:
-        """Put our pages first and move Unfold's menu search (named ``search``) out of their way."""
         pages = [path(page.route, self.admin_view(page.view), name=page.name) for page in registered_pages()]
         menu_search = path("menu-search/", self.admin_view(self.search), name="search")
         rest = [pattern for pattern in super().get_urls() if getattr(pattern, "name", None) != "search"]

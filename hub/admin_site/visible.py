@@ -24,7 +24,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from unfold.widgets import UnfoldForeignKeyRawIdWidget
 
-from hub.admin_site.callers import principal_of
+from hub.admin_site.pages import principal_of
 
 
 def visible_rows(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
@@ -63,7 +63,6 @@ class VisibleRelationsMixin:
     raw_id_fields: Any
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Keep what the person may see where the model can say it."""
         rows: QuerySet[Any] = super().get_queryset(request)  # type: ignore[misc]
         if not hasattr(rows, "visible_to"):
             return rows
@@ -77,13 +76,11 @@ class VisibleRelationsMixin:
         return visible.order_by(*ordered.query.order_by) if ordered is not None else visible
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
-        """Narrow what a subclass offers to what is visible, and name nothing else beside a raw id."""
         if db_field.name in self.raw_id_fields and "widget" not in kwargs:
             kwargs["widget"] = VisibleRawIdWidget(db_field.remote_field, self.admin_site, using=kwargs.get("using"))
         return super().formfield_for_foreignkey(db_field, request, **_narrowed(db_field, request, kwargs))  # type: ignore[misc]
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
-        """Narrow what a subclass offers to what is visible."""
         return super().formfield_for_manytomany(db_field, request, **_narrowed(db_field, request, kwargs))  # type: ignore[misc]
 
 
@@ -99,7 +96,6 @@ class VisibleRelatedFilter(admin.RelatedFieldListFilter):
     """A list filter by a relation that offers what the person may see."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[Any]:  # noqa: ANN401
-        """List the visible rows in the order of their own admin."""
         ordering = self.field_admin_ordering(field, request, model_admin)
         visible = visible_rows(request, get_model_from_relation(field)).order_by().values("pk")
         choices: list[Any] = field.get_choices(

@@ -17,7 +17,7 @@ from django.utils.deconstruct import deconstructible
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import HubError, InvalidInput
-from hub.core.storable import UNSTORABLE
+from hub.core.texts import UNSTORABLE
 
 LONG_TEXT = 10_000
 """The most characters of a description, a reason or a comment."""

@@ -18,7 +18,7 @@ import redis.asyncio
 from django.conf import settings
 
 from hub.core.embedded import EmbeddedServerError
-from hub.core.servers import ensure_queue
+from hub.core.valkey import ensure_queue
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,9 @@ async def subscribe(
     pubsub = client.pubsub()
     try:
         await pubsub.psubscribe(*(CHANNEL_PREFIX + topic for topic in topics))
-        _stop_if_cancelled()
+        # redis-py swallows a cancellation that comes while it connects; asyncio keeps count of it
+        if (task := asyncio.current_task()) is not None and task.cancelling():
+            raise asyncio.CancelledError
         while True:
             message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=keep_alive_s)
             if message is None:
@@ -74,10 +76,3 @@ async def subscribe(
     finally:
         await pubsub.aclose()  # type: ignore[no-untyped-call]
         await client.aclose()
-
-
-def _stop_if_cancelled() -> None:
-    """Raise the cancellation that redis-py swallows when it comes while it connects; asyncio keeps count of it."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError

@@ -62,7 +62,7 @@ def prepared_cursor() -> CursorWrapper:
 
 
 @contextmanager
-def told_as_unavailable(what: str) -> Iterator[None]:
+def raising_unavailable(what: str) -> Iterator[None]:
     """Let a failure of the database leave as Unavailable, which every door can tell; ``what`` is named in the log."""
     try:
         yield

@@ -1,10 +1,12 @@
-"""The right to work on a row: one holder at a time, renewed while working, free again when its holder died.
+"""Who may work on what: leases on rows, and locks by name.
 
-Times are the database's own, so that a clock that jumps on one machine changes nothing.
+A lease has one holder at a time, who renews it while working, and is free again when its holder died. Times are the
+database's own, so that a clock that jumps on one machine changes nothing.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -90,3 +92,14 @@ def claim(rows: QuerySet[Model], pk: int, **changes: object) -> Lease | None:
     token = new_id("lease")
     taken = rows.filter(free(), pk=pk).update(lease_token=token, lease_expires_at=Now() + lease_duration(), **changes)
     return Lease(rows=rows.model._default_manager.all(), pk=pk, token=token) if taken else None
+
+
+def try_lock(name: str) -> bool:
+    """Take the lock for this transaction, without waiting; False while another transaction has it.
+
+    Two names in 2^60 meet: that costs a moment's wait.
+    """
+    digest = hashlib.sha256(name.encode(errors="replace")).hexdigest()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [int(digest[:15], 16)])
+        return bool(cursor.fetchone()[0])

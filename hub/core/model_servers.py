@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, cast
 
 import httpx2
 
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from hub.core.retries import read_retry_after
-from hub.core.stopping import raise_if_stopped
+from hub.core.waiting import raise_if_stopped
 
 if TYPE_CHECKING:
     from openai import OpenAI

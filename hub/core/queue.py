@@ -14,7 +14,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from hub.core.embedded import EmbeddedServerError
-from hub.core.servers import ensure_queue
+from hub.core.valkey import ensure_queue
 
 logger = logging.getLogger(__name__)
 

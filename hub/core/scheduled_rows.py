@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from time import time as clock
 from typing import Generic, TypeVar
 
@@ -14,7 +13,7 @@ import redis
 from django.conf import settings
 
 from hub.core.database import is_connection_lost
-from hub.core.shared_measures import client_of
+from hub.core.valkey import client_of
 
 logger = logging.getLogger(__name__)
 
@@ -78,9 +77,11 @@ def keep_failures(task: str, failed: Sequence[str]) -> None:
     """Keep for the alerts at which rows the last run of ``task`` failed; none takes back what was kept."""
     try:
         if failed:
-            _client().hset(KEY, task, json.dumps([clock(), len(failed), list(failed[:NAMED_AT_MOST])]))
+            client_of(settings.REDIS_CLIENT_URL).hset(
+                KEY, task, json.dumps([clock(), len(failed), list(failed[:NAMED_AT_MOST])])
+            )
         else:
-            _client().hdel(KEY, task)
+            client_of(settings.REDIS_CLIENT_URL).hdel(KEY, task)
     except redis.RedisError as error:
         logger.warning("the alerts do not learn how %s went: Valkey does not answer (%s)", task, error)
 
@@ -90,15 +91,10 @@ def failing_tasks() -> list[FailingTask]:
 
     Raises redis.RedisError when Valkey is away.
     """
-    kept: dict[bytes, bytes] = _client().hgetall(KEY)  # type: ignore[assignment]
+    kept: dict[bytes, bytes] = client_of(settings.REDIS_CLIENT_URL).hgetall(KEY)  # type: ignore[assignment]
     found = []
     for task, text in sorted(kept.items()):
         at, count, rows = json.loads(text)
         if at >= clock() - KEPT_S:
             found.append(FailingTask(task=task.decode(), count=count, rows=tuple(rows)))
     return found
-
-
-@cache
-def _client() -> redis.Redis:
-    return client_of(settings.REDIS_CLIENT_URL)

@@ -47,11 +47,8 @@ class Usage:
 
 @dataclass(slots=True, kw_only=True)
 class Reservation:
-    """What one request may take at most; ``settle`` states what it took."""
+    """Room for one request; ``settle`` states how many tokens it took: in, out."""
 
-    tokens_in: int
-    tokens_out: int
-    price: Price | None
     taken: tuple[int, int] | None = None
 
     def settle(self, tokens_in: int, tokens_out: int) -> None:
@@ -91,7 +88,7 @@ class Budget:
             self._check(tokens_in + tokens_out, cost)
             self._reserved_tokens += tokens_in + tokens_out
             self._reserved_cost += cost
-        reservation = Reservation(tokens_in=tokens_in, tokens_out=tokens_out, price=price)
+        reservation = Reservation()
         try:
             yield reservation
         finally:

@@ -17,7 +17,7 @@ from hub.access.principals import Principal
 from hub.access.services import record_event
 from hub.core.errors import HubError
 from hub.core.masking import split_before_name
-from hub.core.shared_measures import LLM_COST, LLM_SECONDS, LLM_TOKENS, Point, count
+from hub.core.measures import LLM_COST, LLM_SECONDS, LLM_TOKENS, Point, count
 from hub.core.waiting import waiting_elsewhere
 from hub.llm.budget import Budget, Reservation
 from hub.llm.errors import (
@@ -31,13 +31,11 @@ from hub.llm.errors import (
 )
 from hub.llm.json_answers import read_answer
 from hub.llm.places import held_place
-from hub.llm.ports import Provider
-from hub.llm.preparation import Prepared, Purpose, prepare
+from hub.llm.preparation import Prepared, Purpose, learn_token_rate, prepare
 from hub.llm.providers.registry import get_provider
 from hub.llm.recordings import completion_of, recorded_answer, recordings_of
 from hub.llm.tokens import estimate_text_tokens
-from hub.llm.types import Completion, FinishReason, LlmAnswer, LlmRequest
-from hub.llm.usage import learn_token_rate
+from hub.llm.types import Completion, FinishReason, LlmAnswer, LlmRequest, Provider
 
 
 def ask(
@@ -207,17 +205,17 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
         finally:
             if outcome != AnswerPending.code:  # nothing was sent: the request is made again, and told then
                 seconds = time.monotonic() - started
-                _tell(principal, sent, outcome, duration_ms=round(seconds * 1000))
+                _record(principal, sent, outcome, duration_ms=round(seconds * 1000))
                 _count(sent, outcome, seconds)
 
 
-def _tell(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int) -> None:
+def _record(principal: Principal, sent: _Sent, outcome: str, *, duration_ms: int) -> None:
     prepared = sent.prepared
     spent = sent.reservation.taken or (0, 0)
     record_event(
-        principal=principal,
-        action="LLM_INFERENCE",
-        resource=f"llm:{prepared.model}"[:200],
+        principal,
+        "LLM_INFERENCE",
+        f"llm:{prepared.model}"[:200],
         purpose=prepared.purpose.name,
         provider=sent.provider.name,
         model=prepared.model,

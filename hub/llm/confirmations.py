@@ -60,13 +60,7 @@ def confirm_no_training(*, principal: Principal, evidence: str, retention: str) 
         )
         if not is_new:
             raise Conflict(_("{provider} is confirmed already; withdraw that first."), provider=str(row))
-        record_event(
-            principal=principal,
-            action="CONFIG_CHANGE",
-            resource=f"llm:{row}"[:200],
-            confirmation=row.pk,
-            no_training="confirmed",
-        )
+        _record(principal, row, "confirmed")
     return row
 
 
@@ -80,10 +74,9 @@ def withdraw_confirmation(*, principal: Principal, confirmation_id: int) -> None
         if row.withdrawn_at is None:
             row.withdrawn_at, row.withdrawn_by_name = timezone.now(), principal.name[:150]
             row.save(update_fields=["withdrawn_at", "withdrawn_by_name"])
-            record_event(
-                principal=principal,
-                action="CONFIG_CHANGE",
-                resource=f"llm:{row}"[:200],
-                confirmation=row.pk,
-                no_training="withdrawn",
-            )
+            _record(principal, row, "withdrawn")
+
+
+def _record(principal: Principal, row: ProviderConfirmation, what: str) -> None:
+    facts = {"confirmation": row.pk, "no_training": what}
+    record_event(principal, "CONFIG_CHANGE", f"llm:{row}"[:200], **facts)

@@ -20,9 +20,8 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.core.embedded import EmbeddedServerError
 from hub.core.ids import new_id
-from hub.core.per_process import PerProcess
-from hub.core.servers import ensure_queue
-from hub.core.shared_measures import client_of
+from hub.core.processes import PerProcess
+from hub.core.valkey import client_of, ensure_queue
 from hub.llm.errors import LlmUnavailable
 
 logger = logging.getLogger(__name__)

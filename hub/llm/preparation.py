@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.conf import settings
+from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification
@@ -14,12 +15,11 @@ from hub.core.masking import Masking
 from hub.llm.budget import Price
 from hub.llm.confirmations import find_confirmation
 from hub.llm.errors import LlmRefused
-from hub.llm.ports import NamesItsModel, Provider
+from hub.llm.models import TokenRate
 from hub.llm.providers.registry import get_provider
 from hub.llm.recordings import request_key
 from hub.llm.tokens import estimate_request_tokens
-from hub.llm.types import LlmRequest, Strength
-from hub.llm.usage import token_rate
+from hub.llm.types import LlmRequest, NamesItsModel, Provider, Strength
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,3 +165,27 @@ def price_of(strength: Strength) -> Price | None:
     if tokens_in is None or tokens_out is None:
         return None
     return Price(tokens_in=tokens_in, tokens_out=tokens_out)
+
+
+# One long or several short requests; below, chat templates weigh more than the vocabulary.
+ENOUGH_TOKENS = 300
+# Beyond these a count is an error of the provider's rather than a property of its vocabulary.
+LEAST_RATE, GREATEST_RATE = 0.25, 4.0
+
+
+def token_rate(provider: str, model: str) -> float:
+    """How many tokens a model counts where the hub estimates one; 1 until enough is known. One query."""
+    known = TokenRate.objects.filter(provider=provider, model=model[:200]).first()
+    if known is None or known.estimated < ENOUGH_TOKENS:
+        return 1.0
+    return min(max(known.counted / known.estimated, LEAST_RATE), GREATEST_RATE)
+
+
+def learn_token_rate(provider: str, model: str, *, estimated: int, counted: int) -> None:
+    """Take in what a provider counted for a request that the hub had estimated. Two queries at most."""
+    key = {"provider": provider, "model": model[:200]}
+    more = {"estimated": F("estimated") + estimated, "counted": F("counted") + counted}
+    if not TokenRate.objects.filter(**key).update(**more):
+        _row, is_new = TokenRate.objects.get_or_create(**key, defaults={"estimated": estimated, "counted": counted})
+        if not is_new:  # another process was first
+            TokenRate.objects.filter(**key).update(**more)

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from hub.llm.models import CALLERS_MODEL, RecordedAnswer
-from hub.llm.ports import Provider
-from hub.llm.types import Completion, FinishReason, LlmRequest
+from hub.llm.types import Completion, FinishReason, LlmRequest, Provider
 
 
 def request_key(request: LlmRequest, *, provider: str, model: str, max_output_tokens: int) -> str:

@@ -3,7 +3,7 @@
 A first guess goes by script. It was fitted to two vocabularies of 250,000 entries, multilingual-e5's and Gemma 3's,
 on Japanese guides and specifications in pieces of 4,000 characters: within ±20 % for five pieces in six of the one and
 nine in ten of the other, at worst 34 % too low (tables of empty cells). Vocabularies differ by a third from each other,
-so what a provider counts corrects the guess for its model from the first answer on, see :mod:`hub.llm.usage`.
+so what a provider counts corrects the guess for its model from the first answer on.
 """
 
 from __future__ import annotations

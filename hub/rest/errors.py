@@ -25,7 +25,7 @@ from ninja.errors import AuthenticationError, HttpError
 from hub.core.context import request_id
 from hub.core.database import in_one_line, unavailable_by
 from hub.core.errors import Forbidden, HubError, InvalidInput, LimitExceeded, NotFound, Unauthenticated, Unavailable
-from hub.core.stopping import Stopped
+from hub.core.waiting import Stopped
 
 logger = logging.getLogger(__name__)
 

@@ -19,8 +19,8 @@ from redis import RedisError
 from redis.asyncio import Redis
 
 from hub.access.principals import Principal
-from hub.core.cache import SharedPool
 from hub.core.errors import RateLimited
+from hub.core.valkey import SharedPool
 
 logger = logging.getLogger(__name__)
 

@@ -24,8 +24,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import TooManyAtOnce, Unavailable
 from hub.core.measures import WAITING_REQUESTS
-from hub.core.stopping import Stop, stoppable_by
-from hub.core.waiting import stepping_aside_by
+from hub.core.waiting import Stop, stepping_aside_by, stoppable_by
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,26 +1,85 @@
 """A connection that does not wait for ever: uvicorn's, with time-outs for what is being sent and a count of them all.
 
 uvicorn itself ends idle connections only. One that sends half a head, or half a body, would be held for as long as its
-client likes, before any of the hub's own code hears of it.
+client likes, before any of the hub's own code hears of it. Heads must be such that every reader reads them alike: a
+lenient reader behind a proxy may see another request.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import h11
 from django.conf import settings
+from h11._receivebuffer import ReceiveBuffer
+from h11._util import LocalProtocolError
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from hub.core.measures import count_refused_connection
-from hub.serving.crowd import Crowd
-from hub.serving.strict_heads import StrictHeads
+from hub.core.client_address import Networks
+from hub.core.measures import REFUSED_CONNECTIONS
+
+
+@dataclass(slots=True, kw_only=True)
+class Crowd:
+    """The open connections of a server by the address of their peer; ``proxies`` bring those of many clients."""
+
+    most: int
+    most_per_address: int
+    proxies: Networks
+    _all: int = field(default=0)
+    _by_address: Counter[str] = field(default_factory=Counter)
+
+    def admit(self, address: str) -> str | None:
+        """Count a connection that was made; else give which setting's limit is reached."""
+        if self._all >= self.most:
+            return "HUB_MAX_CONNECTIONS"
+        if self._by_address[address] >= self.most_per_address and address not in self.proxies:
+            return "HUB_MAX_CONNECTIONS_PER_ADDRESS"
+        self._all += 1
+        self._by_address[address] += 1
+        return None
+
+    def leave(self, address: str) -> None:
+        """Forget a connection that was admitted."""
+        self._all -= 1
+        self._by_address[address] -= 1
+        if self._by_address[address] <= 0:
+            del self._by_address[address]
+
+
+LENGTH = b"content-length:"
+
+
+class StrictHeads(ReceiveBuffer):
+    """h11's buffer of received bytes, less lenient: no bare line feeds, no folded lines, no length said twice."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """Give the lines of a whole head, or of trailers; None until all of it is there.
+
+        :raises LocalProtocolError: a line ends without CR, or begins with a blank (obs-fold), or there are two
+            lengths; h11 makes it a 400.
+        """
+        held = len(self)
+        lines: list[bytearray] | None = super().maybe_extract_lines()
+        if lines is None:
+            return None
+        if held - len(self) != sum(len(line) + 2 for line in lines) + 2:  # each line and the empty one end with CRLF
+            raise LocalProtocolError("a line of the head ends without CR")
+        if any(line.startswith((b" ", b"\t")) for line in lines):
+            raise LocalProtocolError("a header goes on in the next line")
+        lengths = [line for line in lines if line[: len(LENGTH)].lower() == LENGTH]
+        if len(lengths) > 1 or any(b"," in line for line in lengths):
+            raise LocalProtocolError("the length of the body is there more than once")
+        return lines
+
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +168,7 @@ class GuardedProtocol(H11Protocol):
             self._is_admitted = True
             self._head_timer = self.loop.call_later(self._timeout_s, self._end_head)
             return
-        count_refused_connection(reached)
+        REFUSED_CONNECTIONS.labels(reached).inc()
         logger.info("refused a connection of %s: %s is reached", self._address, reached)
         self._end_with(HTTPStatus.SERVICE_UNAVAILABLE, f"Too many open connections ({reached}). Try again later.")
 
@@ -163,14 +222,12 @@ class GuardedProtocol(H11Protocol):
 
     def _judge_body(self) -> None:
         self._body_timer = None
-        if self._is_our_turn() or self._received >= LEAST_BYTES_PER_S * self._timeout_s:
+        # The client can't send while what came is not read yet, or while it waits for our 100 Continue.
+        is_our_turn = self.flow.read_paused or (self.cycle is not None and self.cycle.waiting_for_100_continue)
+        if is_our_turn or self._received >= LEAST_BYTES_PER_S * self._timeout_s:
             self._wait_for_body()
         else:
             self._time_out("The body of the request")
-
-    def _is_our_turn(self) -> bool:
-        """Whether the client can't send: what came is not read yet, or it waits for our 100 Continue."""
-        return self.flow.read_paused or (self.cycle is not None and self.cycle.waiting_for_100_continue)
 
     def _time_out(self, what: str) -> None:
         if not self.transport.is_closing():

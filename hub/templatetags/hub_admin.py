@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django import template
 from django.utils.safestring import SafeString
 
-from hub.admin_site import badges
+from hub.admin_site import pages
 
 register = template.Library()
 
@@ -15,16 +15,16 @@ register = template.Library()
 @register.simple_tag
 def badge(code: str, text: str) -> SafeString:
     """Render ``text`` in the colour of what ``code`` means."""
-    return badges.badge(code, text)
+    return pages.badge(code, text)
 
 
 @register.simple_tag
 def coded_badge(code: str, texts: Mapping[str, str]) -> SafeString:
     """Render the text that belongs to ``code``."""
-    return badges.badge(code, texts.get(code, code))
+    return pages.badge(code, texts.get(code, code))
 
 
 @register.simple_tag
 def progress_bar(percent: int) -> SafeString:
     """Render 0 to 100 as a bar."""
-    return badges.progress_bar(percent)
+    return pages.progress_bar(percent)

@@ -5,33 +5,16 @@ from knowledge.admin import (
     collections,
     documents,
     embedding_sets,
+    graph,
     graph_pages,
-    graph_records,
-    graph_types,
     guidelines,
     ontology,
     ontology_entries,
     records,
-    retention_page,
     saved_queries,
     search_page,
     sources,
 )
 
-__all__ = [
-    "chunks",
-    "collections",
-    "documents",
-    "embedding_sets",
-    "graph_pages",
-    "graph_records",
-    "graph_types",
-    "guidelines",
-    "ontology",
-    "ontology_entries",
-    "records",
-    "retention_page",
-    "saved_queries",
-    "search_page",
-    "sources",
-]
+__all__ = ["chunks", "collections", "documents", "embedding_sets", "graph", "graph_pages", "guidelines", "ontology"]
+__all__ += ["ontology_entries", "records", "saved_queries", "search_page", "sources"]

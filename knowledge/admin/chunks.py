@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.admin_site.base import ReadOnlyMixin
-from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.admin.filters import ChunkCollectionFilter, ContentFilter
+from hub.admin_site.pages import principal_of
+from knowledge.admin.fields import ChunkCollectionFilter, ContentFilter
 from knowledge.models import Chunk, Document
 
 EXCERPT_CHARS = 120
@@ -64,12 +64,10 @@ class ChunkAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("id"))
     def chunk_id(self, chunk: Chunk) -> str:
-        """Show the public id."""
         return chunk.public_id
 
     @admin.display(description=_("contains"))
     def contains(self, chunk: Chunk) -> str:
-        """Tell of tables and figures, and the language."""
         parts = [chunk.language or "", _("table") if chunk.has_table else "", _("figure") if chunk.has_figure else ""]
         return ", ".join(str(part) for part in parts if part) or "-"
 
@@ -80,7 +78,6 @@ class ChunkAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("document"))
     def document(self, chunk: Chunk) -> SafeString:
-        """Link to the passage in its document."""
         link = reverse("admin:knowledge_document_change", args=[chunk.version.document_id])
         place = f"?version={chunk.version.number}&start={chunk.start_offset}&end={chunk.end_offset}#passage"
         return format_html(
@@ -89,20 +86,16 @@ class ChunkAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("section"))
     def section(self, chunk: Chunk) -> str:
-        """Show the headings from the top."""
         return " › ".join(chunk.section_path) or "-"
 
     @admin.display(description=_("content"))
     def excerpt(self, chunk: Chunk) -> str:
-        """Show the beginning of the text."""
         return " ".join(str(chunk.__dict__["beginning"]).split())
 
     @admin.display(description=_("place"))
     def place(self, chunk: Chunk) -> str:
-        """Show the offsets in the stored text."""
         return f"[{chunk.start_offset}, {chunk.end_offset})"
 
     @admin.display(description=_("content"))
     def verbatim(self, chunk: Chunk) -> SafeString:
-        """Show the text as it is stored."""
         return format_html('<pre class="hub-text">{}</pre>', chunk.content)

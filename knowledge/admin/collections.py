@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.admin_site.base import HubModelAdmin, HubTabularInline
-from hub.admin_site.callers import is_staff, principal_of
+from hub.admin_site.pages import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
-from knowledge.collections.collections import create_collection, delete_collection, update_collection
+from knowledge.collections import create_collection, delete_collection, update_collection
 from knowledge.models import Collection, CollectionGrant, DocumentType
 
 
@@ -31,14 +31,12 @@ class GrantInline(HubTabularInline):
     extra = 0
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Show names of people to superusers only."""
         return is_staff(request) and principal_of(request).is_superuser
 
     has_change_permission = has_view_permission
     has_delete_permission = has_view_permission
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Let superusers grant."""
         return self.has_view_permission(request, obj)
 
 
@@ -55,6 +53,7 @@ class CollectionAdmin(HubModelAdmin):
     search_fields = ("slug", "name")
     fields = ("slug", "name", "description", "classification", "retention_days")
     inlines = (GrantInline,)
+    fixed_fields = ("slug",)  # its name in programs
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return True  # the queryset holds only what the person may see
@@ -70,20 +69,14 @@ class CollectionAdmin(HubModelAdmin):
         return self.may_change(principal, obj)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
-        """Keep what the person may see, each with the number of its documents."""
         principal = principal_of(request)
         rows = Collection.objects.visible_to(principal)
         live = models.Q(documents__retired_at__isnull=True, documents__classification__lte=principal.ceiling)
         return rows.annotate(live_documents=models.Count("documents", filter=live)).order_by("slug")
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Collection | None = None) -> tuple[str, ...]:
-        """The slug is the collection's name in programs: it never changes."""
-        return ("slug",) if obj else ()
-
     def save_model(
         self, request: HttpRequest, obj: Collection, form: forms.ModelForm[Collection], change: bool
     ) -> None:
-        """Create or update through the service."""
         principal = principal_of(request)
         if change:
             update_collection(
@@ -109,15 +102,14 @@ class CollectionAdmin(HubModelAdmin):
         formset: BaseInlineFormSet[Any, Any, Any],
         change: bool,
     ) -> None:
-        """Save the grants, and write down what they are now."""
         with transaction.atomic():
             super().save_formset(request, form, formset, change)
             if formset.has_changed():
                 grants = CollectionGrant.objects.filter(collection=form.instance).select_related("user", "group")
                 record_event(
-                    principal=principal_of(request),
-                    action="CONFIG_CHANGE",
-                    resource=f"collection:{form.instance.slug}",
+                    principal_of(request),
+                    "CONFIG_CHANGE",
+                    f"collection:{form.instance.slug}",
                     grants=[f"{grant.user or grant.group}: {grant.role}" for grant in grants],
                 )
 
@@ -136,7 +128,6 @@ class CollectionAdmin(HubModelAdmin):
 
     @admin.display(description=_("documents"), ordering="live_documents")
     def documents_count(self, collection: Collection) -> int:
-        """Show how many documents are in it."""
         return int(collection.__dict__["live_documents"])
 
 
@@ -146,17 +137,13 @@ class DocumentTypeAdmin(CuratedAdmin):
 
     list_display = ("code", "name_ja", "name_en")
     search_fields = ("code", "name_ja", "name_en")
+    fixed_fields = ("code",)
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: DocumentType | None = None) -> tuple[str, ...]:
-        """Lock the code once it is there."""
-        return ("code",) if obj else ()
-
     def save_model(
         self, request: HttpRequest, obj: DocumentType, form: forms.ModelForm[DocumentType], change: bool
     ) -> None:
-        """Save, and write it down."""
         super().save_model(request, obj, form, change)
-        record_event(principal=principal_of(request), action="CONFIG_CHANGE", resource=f"document_type:{obj.code}")
+        record_event(principal_of(request), "CONFIG_CHANGE", f"document_type:{obj.code}")

@@ -1,14 +1,24 @@
-"""What the admins of things that curators keep for everybody have in common."""
+"""What the admins of things that curators keep for everybody have in common, those with versions too."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
+from hub.access.versions import CuratedVersion, PublicationStatus
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.callers import is_staff, principal_of
-from hub.core.publication import PublicationStatus
+from hub.admin_site.pages import badge, errors_as_messages, is_staff, principal_of
 
 
 class CuratedAdmin(HubModelAdmin):
@@ -35,3 +45,83 @@ class CuratedRowsMixin:
         return is_staff(request) and is_draft and principal_of(request).curates_hub()
 
     has_add_permission = has_delete_permission = has_change_permission
+
+
+class CuratedVersionAdmin(HubModelAdmin):
+    """Curators of the hub edit drafts; what is published stays as it is. Nothing is deleted.
+
+    Subclasses say which services save and publish. Forms of their pages post to ``<app>_<model>_publish``, and to
+    ``<app>_<model>_copy`` where `copy` is among their URLs.
+    """
+
+    def save_draft(self, principal: Principal, version: Any) -> None:  # noqa: ANN401 - of the subclass' model
+        """Store a draft in the name of the person."""
+        raise NotImplementedError
+
+    def publish_draft(self, principal: Principal, pk: int) -> CuratedVersion:
+        """Put a draft in force."""
+        raise NotImplementedError
+
+    def make_draft(self, principal: Principal, pk: int) -> CuratedVersion:
+        """Make a draft of a version, or give the draft that there is."""
+        raise NotImplementedError
+
+    def page_after_refusal(self, pk: int) -> str:
+        """Where a person goes on whose draft was not published."""
+        return self.page("changelist")
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return principal.curates_hub()
+
+    def may_add(self, principal: Principal) -> bool:
+        return principal.curates_hub()
+
+    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+        return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and principal.curates_hub()
+
+    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: CuratedVersion | None = None) -> tuple[str, ...]:
+        """What it is a version of holds its versions together: it stays."""
+        return (obj.THING,) if obj else ()
+
+    def get_urls(self) -> list[URLPattern]:
+        return [self.button("publish", self.publish), *super().get_urls()]
+
+    def button(self, name: str, view: Callable[..., HttpResponseBase]) -> URLPattern:
+        """The address of what a button of one version does."""
+        guarded = self.admin_site.admin_view(require_POST(view))
+        address: URLPattern = path(f"<int:pk>/{name}/", guarded, name=self._name_of(name))
+        return address
+
+    def page(self, name: str, *arguments: int) -> str:
+        """The address of one of this model's pages."""
+        return reverse(f"admin:{self._name_of(name)}", args=arguments)
+
+    def _name_of(self, page: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def save_model(
+        self, request: HttpRequest, obj: CuratedVersion, form: forms.ModelForm[CuratedVersion], change: bool
+    ) -> None:
+        self.save_draft(principal_of(request), obj)
+
+    def copy(self, request: HttpRequest, pk: int) -> HttpResponseRedirect:
+        """Make a draft of a version, or go to the draft that there is."""
+        address = self.page("changelist")
+        with errors_as_messages(request):
+            address = self.page("change", self.make_draft(principal_of(request), pk).pk)
+        return HttpResponseRedirect(address)
+
+    def publish(self, request: HttpRequest, pk: int) -> HttpResponseRedirect:
+        address = self.page_after_refusal(pk)
+        with errors_as_messages(request):
+            version = self.publish_draft(principal_of(request), pk)
+            messages.success(request, _("{version} is in force.").format(version=version))
+            address = self.page("changelist")
+        return HttpResponseRedirect(address)
+
+    @admin.display(description=_("state"))
+    def state(self, obj: CuratedVersion) -> SafeString:
+        return badge(obj.status, PublicationStatus(obj.status).label)

@@ -17,14 +17,13 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.badges import badge, progress_bar, two_lines
-from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.admin import document_pages, figure_pages, upload_page
-from knowledge.admin.deletion import confirm_and_delete
-from knowledge.admin.filters import CollectionFilter, StateFilter, TypeFilter
+from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
+from knowledge.admin import document_pages, upload_page
+from knowledge.admin.document_pages import confirm_and_delete
+from knowledge.admin.fields import CollectionFilter, StateFilter, TypeFilter
 from knowledge.documents.reading import list_documents
-from knowledge.documents.retries import retry_documents
+from knowledge.documents.reindexing import retry_documents
 from knowledge.models import Collection, Document, DocumentStatus
 from knowledge.models.documents import IN_WORK
 
@@ -54,11 +53,9 @@ class DocumentAdmin(KeysetModelAdmin):
         return False  # Django's own deletion never runs; ours asks the service
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        """Keep what the person may read, with all that a row shows."""
         return list_documents(principal_of(request)).select_related("collection", "latest_version", "document_type")
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the pages that Django's admin has no word for."""
         view = self.admin_site.admin_view
         own = [
             path("upload/", view(upload_page.upload), name="knowledge_document_upload"),
@@ -66,11 +63,11 @@ class DocumentAdmin(KeysetModelAdmin):
             path("delete/", view(self.delete_many), name="knowledge_document_delete_many"),
             path("id/<str:public_id>/", view(document_pages.by_public_id), name="knowledge_document_by_id"),
             path("<int:pk>/file/", view(document_pages.download), name="knowledge_document_file"),
-            path("<int:pk>/figures/", view(figure_pages.figures), name="knowledge_document_figures"),
-            path("<int:pk>/figures/<str:figure_id>/", view(figure_pages.picture), name="knowledge_document_figure"),
+            path("<int:pk>/figures/", view(document_pages.figures), name="knowledge_document_figures"),
+            path("<int:pk>/figures/<str:figure_id>/", view(document_pages.picture), name="knowledge_document_figure"),
             path(
                 "<int:pk>/figures/<str:figure_id>/describe/",
-                view(figure_pages.describe),
+                view(document_pages.describe),
                 name="knowledge_document_figure_describe",
             ),
             path("<int:pk>/hold/", view(document_pages.hold), name="knowledge_document_hold"),
@@ -81,7 +78,6 @@ class DocumentAdmin(KeysetModelAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Documents are added by upload."""
         return HttpResponseRedirect(reverse("admin:knowledge_document_upload"))
 
     def change_view(
@@ -97,7 +93,6 @@ class DocumentAdmin(KeysetModelAdmin):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        """Ask once more, then delete through the service."""
         document = self.get_object(request, object_id)
         if document is None:
             redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
@@ -121,17 +116,14 @@ class DocumentAdmin(KeysetModelAdmin):
 
     @admin.action(description=_("Delete the selected documents"))
     def delete_documents(self, request: HttpRequest, queryset: QuerySet[Document]) -> HttpResponseBase:
-        """Ask before deleting."""
         return confirm_and_delete(request, list(queryset))
 
     @admin.display(description=_("document"))
     def title_and_path(self, document: Document) -> SafeString:
-        """Show title and path below each other."""
         return two_lines(document.title, document.path)
 
     @admin.display(description=_("state"))
     def state(self, document: Document) -> SafeString:
-        """Show the state, and how far the work on it is."""
         version = document.latest_version
         if document.retired_at or version is None:
             return badge("retired", DocumentStatus.RETIRED.label)
@@ -149,7 +141,6 @@ class DocumentAdmin(KeysetModelAdmin):
 
     @admin.display(description=_("age"))
     def age(self, document: Document) -> SafeString:
-        """Show how long ago the latest version came in."""
         since = document.latest_version.created_at if document.latest_version else document.created_at
         return format_html(
             '<span title="{}">{}</span>',
@@ -159,12 +150,10 @@ class DocumentAdmin(KeysetModelAdmin):
 
     @admin.display(description=_("attempts"))
     def tries(self, document: Document) -> int | str:
-        """Show how often the running stage was tried."""
         return document.latest_version.attempts if document.latest_version else "-"
 
     @admin.display(description=_("version and chunks"))
     def edition(self, document: Document) -> SafeString | str:
-        """Show the latest version's number and how many chunks it has."""
         version = document.latest_version
         if version is None:
             return "-"

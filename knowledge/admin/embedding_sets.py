@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -11,18 +12,18 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
-from hub.admin_site.callers import errors_as_messages, principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
-from knowledge.admin.chunking_form import ChunkingForm
+from knowledge.admin.fields import ChunkingForm, line_field
 from knowledge.embedders import KNOWN_BACKENDS
 from knowledge.embedding_sets import comparisons, sets, switching
 from knowledge.embedding_sets.schemas import comparison_out
@@ -35,36 +36,22 @@ RUNS_SHOWN = 10
 class SetForm(ChunkingForm):
     """What a new set is to be."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, widget=UnfoldAdminTextInputWidget)
+    name = line_field(_("Name"), max_length=100, required=True)
     backend = forms.ChoiceField(
         label=_("Backend"), choices=[(name, name) for name in KNOWN_BACKENDS], widget=UnfoldAdminSelectWidget
     )
-    model = forms.CharField(
-        label=_("Model"),
-        required=False,
-        max_length=200,
-        widget=UnfoldAdminTextInputWidget,
-        help_text=_("Empty: the backend's own."),
-    )
-    base_url = forms.CharField(
-        label=_("URL of the backend"),
-        required=False,
+    model = line_field(_("Model"), help_text=_("Empty: the backend's own."))
+    base_url = line_field(
+        _("URL of the backend"),
         max_length=300,
-        widget=UnfoldAdminTextInputWidget,
         help_text=_("For openai only. EMBEDDING_API_KEY is sent to EMBEDDING_BASE_URL alone."),
     )
     field_order = ("name", "backend", "model", "base_url")
 
     def draft(self) -> SetDraft:
         """Give what was entered as the service takes it."""
-        asked = self.cleaned_data
-        return SetDraft(
-            name=asked["name"],
-            backend=asked["backend"],
-            model=asked["model"],
-            base_url=asked["base_url"],
-            chunk_options=self.chunk_options(),
-        )
+        asked = {name: self.cleaned_data[name] for name in ("name", "backend", "model", "base_url")}
+        return SetDraft(**asked, chunk_options=self.chunk_options())
 
 
 @admin.register(EmbeddingSet)
@@ -75,7 +62,6 @@ class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
         return principal.curates_hub()
 
     def get_urls(self) -> list[URLPattern]:
-        """Put the page with its actions in the place of Django's list."""
         view = self.admin_site.admin_view
         actions = {"build": _build, "switch": _switch, "drop": _drop, "compare": _compare}
         own = [
@@ -90,7 +76,7 @@ class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
         return [*own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Show every set with its state; who may not look is told so."""
+        """Show every set with its state; who may not look gets 403."""
         if not self.has_view_permission(request):
             return HttpResponse(status=403)
         return _page(request, SetForm())
@@ -98,7 +84,6 @@ class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """All that is to say of a set stands on the page of all."""
         return _back()
 
 
@@ -154,11 +139,11 @@ def _facts(state: SetState) -> dict[str, object]:
 
 
 def _run_facts(run: EvaluationRun) -> dict[str, object]:
-    told = comparison_out(run)
+    shown = comparison_out(run)
     return {
-        "status": told.status,
+        "status": shown.status,
         "label": run.get_status_display(),
-        "progress": told.progress,
+        "progress": shown.progress,
         "reason": run.error,
         "done": run.status not in UNFINISHED_RUNS,
     }
@@ -183,20 +168,22 @@ def _name_of(pk: int) -> str:
     return EmbeddingSet.objects.filter(pk=pk).values_list("name", flat=True).first() or str(pk)
 
 
-@require_POST
-def _build(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    with errors_as_messages(request):
-        row = sets.start_build(principal=principal_of(request), name=_name_of(pk))
-        messages.success(request, _('"{name}" is being built.').format(name=row.name))
-    return _back()
+def _button(act: Callable[..., EmbeddingSet], done: str | Promise) -> Callable[..., HttpResponseRedirect]:
+    """A view that has the service ``act`` on a set, and says ``done`` of it."""
+
+    @require_POST
+    def press(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+        with errors_as_messages(request):
+            row = act(principal=principal_of(request), name=_name_of(pk))
+            messages.success(request, str(done).format(name=row.name))
+        return _back()
+
+    return press
 
 
-@require_POST
-def _switch(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    with errors_as_messages(request):
-        row = switching.switch_to(principal=principal_of(request), name=_name_of(pk))
-        messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
-    return _back()
+_build = _button(sets.start_build, _('"{name}" is being built.'))
+_switch = _button(switching.switch_to, _('Search uses "{name}" now.'))
+_drop = _button(sets.drop_set, _('"{name}" was dropped; its vectors are being cleared away.'))
 
 
 @require_POST
@@ -204,14 +191,6 @@ def _roll_back(request: HttpRequest) -> HttpResponseRedirect:
     with errors_as_messages(request):
         row = switching.roll_back(principal=principal_of(request))
         messages.success(request, _('Search uses "{name}" now.').format(name=row.name))
-    return _back()
-
-
-@require_POST
-def _drop(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    with errors_as_messages(request):
-        row = sets.drop_set(principal=principal_of(request), name=_name_of(pk))
-        messages.success(request, _('"{name}" was dropped; its vectors are being cleared away.').format(name=row.name))
     return _back()
 
 

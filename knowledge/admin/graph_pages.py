@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import principal_of
-from hub.admin_site.pages import admin_page, render_page
+from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import in_language
-from knowledge.graph.search import FoundNode, GraphQuery, GraphResult, graph_search
+from knowledge.admin.fields import collection_choices
+from knowledge.admin.passages import passage_address
+from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 from knowledge.graph.traceability import Matrix, matrix_workbook, traceability_matrix
-from knowledge.models import Collection, Document, DocumentType, EdgeType, GraphContribution, NodeType
+from knowledge.models import Document, DocumentType, EdgeType, GraphContribution, NodeType
 
 EXPANSION = 60
+PLAIN = str | int | float | bool
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
@@ -56,17 +56,18 @@ def graph_data(request: HttpRequest) -> HttpResponseBase:
 
 def _picture(principal: Principal, found: GraphResult) -> dict[str, Any]:
     links = _passages(principal, [node.id for node in found.nodes])
+    nodes = [
+        {name: getattr(node, name) for name in ("id", "type", "name", "code")}
+        | {"link": links.get(node.id, "")}
+        | {"facts": {key: value for key, value in node.properties.items() if isinstance(value, PLAIN)}}
+        for node in found.nodes
+    ]
     return {
         "starts": list(found.starts),
-        "nodes": [_node(node, links.get(node.id, "")) for node in found.nodes],
+        "nodes": nodes,
         "edges": [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in found.edges],
         "is_complete": found.is_complete,
     }
-
-
-def _node(node: FoundNode, link: str) -> dict[str, Any]:
-    facts = {name: value for name, value in node.properties.items() if isinstance(value, str | int | float | bool)}
-    return {"id": node.id, "type": node.type, "name": node.name, "code": node.code, "link": link, "facts": facts}
 
 
 def _passages(principal: Principal, ids: list[str]) -> dict[str, str]:
@@ -77,14 +78,7 @@ def _passages(principal: Principal, ids: list[str]) -> dict[str, str]:
     rows = said.order_by("rank", "-pk").values_list(
         "node__public_id", "document__public_id", "version__number", "start", "end"
     )
-    return {node_id: _place(document_id, number, start, end) for node_id, document_id, number, start, end in rows}
-
-
-def _place(document_id: str, number: int, start: int | None, end: int | None) -> str:
-    link = reverse("admin:knowledge_document_by_id", args=[document_id])
-    if start is None:
-        return link
-    return f"{link}?{urlencode({'version': number, 'start': start, 'end': end or start})}"
+    return {node_id: passage_address(document, number, start, end) for node_id, document, number, start, end in rows}
 
 
 class MatrixForm(forms.Form):
@@ -96,8 +90,7 @@ class MatrixForm(forms.Form):
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
-        rows = Collection.objects.visible_to(principal).order_by("slug")
-        self.fields["collection"].choices = [(row.slug, row.name) for row in rows]  # type: ignore[attr-defined]
+        self.fields["collection"].choices = collection_choices(principal)  # type: ignore[attr-defined]
 
 
 @admin_page("traceability/", name="hub_traceability")
@@ -125,7 +118,10 @@ def _shown(matrix: Matrix, prefix: str) -> dict[str, Any]:
             "row": row,
             "gaps": [types.get(code, code) for code in row.gaps],
             "cells": [
-                {"cell": cell, "link": _place(cell.document_id, numbers.get(cell.document_id, 1), cell.start, cell.end)}
+                {
+                    "cell": cell,
+                    "link": passage_address(cell.document_id, numbers.get(cell.document_id, 1), cell.start, cell.end),
+                }
                 if cell
                 else None
                 for cell in row.cells

@@ -1,30 +1,124 @@
-"""Guidelines in the admin: the list, an edition's article tree, what it changed, and putting it into force."""
+"""Guidelines in the admin: the list, an edition's article tree, its changes, putting it in force; importing a file."""
 
 from __future__ import annotations
 
+import base64
+import zlib
+from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import label_for_field
+from django.core import signing
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
+from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.badges import badge, two_lines
+from hub.access.versions import PublicationStatus
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
-from hub.admin_site.callers import errors_as_messages, principal_of
-from hub.admin_site.pages import render_page
-from hub.core.errors import NotFound
-from hub.core.publication import PublicationStatus
-from knowledge.admin.guideline_import import CHANGES, import_page
+from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
+from hub.core.errors import HubError, InvalidInput, NotFound
+from hub.rest.uploads import received_file
+from knowledge.admin.fields import line_field
 from knowledge.guidelines import editions as guidelines
+from knowledge.guidelines.drafts import ImportPreview
+from knowledge.guidelines.imports import GuidelineImport, import_edition, preview_import
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
+
+SALT = "knowledge.guideline_import"
+# What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.
+MAX_CARRIED = 1_500_000
+CHANGES_SHOWN = 200
+CHANGES = {"added": _("added"), "removed": _("removed"), "changed": _("changed"), "moved": _("moved")}
+
+
+class ImportForm(forms.Form):
+    """Which guideline the file is an edition of; the file itself is read from the request."""
+
+    code = forms.SlugField(
+        label=_("Code"),
+        max_length=60,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("Of a guideline that is there, or of a new one."),
+    )
+    label = line_field(_("Edition"), max_length=100, help_text=_("As people call it, for instance 2026-04."))
+    effective_date = forms.DateField(label=_("In force from"), required=False, widget=UnfoldAdminDateWidget)
+    article_prefix = line_field(
+        _("Prefix of article codes"), max_length=11, help_text=_("New guidelines only, for instance GL-.")
+    )
+    name_ja = line_field(_("Name (ja)"))
+    name_en = line_field(_("Name (en)"))
+    publisher = line_field(_("Publisher"))
+    licence = line_field(_("Licence"))
+    source = forms.CharField(label=_("Source"), required=False, widget=UnfoldAdminTextInputWidget)
+
+
+def import_page(request: HttpRequest) -> HttpResponseBase:
+    """Show the form; a POST shows what the file would change, and with ``store`` stores it as a draft."""
+    form = ImportForm(request.POST or None, initial={"code": request.GET.get("code", "")})
+    preview: ImportPreview | None = None
+    carried = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            asked = _asked(request, form.cleaned_data)
+            if "store" in request.POST:
+                return _store(request, asked)
+            preview = preview_import(principal=principal_of(request), asked=asked)
+            carried = _carry(asked)
+        except HubError as error:
+            form.add_error(None, str(error))
+    return render_page(
+        request,
+        "admin/knowledge/guideline/import.html",
+        title=_("Import a guideline"),
+        form=form,
+        preview=preview,
+        changes=[(change, CHANGES[change.kind]) for change in preview.changes[:CHANGES_SHOWN]] if preview else [],
+        carried=carried,
+    )
+
+
+def _store(request: HttpRequest, asked: GuidelineImport) -> HttpResponseRedirect:
+    edition = import_edition(principal=principal_of(request), asked=asked)
+    messages.success(request, _("{edition} is stored as a draft. Publish it when it is right.").format(edition=edition))
+    return _to_edition(edition.guideline_id, edition.number)
+
+
+def _asked(request: HttpRequest, facts: dict[str, Any]) -> GuidelineImport:
+    # A form's own attribute "prefix" is Django's.
+    given = {"prefix" if name == "article_prefix" else name: value for name, value in facts.items()}
+    if "store" in request.POST and request.POST.get("carried"):
+        return GuidelineImport(**given, **_carried(request.POST["carried"]))
+    if "file" not in request.FILES:
+        raise InvalidInput(_("Choose a file."))
+    file = request.FILES.getlist("file")[0]
+    with received_file(file) as received:
+        return GuidelineImport(**given, filename=received.filename, content=received.path.read_bytes())
+
+
+def _carry(asked: GuidelineImport) -> str:
+    """The file for the next request, signed; empty when it is too large, and then it is chosen again."""
+    packed = base64.b64encode(zlib.compress(asked.content)).decode()
+    if len(packed) > MAX_CARRIED:
+        return ""
+    return signing.dumps({"filename": asked.filename, "content": packed}, salt=SALT)
+
+
+def _carried(token: str) -> dict[str, Any]:
+    try:
+        facts = signing.loads(token, salt=SALT)
+    except signing.BadSignature as error:
+        raise InvalidInput(_("The preview is no longer valid. Choose the file again.")) from error
+    return {"filename": facts["filename"], "content": zlib.decompress(base64.b64decode(facts["content"]))}
 
 
 @admin.register(Guideline)
@@ -39,11 +133,9 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
         return True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Guideline]:
-        """Keep what the person may see, with its editions."""
         return guidelines.list_guidelines(principal_of(request))
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the import, and what is done with an edition."""
         view = self.admin_site.admin_view
         own = [
             path("import/", view(import_page), name="knowledge_guideline_import"),
@@ -54,7 +146,6 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
         return [*own, *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Offer the import to curators of the hub."""
         extra = {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
         response: HttpResponseBase = super().changelist_view(request, extra)
         return response
@@ -62,23 +153,19 @@ class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponseBase:
-        """Show a guideline with its editions and the articles of one."""
         return guideline_page(request, object_id)
 
     @admin.display(description=_("name"))
     def name_and_code(self, row: Guideline) -> SafeString:
-        """Show the name, and the code below it."""
         return two_lines(row.name, row.code)
 
     @admin.display(description=_("edition in force"))
     def in_force(self, row: Guideline) -> SafeString | str:
-        """Show the published edition."""
         edition = _published(row)
         return format_html("v{} {}", edition.number, edition.label) if edition else "-"
 
     @admin.display(description=_("articles"))
     def articles_count(self, row: Guideline) -> int:
-        """Count the articles of the published edition."""
         edition = _published(row)
         return int(edition.__dict__["articles_count"]) if edition else 0
 
@@ -157,25 +244,24 @@ def _find(principal: Principal, pk: str) -> Guideline:
     return found
 
 
-@require_POST
-def _publish(request: HttpRequest, pk: int, number: int) -> HttpResponseRedirect:
-    principal = principal_of(request)
-    guideline = _find(principal, str(pk))
-    with errors_as_messages(request):
-        edition = guidelines.publish_edition(principal=principal, code=guideline.code, number=number)
-        messages.success(request, _("{edition} is in force now.").format(edition=edition))
-    return _back(pk, number)
-
-
-@require_POST
-def _retire(request: HttpRequest, pk: int, number: int) -> HttpResponseRedirect:
-    principal = principal_of(request)
-    guideline = _find(principal, str(pk))
-    with errors_as_messages(request):
-        edition = guidelines.retire_edition(principal=principal, code=guideline.code, number=number)
-        messages.success(request, _("{edition} is retired.").format(edition=edition))
-    return _back(pk, number)
-
-
-def _back(pk: int, number: int) -> HttpResponseRedirect:
+def _to_edition(pk: int, number: int) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{reverse('admin:knowledge_guideline_change', args=[pk])}?edition={number}")
+
+
+def _button(act: Callable[..., GuidelineEdition], done: str | Promise) -> Callable[..., HttpResponseRedirect]:
+    """A view that has the service ``act`` on an edition, and says ``done`` of it."""
+
+    @require_POST
+    def press(request: HttpRequest, pk: int, number: int) -> HttpResponseRedirect:
+        principal = principal_of(request)
+        guideline = _find(principal, str(pk))
+        with errors_as_messages(request):
+            edition = act(principal=principal, code=guideline.code, number=number)
+            messages.success(request, str(done).format(edition=edition))
+        return _to_edition(pk, number)
+
+    return press
+
+
+_publish = _button(guidelines.publish_edition, _("{edition} is in force now."))
+_retire = _button(guidelines.retire_edition, _("{edition} is retired."))

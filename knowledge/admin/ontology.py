@@ -1,31 +1,185 @@
-"""Ontologies: a page for each version, import with a preview, differences, publication, export."""
+"""Ontologies: a page for each version with the tree of its classes; differences, publication, export and import."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
-from hub.admin_site.callers import errors_as_messages, principal_of
-from hub.admin_site.pages import render_page
-from hub.core.errors import HubError
+from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page
+from hub.core.errors import HubError, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
 from hub.rest.responses import attachment
-from knowledge.admin.ontology_import import difference_context, import_page
-from knowledge.admin.ontology_tree import class_tree
-from knowledge.models import Ontology
+from knowledge.models import Ontology, OntologyClass
 from knowledge.ontology import ontologies, store
-from knowledge.ontology.difference import statements
+from knowledge.ontology.difference import OntologyDifference, statements
+from knowledge.ontology.rdf_files import FORMATS, MAX_BYTES, format_of
+
+
+class ImportForm(forms.Form):
+    """The file comes first as an upload; after the preview it comes back packed in ``packed``."""
+
+    domain = forms.RegexField(
+        r"^[a-z][a-z0-9_-]{0,59}$",
+        label=_("Domain"),
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "hub-domains"}),
+        help_text=_("An existing one gets a new version; another name makes a new domain."),
+    )
+    file = forms.FileField(
+        label=_("File"),
+        required=False,
+        widget=UnfoldAdminFileFieldWidget,
+        help_text=_("RDF/XML (.rdf, .owl), Turtle (.ttl) or JSON-LD (.jsonld)."),
+    )
+    packed = forms.CharField(required=False, widget=forms.HiddenInput)
+    rdf_format = forms.ChoiceField(required=False, choices=[(name, name) for name in FORMATS], widget=forms.HiddenInput)
+
+    def content(self) -> tuple[bytes, str]:
+        """Give the file's bytes and format. Raises InvalidInput, LimitExceeded."""
+        asked = self.cleaned_data
+        if asked["packed"]:
+            return _unpacked(asked["packed"]), asked["rdf_format"] or "turtle"
+        if not asked["file"]:
+            raise InvalidInput(_("Choose a file."), field="file")
+        rdf_format = format_of(filename=asked["file"].name)
+        if rdf_format is None:
+            raise InvalidInput(
+                _("{name} can't be imported: its ending is none of .rdf, .owl, .xml, .ttl, .jsonld, .json."),
+                field="file",
+                name=asked["file"].name,
+            )
+        if asked["file"].size > MAX_BYTES:
+            raise _too_large()
+        return asked["file"].read(), rdf_format
+
+
+def import_page(request: HttpRequest) -> HttpResponseBase:
+    """Show the form, the preview of a file, or apply it."""
+    form = ImportForm(request.POST or None, request.FILES or None, initial={"domain": request.GET.get("domain", "")})
+    shown: dict[str, Any] = {}
+    with errors_as_messages(request):
+        principal_of(request).require_hub_curator()
+        if request.method == "POST" and form.is_valid():
+            data, rdf_format = form.content()
+            if "apply" in request.POST or "publish" in request.POST:
+                return _apply(request, form.cleaned_data["domain"], data, rdf_format)
+            shown = _preview(request, form.cleaned_data["domain"], data, rdf_format)
+    return render_page(
+        request,
+        "admin/knowledge/ontology/import.html",
+        title=_("Import an ontology"),
+        form=form,
+        domains=Ontology.objects.visible_to(principal_of(request))
+        .order_by("domain")
+        .values_list("domain", flat=True)
+        .distinct(),
+        **shown,
+    )
+
+
+def difference_context(difference: OntologyDifference) -> dict[str, Any]:
+    """What the template ``changes.html`` shows."""
+    parts = [
+        {"title": _("Classes"), "changes": difference.classes},
+        {"title": _("Properties"), "changes": difference.properties},
+    ]
+    return {"difference": difference, "difference_parts": parts}
+
+
+def _preview(request: HttpRequest, domain: str, data: bytes, rdf_format: str) -> dict[str, Any]:
+    found = ontologies.preview_import(principal_of(request), domain, data, rdf_format=rdf_format)
+    kept = [{**asdict(each), "note": in_language(each.note_ja, each.note_en)} for each in found.kept_only]
+    return {
+        "preview": found,
+        **difference_context(found.difference),
+        "kept": kept,
+        "packed": base64.b64encode(zlib.compress(data)).decode(),
+        "rdf_format": rdf_format,
+        "chosen_domain": domain,
+    }
+
+
+def _apply(request: HttpRequest, domain: str, data: bytes, rdf_format: str) -> HttpResponseBase:
+    principal = principal_of(request)
+    stored, _preview = ontologies.import_ontology(principal=principal, domain=domain, data=data, rdf_format=rdf_format)
+    messages.success(request, _("Imported as {version}.").format(version=stored))
+    if "publish" in request.POST and stored.is_draft:
+        with errors_as_messages(request):
+            ontologies.publish_ontology(principal=principal, domain=domain, number=stored.number)
+    return HttpResponseRedirect(reverse("admin:knowledge_ontology_change", args=[stored.pk]))
+
+
+def _unpacked(packed: str) -> bytes:
+    opened = zlib.decompressobj()
+    try:
+        data = opened.decompress(base64.b64decode(packed, validate=True), MAX_BYTES + 1)
+    except (zlib.error, binascii.Error, ValueError) as error:
+        raise InvalidInput(
+            _("The previewed file was changed on its way back. Choose it again."), field="file"
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise _too_large()
+    return data
+
+
+def _too_large() -> LimitExceeded:
+    return LimitExceeded(_("An ontology file may have {limit} bytes; this one has more."), limit=MAX_BYTES)
+
+
+@dataclass(slots=True, kw_only=True)
+class TreeNode:
+    """A class at one place. ``is_repeated``: what is below it stands at its first place."""
+
+    row: OntologyClass
+    children: list[TreeNode] = field(default_factory=list)
+    is_repeated: bool = False
+
+
+def class_tree(ontology: Ontology) -> list[TreeNode]:
+    """Build the tree, roots first by their labels. Two queries. Classes in a circle hang below one of them."""
+    rows = list(ontology.classes.prefetch_related("parents").order_by("position", "label_ja", "code"))
+    children: dict[int, list[OntologyClass]] = {}
+    for row in rows:
+        for parent in row.parents.all():
+            children.setdefault(parent.pk, []).append(row)
+    placed: set[int] = set()
+    roots = [_node(row, children, placed) for row in rows if not row.parents.all()]
+    roots += [_node(row, children, placed) for row in rows if row.pk not in placed]
+    return [node for node in roots if not node.is_repeated]
+
+
+def _node(row: OntologyClass, children: dict[int, list[OntologyClass]], placed: set[int]) -> TreeNode:
+    """Place a class and all below it, without recursion: files of others may be deeper than Python's stack."""
+    top = TreeNode(row=row)
+    waiting = [top]
+    while waiting:
+        node = waiting.pop()
+        if node.row.pk in placed:
+            node.is_repeated = bool(children.get(node.row.pk)) or node is top
+            continue
+        placed.add(node.row.pk)
+        node.children = [TreeNode(row=child) for child in children.get(node.row.pk, ())]
+        waiting.extend(reversed(node.children))
+    return top
+
 
 FILES = {
     "rdfxml": ("rdf", "application/rdf+xml"),
@@ -48,7 +202,6 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
         return True
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the import, and each version's differences, export and steps of life."""
         view = self.admin_site.admin_view
         own = [path("import/", view(import_page), name="knowledge_ontology_import")]
         own += [
@@ -59,11 +212,9 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
         return [*own, *super().get_urls()]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ontology]:
-        """Add how many classes and properties each has."""
         return ontologies.list_ontologies(principal_of(request))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Offer the import to curators of the hub."""
         response: HttpResponseBase = super().changelist_view(
             request, {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
         )
@@ -75,37 +226,31 @@ class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
         """Show a version: its state and what can be done, the tree of its classes, all else that it says."""
         found = self.get_object(request, object_id)
         if found is None or not self.has_view_permission(request, found):
-            return HttpResponse(status=404)
+            raise Http404
         return _version_page(request, found)
 
     @admin.display(description=_("name"))
     def name(self, ontology: Ontology) -> str:
-        """Show the name in the reader's language."""
         return in_language(ontology.name_ja, ontology.name_en)
 
     @admin.display(description=_("state"), ordering="status")
     def state(self, ontology: Ontology) -> SafeString:
-        """Show the state as a badge."""
         return badge(ontology.status, ontology.get_status_display())
 
     @admin.display(description=_("classes"))
     def classes_count(self, ontology: Ontology) -> int:
-        """Show how many classes it has."""
         return int(ontology.__dict__["classes_number"])
 
     @admin.display(description=_("properties"))
     def properties_count(self, ontology: Ontology) -> int:
-        """Show how many properties it has."""
         return int(ontology.__dict__["properties_number"])
 
     @admin.display(description=_("created"), ordering="created_at")
     def created(self, ontology: Ontology) -> str:
-        """Show when and by whom it was made."""
         return f"{ontology.created_at:%Y-%m-%d} {ontology.created_by}"
 
     @admin.display(description=_("published"), ordering="published_at")
     def published(self, ontology: Ontology) -> str:
-        """Show when and by whom it was published."""
         return f"{ontology.published_at:%Y-%m-%d} {ontology.published_by}" if ontology.published_at else "-"
 
 
@@ -131,8 +276,8 @@ def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
     )
 
 
-def _found(request: HttpRequest, pk: int) -> Ontology | None:
-    return ontologies.list_ontologies(principal_of(request)).filter(pk=pk).first()
+def _found(request: HttpRequest, pk: int) -> Ontology:
+    return get_object_or_404(ontologies.list_ontologies(principal_of(request)), pk=pk)
 
 
 def _to_version(pk: int) -> HttpResponseRedirect:
@@ -148,8 +293,8 @@ def _refused(request: HttpRequest, error: HubError, pk: int) -> HttpResponseRedi
 def export(request: HttpRequest, pk: int, rdf_format: str) -> HttpResponseBase:
     """Give a version as a file to save."""
     found = _found(request, pk)
-    if found is None or rdf_format not in FILES:
-        return HttpResponse(status=404)
+    if rdf_format not in FILES:
+        raise Http404
     ending, content_type = FILES[rdf_format]
     try:
         content = ontologies.export_ontology(
@@ -165,8 +310,6 @@ def export(request: HttpRequest, pk: int, rdf_format: str) -> HttpResponseBase:
 def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Show what a version says and another of its domain (``base``) does not."""
     found = _found(request, pk)
-    if found is None:
-        return HttpResponse(status=404)
     base = request.GET.get("base", "")
     try:
         changes = ontologies.compare_versions(principal_of(request), found.domain, base, str(found.number))
@@ -178,35 +321,28 @@ def diff(request: HttpRequest, pk: int) -> HttpResponseBase:
     )
 
 
-@require_POST
-def publish(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Publish a draft."""
-    if (found := _found(request, pk)) is None:
-        return HttpResponse(status=404)
-    with errors_as_messages(request):
-        row = ontologies.publish_ontology(principal=principal_of(request), domain=found.domain, number=found.number)
-        messages.success(
-            request, _("{version} is published: checks and search use it from now on.").format(version=row)
-        )
-    return _to_version(pk)
+def _button(act: Callable[..., Ontology], done: str | Promise) -> Callable[..., HttpResponseRedirect]:
+    """A view that has the service ``act`` on a version, and says ``done`` of it."""
+
+    @require_POST
+    def press(request: HttpRequest, pk: int) -> HttpResponseRedirect:
+        found = _found(request, pk)
+        with errors_as_messages(request):
+            row = act(principal=principal_of(request), domain=found.domain, number=found.number)
+            messages.success(request, str(done).format(version=row))
+        return _to_version(pk)
+
+    return press
 
 
-@require_POST
-def retire(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Take a version out of use."""
-    if (found := _found(request, pk)) is None:
-        return HttpResponse(status=404)
-    with errors_as_messages(request):
-        row = ontologies.retire_ontology(principal=principal_of(request), domain=found.domain, number=found.number)
-        messages.success(request, _("{version} is retired.").format(version=row))
-    return _to_version(pk)
+publish = _button(ontologies.publish_ontology, _("{version} is published: checks and search use it from now on."))
+retire = _button(ontologies.retire_ontology, _("{version} is retired."))
 
 
 @require_POST
 def draft(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Make a draft of a version, and go there."""
-    if (found := _found(request, pk)) is None:
-        return HttpResponse(status=404)
+    found = _found(request, pk)
     try:
         row = ontologies.draft_from(principal=principal_of(request), domain=found.domain, version=str(found.number))
     except HubError as error:

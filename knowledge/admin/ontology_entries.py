@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import principal_of
+from hub.access.versions import PublicationStatus
 from hub.admin_site.keyset import whole_number
-from hub.core.publication import PublicationStatus
+from hub.admin_site.pages import principal_of
 from knowledge.admin.curated import CuratedAdmin
-from knowledge.admin.lines import LinesField
+from knowledge.admin.fields import LinesField
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology import editing
 
@@ -29,9 +29,9 @@ class EntryAdmin(CuratedAdmin):
 
     list_select_related = ("ontology",)
     search_fields = ("code", "label_ja", "label_en", "iri")
+    fixed_fields = ("ontology", "code", "iri")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Keep those of versions that the person may read."""
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.filter(ontology__in=Ontology.objects.visible_to(principal_of(request)))
 
@@ -42,12 +42,7 @@ class EntryAdmin(CuratedAdmin):
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return self.may_change(principal, obj)
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
-        """Fix the version, code and IRI once they are there."""
-        return ("ontology", "code", "iri") if obj else ()
-
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
-        """Offer drafts for the version, and what belongs to the same version for everything else."""
         if db_field.name == "ontology":
             kwargs["queryset"] = Ontology.objects.filter(status=PublicationStatus.DRAFT)
         else:
@@ -55,15 +50,14 @@ class EntryAdmin(CuratedAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
-        """Offer what belongs to the same version."""
         kwargs["queryset"] = self._of_same_version(db_field.related_model, request)
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def _of_same_version(self, model: type[Model], request: HttpRequest) -> QuerySet[Model]:
         match = request.resolver_match
-        object_id = match.kwargs.get("object_id") if match else None
         wanted = whole_number(request.POST.get("ontology") or request.GET.get("ontology")) or 0
-        if object_id and object_id.isascii() and object_id.isdigit():
+        object_id = whole_number(match.kwargs.get("object_id")) if match else None
+        if object_id is not None:
             row = self.model._default_manager.filter(pk=object_id).values_list("ontology_id", flat=True).first()
             wanted = row or 0
         return model._default_manager.filter(ontology_id=wanted)
@@ -79,13 +73,7 @@ class EntryAdmin(CuratedAdmin):
     response_post_save_change = response_post_save_add
 
     def delete_model(self, request: HttpRequest, obj: Entry) -> None:
-        """Let the service delete."""
         editing.delete_entry(principal=principal_of(request), row=obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete one after the other: each is written down."""
-        for row in queryset:
-            editing.delete_entry(principal=principal_of(request), row=row)
 
 
 class OntologyClassForm(forms.ModelForm[OntologyClass]):
@@ -96,34 +84,6 @@ class OntologyClassForm(forms.ModelForm[OntologyClass]):
     exclusions = LinesField(label=_("exclusions"), are_patterns=True)
     elements_ja = LinesField(label=_("elements (ja)"))
     elements_en = LinesField(label=_("elements (en)"))
-
-    class Meta:
-        model = OntologyClass
-        fields = (
-            "ontology",
-            "code",
-            "iri",
-            "label_ja",
-            "label_en",
-            "definition_ja",
-            "definition_en",
-            "synonyms",
-            "parents",
-            "category",
-            "is_topic",
-            "required",
-            "whole_document",
-            "severity",
-            "position",
-            "expected_location",
-            "expected_location_en",
-            "cues",
-            "exclusions",
-            "elements_ja",
-            "elements_en",
-            "example",
-            "example_polite",
-        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
@@ -169,7 +129,6 @@ class OntologyClassAdmin(EntryAdmin):
 
     @admin.display(description=_("synonyms"))
     def synonyms_text(self, row: OntologyClass) -> str:
-        """Show the first synonyms."""
         more = " …" if len(row.synonyms) > SYNONYMS_SHOWN else ""
         return ", ".join(row.synonyms[:SYNONYMS_SHOWN]) + more
 

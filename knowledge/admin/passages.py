@@ -1,18 +1,26 @@
-"""A passage as people read it: its Markdown rendered, its words marked, a long one cut to what answers."""
+"""Passages and documents as people read them: Markdown rendered, words and passages marked, long texts cut."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from hub.access.principals import Principal
+from hub.access.services import record_event
+from hub.admin_site.keyset import whole_number
 from hub.admin_site.marked_markdown import Spans, render_marked, render_plain
-from knowledge.models import DocumentVersion
+from hub.core.errors import Conflict
+from knowledge.documents.reading import readable_version
+from knowledge.ingest.content import blocks_of, sections_of
+from knowledge.models import Document, DocumentVersion, VersionContent
 from knowledge.text.excerpts import excerpt, is_row, is_ruler, open_fence, table_head
 from knowledge.text.sentences import lines_of
-from knowledge.types.documents import Block, BlockKind
+from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.search import Hit
 
 ROOM = 900
@@ -32,6 +40,14 @@ class ShownText:
     whole: SafeString | None = None
     begins_later: bool = False
     ends_earlier: bool = False
+
+
+def passage_address(document_id: str, version: int, start: int | None, end: int | None) -> str:
+    """Return the address of a document's page with a passage marked; with none where there is no ``start``."""
+    link = reverse("admin:knowledge_document_by_id", args=[document_id])
+    if start is None:
+        return link
+    return f"{link}?{urlencode({'version': version, 'start': start, 'end': end or start})}"
 
 
 def shown_text(hit: Hit, *, room: int, is_markdown: bool) -> ShownText:
@@ -70,8 +86,8 @@ def rendered_blocks(
         if anchor and passage[0] < passage[1] <= start:  # the passage stands in no block
             parts.append(f'<span id="{anchor}"></span>')
             anchor = ""
-        if (told := _place_of(block)) != place:
-            place = told
+        if (stated := _place_of(block)) != place:
+            place = stated
             parts.append(format_html('<p class="hub-place">{}</p>', place) if place else "")
         spans = _inside([passage], start, end)
         parts.append(_rendered_block(text, block, (start, end), spans, anchor=anchor, is_markdown=is_markdown))
@@ -134,7 +150,7 @@ def _inside(spans: Spans, start: int, end: int) -> list[tuple[int, int]]:
     return [(first - start, last - start) for first, last in within if first < last]
 
 
-def _told_head(hit: Hit) -> str:
+def _head_in_context(hit: Hit) -> str:
     """The header that stands in the context of a passage which goes on with a table."""
     lines = hit.context_prefix.splitlines(keepends=True)
     if len(lines) < 2 or not is_ruler(lines[-1]) or not is_row(lines[-2]):
@@ -144,7 +160,7 @@ def _told_head(hit: Hit) -> str:
 
 def _rest_of_row(hit: Hit) -> int:
     """Tell where the first whole row begins in a passage that begins inside of one; 0 in any other."""
-    if is_row(hit.content) or not _told_head(hit):
+    if is_row(hit.content) or not _head_in_context(hit):
         return 0
     return hit.content.find("\n") + 1
 
@@ -158,7 +174,93 @@ def _missing_head(hit: Hit, start: int, end: int) -> str:
         rows.append(text)
     if len(rows) > 1 and is_ruler(rows[1]):
         return ""
-    if told := _told_head(hit):
-        return told
+    if head := _head_in_context(hit):
+        return head
     columns = max(row.replace("\\|", "").strip().strip("|").count("|") for row in rows) + 1
     return f"|{'  |' * columns}\n|{' --- |' * columns}\n"
+
+
+WINDOW_CHARS = 40_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextWindow:
+    """One part of the text: what stands before, in and after the marked passage (which may be empty).
+
+    ``html`` is the part rendered. ``start`` and ``end`` are the passage's offsets in the whole text, ``previous_at``
+    and ``next_at`` those where the neighbouring parts begin, None at the ends.
+    """
+
+    version: DocumentVersion
+    html: SafeString
+    start: int
+    end: int
+    before: str
+    passage: str
+    after: str
+    previous_at: int | None
+    next_at: int | None
+    sections: tuple[Section, ...]
+
+
+def read_text(
+    principal: Principal, document: Document, versions: Sequence[DocumentVersion], asked: Mapping[str, str]
+) -> TextWindow | None:
+    """Give the part of the text that was asked for (``version``, ``start``, ``end``); None while there is no text.
+
+    Reading is written to the audit trail.
+    """
+    content = _content(document, versions, whole_number(asked.get("version"), digits=9))
+    if content is None:
+        return None
+    record_event(principal, "DOCUMENT_READ", f"document:{document.public_id}")
+    start = min(whole_number(asked.get("start"), digits=9) or 0, len(content.markdown))
+    end = min(max(whole_number(asked.get("end"), digits=9) or start, start), len(content.markdown))
+    return _window(content, start, end)
+
+
+def _content(document: Document, versions: Sequence[DocumentVersion], number: int | None) -> VersionContent | None:
+    chosen = next((version for version in versions if version.number == number), None)
+    if chosen is None:
+        try:
+            chosen = readable_version(document)
+        except Conflict:  # its text is not there yet, which the state on the page says already
+            return None
+    return VersionContent.objects.select_related("version").filter(pk=chosen.pk).first()
+
+
+def _window(content: VersionContent, start: int, end: int) -> TextWindow:
+    text = content.markdown
+    number = start // WINDOW_CHARS
+    number -= _boundary(text, number) > start
+    first, following = _boundary(text, number), _boundary(text, number + 1)
+    last = max(following, end)
+    return TextWindow(
+        version=content.version,
+        html=rendered_blocks(
+            text, blocks_of(content), (first, last), (start, end), is_markdown=is_own_markdown(content.version)
+        ),
+        start=start,
+        end=end,
+        before=text[first:start],
+        passage=text[start:end],
+        after=text[end:last],
+        previous_at=_boundary(text, number - 1) if number else None,
+        next_at=last if last < len(text) else None,
+        sections=sections_of(content),
+    )
+
+
+def _boundary(text: str, number: int) -> int:
+    """Tell where a window begins: with a line, if one begins within its length."""
+    at = min(number * WINDOW_CHARS, len(text))
+    newline = text.find("\n", at, at + WINDOW_CHARS) if at else -1
+    return at if newline < 0 else newline + 1
+
+
+def outline_of(text: TextWindow | None) -> list[tuple[int, Section]]:
+    """List the sections with their depth, 0 for the highest level that occurs."""
+    if text is None or not text.sections:
+        return []
+    top = min(section.level for section in text.sections)
+    return [(section.level - top, section) for section in text.sections]

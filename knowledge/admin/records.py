@@ -1,21 +1,23 @@
-"""What the hub keeps as proof: receipts of deletions."""
+"""What retention would delete next, and the receipts of what was deleted."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.admin_site.base import ReadOnlyMixin
-from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
-from knowledge.collections.collections import curates_some_collection
+from hub.admin_site.pages import admin_page, principal_of, render_page
+from knowledge.collections import curates_some_collection
+from knowledge.documents.deletion import due_documents, preview_retention, retention_days
 from knowledge.models import Collection, DeletionReceipt
 
 FACTS = ("receipt", "document", "collection")
@@ -53,22 +55,18 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("receipt"))
     def receipt(self, receipt: DeletionReceipt) -> str:
-        """Show the receipt's id."""
         return receipt.public_id
 
     @admin.display(description=_("document id"))
     def document(self, receipt: DeletionReceipt) -> str:
-        """Show the id that the document had."""
         return receipt.document_id
 
     @admin.display(description=_("collection"))
     def collection(self, receipt: DeletionReceipt) -> str:
-        """Show the slug of the collection that it was in."""
         return receipt.collection_slug
 
     @admin.display(description=_("deleted"))
     def deleted(self, receipt: DeletionReceipt) -> str:
-        """Show the most of what went."""
         return str(
             _("{versions} versions, {chunks} chunks, {blobs} files").format(
                 versions=receipt.counts.get("versions", 0),
@@ -79,16 +77,39 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
 
     @admin.display(description=_("deleted"))
     def everything(self, receipt: DeletionReceipt) -> SafeString:
-        """Show all that went, a line for each kind."""
         lines = [(COUNTED.get(name, name.replace("_", " ")), number) for name, number in receipt.counts.items()]
         return format_html_join("", '<span class="hub-first">{}: {}</span>', lines)
 
     @admin.display(description=_("who"))
     def who(self, receipt: DeletionReceipt) -> str:
-        """Show who deleted it."""
         return receipt.principal
 
     @admin.display(description=_("at"))
     def when(self, receipt: DeletionReceipt) -> datetime:
-        """Show when it was deleted."""
         return receipt.deleted_at
+
+
+SHOWN = 200
+
+
+@admin_page("retention/", name="hub_retention")
+def retention_page(request: HttpRequest) -> HttpResponseBase:
+    """Show each collection's period with what is due and what is held, and the documents, the longest due first."""
+    principal = principal_of(request)
+    curated = set(Collection.objects.visible_to(principal, Scope.CURATE).values_list("pk", flat=True))
+    rows = list(due_documents(principal)[: SHOWN + 1])
+    return render_page(
+        request,
+        "admin/hub/retention.html",
+        title=_("Retention"),
+        previews=[(preview, preview.collection.pk in curated) for preview in preview_retention(principal)],
+        due=[
+            {
+                "document": document,
+                "since": document.updated_at + timedelta(days=retention_days(document.collection) or 0),
+            }
+            for document in rows[:SHOWN]
+        ],
+        is_cut=len(rows) > SHOWN,
+        shown=SHOWN,
+    )

@@ -12,9 +12,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.keyset import whole_number
-from hub.admin_site.pages import admin_page, render_page
+from hub.admin_site.pages import admin_page, errors_as_messages, principal_of, render_page
 from hub.core.errors import InvalidInput
 from hub.core.strict_json import read_json
 from hub.evaluation.models import EvaluationCase, EvaluationDataset

@@ -13,7 +13,8 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.strict_json import read_json
-from knowledge.models import Collection, DocumentType
+from knowledge.admin.fields import collection_choices
+from knowledge.models import DocumentType
 from knowledge.search import MAX_LIMIT, MAX_OFFSET, MAX_QUERY_CHARS, knowledge_base_config, several
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery, SearchSource
 
@@ -107,10 +108,9 @@ class SearchForm(forms.Form):
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
-        visible = Collection.objects.visible_to(principal, Scope.SEARCH).order_by("slug")
         if not knowledge_base_config().kb_id.strip():
             del self.fields["source"]
-        self._offer("collection", [(row.slug, row.name) for row in visible])
+        self._offer("collection", collection_choices(principal, Scope.SEARCH))
         self._offer("document_type", [(row.code, str(row)) for row in DocumentType.objects.order_by("code")])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:

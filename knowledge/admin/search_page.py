@@ -1,4 +1,4 @@
-"""The search page: the same search as through every other door, for people."""
+"""The search page: the same search as through every other door, for people, and how it came about in words."""
 
 from __future__ import annotations
 
@@ -6,26 +6,95 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import principal_of
-from hub.admin_site.pages import admin_page, render_page
+from hub.admin_site.pages import admin_page, principal_of, render_page
 from hub.core.errors import HubError
 from hub.core.languages import shown
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
-from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, shown_text
+from knowledge.admin.passages import COLUMN_ROOM, ROOM, ShownText, markdown_versions, passage_address, shown_text
 from knowledge.admin.search_form import MODES, SearchForm
-from knowledge.admin.search_words import leg_name, told_explanation
 from knowledge.evaluation.questions import cases_of, is_kept, question_of
 from knowledge.search import search, search_sources
 from knowledge.types.search import Explanation, Hit, SearchMode, SearchQuery, SearchResult
+
+LEGS = {
+    "vector": gettext_lazy("by meaning"),
+    "lexical": gettext_lazy("by words"),
+    "reranker": gettext_lazy("reranker"),
+}
+STEPS = {
+    "phrases": gettext_lazy("quoted phrases"),
+    "embed": gettext_lazy("embedding of the question"),
+    "vector": gettext_lazy("search by meaning"),
+    "lexical": gettext_lazy("search by words"),
+    "fuse": gettext_lazy("fusion and score"),
+    "rerank": gettext_lazy("reranker"),
+    "load": gettext_lazy("loading the passages"),
+    "total": gettext_lazy("total"),
+}
+
+# The plans as search names them; one that is not here is shown as it stands.
+PLANS = (
+    gettext_noop("exact over up to 10000 permitted passages"),
+    gettext_noop("HNSW, iterative scan"),
+    gettext_noop("all permitted passages"),
+    gettext_noop("best passages first, then permissions"),
+)
+
+
+def leg_name(leg: str) -> str | Promise:
+    """Give the name of a leg that people read; one that has none is shown as it stands."""
+    return LEGS.get(leg, leg)
+
+
+def explained(result: SearchResult) -> dict[str, Any] | None:
+    """Turn an explanation into names and values for the page; None where none was asked for or nothing was searched.
+
+    ``timings`` are (step, milliseconds, share of the longest in percent), the total last.
+    """
+    explanation = result.explanation
+    if explanation is None:
+        return None
+    return {
+        "facts": _facts(explanation),
+        "legs": [
+            (leg_name(leg), explanation.candidates.get(leg, 0), _(plan)) for leg, plan in explanation.plans.items()
+        ],
+        "words": sorted(explanation.words.items(), key=lambda pair: (-pair[1], pair[0])),
+        "bigrams": sorted(explanation.bigrams.items(), key=lambda pair: (-pair[1], pair[0])),
+        "timings": _timings(result),
+    }
+
+
+def _facts(explanation: Explanation) -> list[tuple[str, str]]:
+    permitted = _("more than 10,000") if explanation.permitted is None else str(explanation.permitted)
+    facts = [
+        (_("Mode that answered"), str(dict(MODES).get(explanation.mode, explanation.mode))),
+        (_("Embedding set"), explanation.embedding_set),
+        (_("Passages that may answer"), permitted),
+        (_("Codes looked for"), ", ".join(explanation.codes)),
+        (_("Quoted phrases"), ", ".join(explanation.phrases)),
+        (_("Filters"), "; ".join(f"{name}: {_value(value)}" for name, value in explanation.filters.items())),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def _timings(result: SearchResult) -> list[tuple[str, float, int]]:
+    steps = sorted(result.timings_ms.items(), key=lambda pair: pair[1])
+    longest = max((spent for _name, spent in steps), default=0) or 1
+    return [(str(STEPS.get(name, name)), spent, round(100 * spent / longest)) for name, spent in steps]
+
 
 CHOSEN_DATASET = "hub_dataset"
 FIRST_DATASET = "saved-queries"
@@ -146,23 +215,21 @@ def _shown(
         result=result,
         hits=[shown_hit(rank, hit) for rank, hit in enumerate(result.hits, query.offset + 1)],
         notices=[shown(notice) for notice in result.notices],
-        explanation=told_explanation(result),
+        explanation=explained(result),
     )
 
 
 def _shown_hit(
-    rank: int, hit: Hit, text: ShownText, kept: Sequence[EvaluationCase], told: Explanation | None
+    rank: int, hit: Hit, text: ShownText, kept: Sequence[EvaluationCase], explanation: Explanation | None
 ) -> ShownHit:
-    place = urlencode({"version": hit.version, "start": hit.start_offset, "end": hit.end_offset})
-    link = reverse("admin:knowledge_document_by_id", args=[hit.document_id])
     return ShownHit(
         rank=rank,
         hit=hit,
         text=text,
-        link=f"{link}?{place}",
-        words=tuple(term for term in hit.terms or () if told and told.words.get(term) == 1.0),
-        synonyms=tuple(term for term in hit.terms or () if told and told.words.get(term, 1.0) < 1.0),
-        pairs=tuple(term for term in hit.terms or () if told and term not in told.words),
+        link=passage_address(hit.document_id, hit.version, hit.start_offset, hit.end_offset),
+        words=tuple(term for term in hit.terms or () if explanation and explanation.words.get(term) == 1.0),
+        synonyms=tuple(term for term in hit.terms or () if explanation and explanation.words.get(term, 1.0) < 1.0),
+        pairs=tuple(term for term in hit.terms or () if explanation and term not in explanation.words),
         legs=[(leg_name(name), leg.rank, leg.raw) for name, leg in sorted((hit.legs or {}).items())],
         kept_in=tuple(case.dataset.code for case in kept if is_kept(case, hit)),
     )

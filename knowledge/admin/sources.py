@@ -13,9 +13,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.badges import badge, two_lines
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.callers import errors_as_messages, principal_of
+from hub.admin_site.pages import badge, errors_as_messages, principal_of, two_lines
 from knowledge.documents.source_schemas import ScanReportOut, scan_report_out
 from knowledge.documents.sources import (
     SourceChanges,
@@ -29,7 +28,7 @@ from knowledge.models import Collection, Source
 
 STATES = {"running": _("running"), "completed": _("completed"), "failed": _("failed")}
 FACTS = ("name", "kind", "location", "collection", "policy", "enabled", "scan_every_minutes")
-ONCE = ("name", "kind", "collection")
+REPORTED = ("scanned_at", "state", "result", "failures")
 
 
 @admin.register(Source)
@@ -42,24 +41,18 @@ class SourceAdmin(HubModelAdmin):
     search_fields = ("name", "location")
     autocomplete_fields = ("collection",)
     actions = ("scan_now",)
+    fixed_fields = ("name", "kind", "collection", *REPORTED)
 
     def may_view(self, principal: Principal, obj: Model | None) -> bool:
         return Collection.objects.visible_to(principal, Scope.CURATE).exists()  # the queryset holds only theirs
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Source]:
-        """Keep the sources of collections that the person curates."""
         return visible_sources(principal_of(request))
 
     def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
-        """Show what the last scan did below the settings."""
-        return (*FACTS, "scanned_at", "state", "result", "failures") if obj else FACTS
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
-        """Lock what documents already depend on."""
-        return (*ONCE, "scanned_at", "state", "result", "failures") if obj else ()
+        return (*FACTS, *REPORTED) if obj else FACTS
 
     def save_model(self, request: HttpRequest, obj: Source, form: forms.ModelForm[Source], change: bool) -> None:
-        """Create or update through the service."""
         principal, policy = principal_of(request), form.cleaned_data.get("policy")
         options = policy.options() if policy else None
         if not change:
@@ -88,15 +81,8 @@ class SourceAdmin(HubModelAdmin):
         """Watch it no longer; its documents stay."""
         delete_source(principal=principal_of(request), name=obj.name)
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
-        """Delete each through the service."""
-        for name in queryset.values_list("name", flat=True):
-            with errors_as_messages(request):
-                delete_source(principal=principal_of(request), name=name)
-
     @admin.action(description=_("Scan the selected sources now"))
     def scan_now(self, request: HttpRequest, queryset: QuerySet[Source]) -> None:
-        """Ask for a scan of each."""
         for name in queryset.values_list("name", flat=True):
             with errors_as_messages(request):
                 request_scan(principal=principal_of(request), name=name)
@@ -104,12 +90,10 @@ class SourceAdmin(HubModelAdmin):
 
     @admin.display(description=_("source"), ordering="name")
     def name_and_place(self, source: Source) -> SafeString:
-        """Show the name and the location below each other."""
         return two_lines(source.name, source.location)
 
     @admin.display(description=_("state"))
     def state(self, source: Source) -> SafeString | str:
-        """Show how the last scan ended, and why when it failed."""
         report = scan_report_out(source.report)
         if report is None:
             return "-"
@@ -118,13 +102,11 @@ class SourceAdmin(HubModelAdmin):
 
     @admin.display(description=_("files"))
     def result(self, source: Source) -> str:
-        """Show what the last scan did, in numbers of files."""
         report = scan_report_out(source.report)
         return _counts(report) if report else "-"
 
     @admin.display(description=_("not taken in"))
     def failures(self, source: Source) -> SafeString | str:
-        """List the files that were not taken in, with the reasons."""
         report = scan_report_out(source.report)
         if report is None or not report.failures:
             return "-"

@@ -10,16 +10,15 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanSwitchWidget
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.callers import principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
 from hub.rest.uploads import received_file
-from knowledge.admin.chunking_form import ChunkingForm
+from knowledge.admin.fields import ChunkingForm, collection_choices, line_field
 from knowledge.documents.uploads import Upload, create_document
-from knowledge.models import Collection, Document, DocumentType
+from knowledge.models import Document, DocumentType
 
 OUTCOMES = {
     "created": _("taken in"),
@@ -35,11 +34,9 @@ class UploadForm(ChunkingForm):
 
     collection = forms.ChoiceField(label=_("Collection"), widget=UnfoldAdminSelectWidget)
     document_type = forms.ChoiceField(label=_("Document type"), required=False, widget=UnfoldAdminSelectWidget)
-    folder = forms.CharField(
-        label=_("Folder"),
-        required=False,
+    folder = line_field(
+        _("Folder"),
         max_length=500,
-        widget=UnfoldAdminTextInputWidget,
         help_text=_("Put before the file names, for instance projects/2025; may stay empty."),
     )
     replace = forms.BooleanField(
@@ -51,8 +48,7 @@ class UploadForm(ChunkingForm):
 
     def __init__(self, *args: Any, principal: Principal, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
-        open_to = Collection.objects.visible_to(principal, Scope.UPLOAD).order_by("slug")
-        self.fields["collection"].choices = [(row.slug, row.name) for row in open_to]  # type: ignore[attr-defined]
+        self.fields["collection"].choices = collection_choices(principal, Scope.UPLOAD)  # type: ignore[attr-defined]
         kinds = [(kind.code, str(kind)) for kind in DocumentType.objects.all()]
         # A new version would otherwise lose the type that its document has.
         unsaid = ("", _("as it is (new documents: other)"))

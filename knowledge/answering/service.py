@@ -23,7 +23,7 @@ from knowledge.answering.types import (
     Question,
     llm_failed,
 )
-from knowledge.documents.filters import check_filters, check_search_filter
+from knowledge.documents.documents import check_filters, check_search_filter
 from knowledge.graph.search import GraphQuery, GraphResult, graph_search
 from knowledge.models import Document
 from knowledge.search import GOOD_EVIDENCE, check_number, search

@@ -1,4 +1,4 @@
-"""REST calls about collections."""
+"""REST calls about collections, and who may use them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import created
 from hub.rest.schemas import Page, PageQuery
-from knowledge.collections import collections as collection_services
+from knowledge import collections as collection_services
+from knowledge.collections import Grantee
 from knowledge.documents.schemas import CollectionOut, collection_out
-from knowledge.models import Collection
+from knowledge.models import Collection, CollectionGrant
 from knowledge.models.collections import RETENTION_DAYS
 
 router = Router()
@@ -49,14 +50,10 @@ def create_collection(request: HubRequest, fields: CollectionIn) -> HttpResponse
     """Create a collection; its maker administers it."""
     collection = collection_services.create_collection(
         principal=request.principal,
-        slug=fields.slug,
-        name=fields.name,
-        description=fields.description,
         classification=collection_services.read_classification(fields.classification) or Classification.C2,
-        retention_days=fields.retention_days,
+        **fields.model_dump(exclude={"classification"}),
     )
-    body = collection_out(collection)
-    return created(request, location=f"/api/v1/collections/{collection.slug}", body=body)
+    return created(request, location=f"/api/v1/collections/{collection.slug}", body=collection_out(collection))
 
 
 @router.get("/collections/{slug}", response=CollectionOut)
@@ -80,3 +77,46 @@ def delete_collection(request: HubRequest, slug: str) -> Status[None]:
     """Delete an empty collection."""
     collection_services.delete_collection(principal=request.principal, slug=slug)
     return Status(204, None)
+
+
+class GrantIn(Schema):
+    """A person or a group, and the role."""
+
+    user: str = Field("", max_length=150, description="a user name; or give group")
+    group: str = Field("", max_length=150, description="a group's name; or give user")
+    role: str = Field(max_length=20, description="reader, reviewer, curator, auditor or administrator")
+
+
+class GrantOut(Schema):
+    user: str | None
+    group: str | None
+    role: str
+
+
+@router.get("/collections/{slug}/grants", response=list[GrantOut])
+def list_grants(request: HubRequest, slug: str) -> list[GrantOut]:
+    """Who has which role in a collection; for its administrators."""
+    return [_out(row) for row in collection_services.list_grants(request.principal, slug)]
+
+
+@router.put("/collections/{slug}/grants", response=GrantOut)
+def grant_role(request: HubRequest, slug: str, given: GrantIn) -> GrantOut:
+    """Give a role; giving it again changes nothing."""
+    to = Grantee(user=given.user, group=given.group)
+    return _out(collection_services.grant_role(principal=request.principal, slug=slug, to=to, role=given.role))
+
+
+@router.delete("/collections/{slug}/grants", response={204: None})
+def withdraw_role(request: HubRequest, slug: str, taken: Annotated[GrantIn, Query()]) -> Status[None]:
+    """Take a role back."""
+    to = Grantee(user=taken.user, group=taken.group)
+    collection_services.withdraw_role(principal=request.principal, slug=slug, to=to, role=taken.role)
+    return Status(204, None)
+
+
+def _out(row: CollectionGrant) -> GrantOut:
+    return GrantOut(
+        user=row.user.get_username() if row.user else None,
+        group=row.group.name if row.group else None,
+        role=row.role,
+    )

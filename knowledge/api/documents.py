@@ -19,14 +19,16 @@ from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, attachment, created
 from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
 from hub.rest.uploads import received_file
-from knowledge.collections import collections as collection_services
+from knowledge import collections as collection_services
 from knowledge.documents import deletion, editing, reading, reindexing, uploads
 from knowledge.documents import documents as document_services
-from knowledge.documents.figures import describe_figure_again, figure_filename, open_figure
+from knowledge.documents.reading import describe_figure_again, figure_filename, open_figure
+from knowledge.documents.reindexing import MOST_AT_ONCE, retry_documents, retry_failed
 from knowledge.documents.schemas import (
     ChunkOut,
     DeletionReceiptOut,
     DocumentOut,
+    StructureOut,
     UploadOut,
     VersionOut,
     chunk_out,
@@ -35,10 +37,43 @@ from knowledge.documents.schemas import (
     upload_out,
     version_out,
 )
-from knowledge.documents.structure_schemas import StructureOut
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 
 router = Router()
+
+
+class RetryIn(Schema):
+    """Which documents: those named, or those of a collection that failed."""
+
+    document_ids: list[ShortText] = Field(default_factory=list, max_length=MOST_AT_ONCE)
+    collection: ShortText = Field("", description="its failed documents, 200 at most; call again while there are more")
+
+
+class RefusedOut(Schema):
+    document_id: str
+    code: str
+    detail: str
+
+
+class RetriedOut(Schema):
+    started: list[str] = Field(description="ids of the documents that are worked on again")
+    refused: list[RefusedOut]
+
+
+# Its fixed address comes before those with a document's id.
+@router.post("/documents/retry", response={202: RetriedOut})
+def retry(request: HubRequest, asked: RetryIn) -> HttpResponse:
+    """Work on several documents again, or on all that failed in a collection; what is refused is told one by one."""
+    if bool(asked.document_ids) == bool(asked.collection):
+        raise InvalidInput(_("Give either document_ids or a collection."), field="document_ids")
+    principal = request.principal
+    if asked.collection:
+        done = retry_failed(principal=principal, collection=asked.collection)
+    else:
+        done = retry_documents(principal=principal, document_ids=asked.document_ids)
+    refused = [RefusedOut(document_id=one, code=error.error_code, detail=str(error)) for one, error in done.refused]
+    body = RetriedOut(started=list(done.started), refused=refused)
+    return accepted(request, location="/api/v1/jobs", body=body)
 
 
 READ_BLOCK = 256 * 1024
@@ -162,14 +197,8 @@ def list_documents(
     request: HubRequest, filters: Annotated[DocumentQuery, Query()], page: Annotated[PageQuery, Query()]
 ) -> KeysetPage[DocumentOut]:
     """List documents, newest first."""
-    documents = reading.list_documents(
-        request.principal,
-        collection=filters.collection,
-        status=filters.status,
-        document_type=filters.document_type,
-        path_prefix=filters.path_prefix,
-        query=filters.q,
-    )
+    given = filters.model_dump(exclude={"q"})
+    documents = reading.list_documents(request.principal, query=filters.q, **given)
     scope = cursor_scope("documents", filters)
     return paginate_keyset(documents, limit=page.limit, cursor=page.cursor, scope=scope).map(document_out)
 
@@ -253,17 +282,15 @@ def describe_document_figure(request: HubRequest, document_id: str, figure_id: s
 @router.post("/documents/{document_id}/reindex", response={202: DocumentOut})
 def reindex_document(request: HubRequest, document_id: str, options: ReindexIn | None = None) -> HttpResponse:
     """Parse, chunk and embed the latest version again; search answers from what it has until that is done."""
-    reindexing.reindex_document(
+    document = reindexing.reindex_document(
         principal=request.principal,
         document_id=document_id,
         chunk_options=_chunk_options(options) if options else None,
     )
-    document = document_services.get_document(request.principal, document_id)
     return accepted(request, location=f"/api/v1/documents/{document_id}", body=document_out(document))
 
 
 @router.delete("/documents/{document_id}", response=DeletionReceiptOut)
 def delete_document(request: HubRequest, document_id: str) -> DeletionReceiptOut:
     """Delete a document with all its versions; answers with the deletion receipt."""
-    receipt = deletion.delete_document(principal=request.principal, document_id=document_id)
-    return receipt_out(receipt)
+    return receipt_out(deletion.delete_document(principal=request.principal, document_id=document_id))

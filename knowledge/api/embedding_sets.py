@@ -52,13 +52,8 @@ def list_embedding_sets(request: HubRequest) -> EmbeddingSetsOut:
 @router.post("/embedding-sets", response={201: EmbeddingSetOut})
 def create_embedding_set(request: HubRequest, fields: EmbeddingSetIn) -> HttpResponse:
     """Make a set beside the active one (administrators). Nothing is built yet, and nobody searches it."""
-    draft = SetDraft(
-        name=fields.name,
-        backend=fields.backend,
-        model=fields.model,
-        base_url=fields.base_url,
-        chunk_options=fields.chunking.options() if fields.chunking else None,
-    )
+    options = fields.chunking.options() if fields.chunking else None
+    draft = SetDraft(chunk_options=options, **fields.model_dump(exclude={"chunking"}))
     made = sets.create_set(principal=request.principal, draft=draft)
     return created(request, location=_address(made), body=_state(request, made.name))
 
@@ -67,13 +62,7 @@ def create_embedding_set(request: HubRequest, fields: EmbeddingSetIn) -> HttpRes
 @router.post("/embedding-sets/compare", response={202: ComparisonOut})
 def compare_embedding_sets(request: HubRequest, asked: ComparisonIn) -> HttpResponse:
     """Ask a dataset's questions of two sets (curators); poll Location while status is queued or running."""
-    run = comparisons.start_comparison(
-        principal=request.principal,
-        dataset=asked.dataset,
-        candidate=asked.candidate,
-        baseline=asked.baseline,
-        mode=asked.mode,
-    )
+    run = comparisons.start_comparison(principal=request.principal, **asked.model_dump(exclude={"wait_seconds"}))
     run = comparisons.wait_for_comparison(request.principal, run, timeout_s=asked.wait_seconds)
     location = f"/api/v1/embedding-sets/comparisons/{run.public_id}"
     return accepted(request, location=location, body=comparison_out(run))

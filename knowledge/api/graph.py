@@ -43,14 +43,9 @@ class GraphQueryIn(Schema):
 def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSearchOut:
     """Walk the knowledge graph from an entity: nodes, edges among them, and a path to each."""
     query = GraphQuery(
-        entity=asked.entity,
         relation_types=named(asked.relation_type),
         node_types=named(asked.node_type),
-        direction=asked.direction,
-        traversal=asked.traversal,
-        max_depth=asked.max_depth,
-        limit=asked.limit,
-        collection=asked.collection,
+        **asked.model_dump(exclude={"relation_type", "node_type"}),
     )
     return schemas.graph_search_out(walk_graph(request.principal, query))
 
@@ -59,12 +54,7 @@ def search_graph(request: HubRequest, asked: GraphSearchIn) -> schemas.GraphSear
 @reads
 def query_graph(request: HubRequest, asked: GraphQueryIn) -> schemas.CypherOut:
     """Run a read-only openCypher query over the part of the graph that the caller may search."""
-    query = CypherQuery(
-        text=asked.cypher_query,
-        parameters=asked.parameters,
-        timeout_ms=asked.timeout_ms,
-        row_limit=asked.row_limit,
-    )
+    query = CypherQuery(text=asked.cypher_query, **asked.model_dump(exclude={"cypher_query"}))
     return schemas.cypher_out(query_knowledge_graph(request.principal, query))
 
 

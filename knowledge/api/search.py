@@ -1,14 +1,29 @@
-"""REST calls about search and chunks."""
+"""REST calls about search, chunks, and answers from the documents."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
+from django.http.response import HttpResponseBase
 from ninja import Field, Query, Router, Schema
+from pydantic import BaseModel
 
 from hub.rest.auth import HubRequest
 from hub.rest.idempotency import reads
 from hub.rest.pagination import cursor_scope, decode_cursor, encode_cursor
+from hub.rest.responses import server_sent_events
+from hub.rest.schemas import ShortText
+from knowledge.answering import (
+    Answer,
+    AnswerOut,
+    AnswerSentence,
+    Question,
+    answer_out,
+    answer_sentence_out,
+    follow_question,
+)
+from knowledge.answering import answer_question as answer
 from knowledge.search import (
     MAX_QUERY_CHARS,
     FilterIn,
@@ -23,7 +38,7 @@ from knowledge.search import (
     search_out,
     search_sources,
 )
-from knowledge.types.search import PageMark, SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
+from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, SearchQuery, SearchSource
 
 router = Router()
 
@@ -62,26 +77,15 @@ def search(request: HubRequest, asked: SearchIn) -> SearchOut:
     """
     scope = cursor_scope("search", query=asked.model_dump(mode="json", exclude={"cursor", "limit"}))
     after = page_mark(decode_cursor(asked.cursor, scope=scope)) if asked.cursor else None
-    result = search_sources(request.principal, _search_query(asked, after), source=asked.source)
+    query = SearchQuery(
+        text=asked.query,
+        filter=search_filter(asked.filter, asked.collection),
+        after=after,
+        **asked.model_dump(exclude={"query", "filter", "collection", "source", "cursor"}),
+    )
+    result = search_sources(request.principal, query, source=asked.source)
     following = encode_cursor(page_position(result.next_page), scope=scope) if result.next_page else None
     return search_out(result, next_cursor=following)
-
-
-def _search_query(asked: SearchIn, after: PageMark | None) -> SearchQuery:
-    return SearchQuery(
-        text=asked.query,
-        mode=asked.mode,
-        limit=asked.limit,
-        threshold=asked.threshold,
-        filter=search_filter(asked.filter, asked.collection),
-        with_context=asked.with_context,
-        context_size=asked.context_size,
-        full_document=asked.full_document,
-        order=asked.order,
-        detail=asked.detail,
-        per_document=asked.per_document,
-        after=after,
-    )
 
 
 @router.get("/chunks/{chunk_id}", response=HitOut)
@@ -99,3 +103,29 @@ def get_chunk_neighbors(
 ) -> list[HitOut]:
     """The passages around one, in the document's order."""
     return [hit_out(hit) for hit in neighbours(request.principal, chunk_id, before=before, after=after)]
+
+
+class AnswerIn(Schema):
+    query: str = Field(max_length=MAX_QUERY_CHARS)
+    collection: ShortText = Field("", description="a slug; empty: all collections that the caller may search")
+    limit: int = Field(5, ge=1, le=20, description="passages that the answer may stand on")
+    filter: FilterIn = FilterIn()
+    stream: bool = Field(False, description="server-sent events: sentence for each one, then answer with the whole")
+
+
+@router.post("/answer", response=AnswerOut)
+@reads
+def answer_question(request: HubRequest, asked: AnswerIn) -> AnswerOut | HttpResponseBase:
+    """Answer from the documents, each sentence with its citations; `answer` is null when they don't answer."""
+    question = Question(text=asked.query, filter=search_filter(asked.filter, asked.collection), limit=asked.limit)
+    if asked.stream:
+        return server_sent_events(request, _events(follow_question(request.principal, question)))
+    return answer_out(answer(request.principal, question))
+
+
+def _events(parts: Iterator[AnswerSentence | Answer]) -> Iterator[tuple[str, BaseModel]]:
+    for part in parts:
+        if isinstance(part, Answer):
+            yield "answer", answer_out(part)
+        else:
+            yield "sentence", answer_sentence_out(part)

@@ -12,8 +12,8 @@ from hub.rest.auth import HubRequest
 from hub.rest.pagination import KeysetPage, cursor_scope, paginate_keyset
 from hub.rest.responses import accepted, created
 from hub.rest.schemas import Integer, LongText, Page, PageQuery, ShortText
-from knowledge.collections.collections import DEFAULT_COLLECTION
-from knowledge.documents import jobs, sources
+from knowledge.collections import DEFAULT_COLLECTION
+from knowledge.documents import sources, workers
 from knowledge.documents.source_schemas import JobOut, SourceOut, document_job, source_job, source_out
 from knowledge.models import Source
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
@@ -28,7 +28,7 @@ class ChunkingIn(Schema):
     unit: SizeUnit = SizeUnit.TOKENS
 
     def options(self) -> ChunkOptions:
-        return ChunkOptions(strategy=self.strategy, size=self.size, overlap=self.overlap, unit=self.unit)
+        return ChunkOptions(**self.model_dump())
 
 
 class SourceIn(Schema):
@@ -63,13 +63,8 @@ def create_source(request: HubRequest, fields: SourceIn) -> HttpResponse:
     """Watch a folder or bucket (administrators); the first scan starts at once."""
     source = sources.create_source(
         principal=request.principal,
-        name=fields.name,
-        kind=fields.kind,
-        location=fields.location,
-        collection=fields.collection,
         chunk_options=fields.chunking.options() if fields.chunking else None,
-        enabled=fields.enabled,
-        scan_every_minutes=fields.scan_every_minutes,
+        **fields.model_dump(exclude={"chunking"}),
     )
     return created(request, location=_address(source), body=source_out(source))
 
@@ -111,10 +106,10 @@ def scan_source(request: HubRequest, name: str) -> HttpResponse:
 @router.get("/jobs", response=Page[JobOut])
 def list_jobs(request: HubRequest, page: Annotated[PageQuery, Query()]) -> KeysetPage[JobOut]:
     """Scans and documents that are worked on or wait for it: scans first, then documents, the newest first."""
-    in_work = jobs.versions_in_work(request.principal)
+    in_work = workers.versions_in_work(request.principal)
     documents = paginate_keyset(in_work, limit=page.limit, cursor=page.cursor, scope=cursor_scope("jobs"))
     listed = documents.map(document_job)
     if page.cursor is not None:
         return listed
-    scans = [source_job(source) for source in jobs.scans_in_work(request.principal)]
+    scans = [source_job(source) for source in workers.scans_in_work(request.principal)]
     return KeysetPage(items=[*scans, *listed.items], next_cursor=listed.next_cursor)

@@ -1,31 +1,48 @@
-"""Taking a document away: out of search, or completely.
+"""Taking documents away: out of search, or completely, and by themselves when their collection's period is over.
 
-Deleting takes its rows, what other apps keep of it, answers that show it, and its bytes.
+Deleting takes their rows, what other apps keep of them, answers that show them, and their bytes, and leaves a receipt.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Func, IntegerField, Value
-from django.db.models.functions import Now
+from django.db.models import (
+    Count,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Func,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.functions import Coalesce, Least, Now
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.models import IdempotencyRecord
-from hub.access.principals import Principal
+from hub.access.principals import Principal, Scope, system_principal
 from hub.access.services import record_event
 from hub.core import bus
 from hub.core.errors import Conflict, NotFound
 from hub.core.lease import lease_duration
+from hub.core.scheduled_rows import FAILURES_AT_MOST, keep_failures, try_each_row
 from hub.llm.recordings import forget_answers
-from knowledge.documents.documents import changeable_document
+from knowledge.documents.documents import changeable_document, document_not_found
 from knowledge.ingest.graph import forget_document
 from knowledge.ingest.stages import remove_chunks, unindex
-from knowledge.models import Chunk, DeletionReceipt, Document, DocumentStatus, Figure, PendingBytes
+from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, Figure, PendingBytes
+from knowledge.models.collections import RETENTION_DAYS
 from knowledge.models.documents import IN_WORK
 from knowledge.storage import StorageUnavailable, delete_bytes, lock_bytes, remove_pending_bytes, remove_unused_blobs
 
@@ -52,20 +69,18 @@ def delete_document(*, principal: Principal, document_id: str) -> DeletionReceip
     """
     document = changeable_document(principal, document_id)
     _check_hold(document)
-    _stop_work(document)
+    # Workers lock rows in another order than deletion does: they lose the lease before its transaction, and nobody
+    # takes it for half a minute, so that neither waits for the other.
+    document.versions.filter(status__in=IN_WORK).update(lease_token="", lease_expires_at=Now() + lease_duration())
     with transaction.atomic():
         for sha256 in sorted(_content_hashes(document)):
             lock_bytes(sha256)  # before the document, as an upload does
         locked = Document.objects.select_for_update(of=["self"]).filter(pk=document.pk).first()
         if locked is None:
-            raise NotFound(
-                _('There is no document "{document_id}".'), code="document_not_found", document_id=document_id
-            )
+            raise document_not_found(document_id)
         _check_hold(locked)
         receipt = remove_document(principal, locked)
-        record_event(
-            principal=principal, action="DOCUMENT_DELETE", resource=f"document:{document_id}", counts=receipt.counts
-        )
+        record_event(principal, "DOCUMENT_DELETE", f"document:{document_id}", counts=receipt.counts)
     bus.publish(f"document:{document_id}", {"document_id": document_id, "status": "deleted"})
     return receipt
 
@@ -78,14 +93,6 @@ def _check_hold(document: Document) -> None:
             path=document.path,
             reason=document.legal_hold,
         )
-
-
-def _stop_work(document: Document) -> None:
-    """Take the lease from whoever works on the document, and let nobody take it for half a minute.
-
-    Workers lock rows in another order than deletion does; called before its transaction, neither waits for the other.
-    """
-    document.versions.filter(status__in=IN_WORK).update(lease_token="", lease_expires_at=Now() + lease_duration())
 
 
 def _content_hashes(document: Document) -> set[str]:
@@ -167,3 +174,125 @@ def retire_document(document: Document) -> None:
         unindex(list(chunks.values_list("pk", flat=True).distinct()))
         forget_document(document)
     bus.publish(f"document:{document.public_id}", {"document_id": document.public_id, "status": "retired"})
+
+
+BATCH = 100
+TASK = "knowledge.enforce_retention"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionPreview:
+    """What enforcing a collection's retention would do now; ``days`` is None where documents are kept for ever."""
+
+    collection: Collection
+    days: int | None
+    due: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enforced:
+    """What a run did: how many documents went, and the names of the documents and collections at which it failed."""
+
+    deleted: int
+    failed: tuple[str, ...]
+
+
+def retention_days(collection: Collection) -> int | None:
+    """The days after which a collection's documents are deleted: its own, else RETENTION_DAYS, else None for never."""
+    return collection.retention_days or settings.CONFIG.retention_days
+
+
+def expired_documents() -> QuerySet[Document]:
+    """Documents, retired ones too, whose last upload or change is longer ago than their collection keeps them."""
+    default: int | None = settings.CONFIG.retention_days
+    documents = Document.objects.all()
+    if default is None:
+        documents = documents.filter(collection__retention_days__isnull=False)
+    # A longer period than the longest means never, too; PostgreSQL has no day that long ago.
+    days = Least(Coalesce(F("collection__retention_days"), Value(default or 0)), Value(RETENTION_DAYS.most))
+    kept = ExpressionWrapper(days * Value(timedelta(days=1)), output_field=DurationField())
+    return documents.filter(updated_at__lt=Now() - kept)
+
+
+def preview_retention(principal: Principal) -> list[RetentionPreview]:
+    """Count, for each collection the caller may read, what the next enforcement deletes and what legal hold keeps.
+
+    Documents above the caller's ceiling are not counted.
+    """
+    principal.require(Scope.READ)
+    counts = (
+        expired_documents()
+        .filter(classification__lte=principal.ceiling)
+        .values("collection_id")
+        .annotate(due=Count("pk", filter=Q(legal_hold="")), held=Count("pk", filter=~Q(legal_hold="")))
+    )
+    by_collection = {row["collection_id"]: row for row in counts.order_by("collection_id")}
+    nothing = {"due": 0, "held": 0}
+    return [
+        RetentionPreview(
+            collection=collection,
+            days=retention_days(collection),
+            due=by_collection.get(collection.pk, nothing)["due"],
+            held=by_collection.get(collection.pk, nothing)["held"],
+        )
+        for collection in Collection.objects.visible_to(principal).order_by("slug")
+    ]
+
+
+def due_documents(principal: Principal) -> QuerySet[Document]:
+    """List the expired documents that the caller may read, those under a legal hold too, the longest unchanged first.
+
+    Their collections come with them. One query.
+    """
+    principal.require(Scope.READ)
+    visible = Document.objects.visible_to(principal).values("pk")
+    return expired_documents().filter(pk__in=visible).select_related("collection").order_by("updated_at", "pk")
+
+
+def enforce_retention(limit: int = BATCH) -> Enforced:
+    """Delete up to ``limit`` expired documents, each with its receipt: those of a collection oldest first.
+
+    What fails at one document or collection is logged and kept for the alerts, and the others have their turn.
+    """
+    due = Collection.objects.filter(Exists(_deletable().filter(collection=OuterRef("pk"))))
+    work = _Enforcement(limit)
+    outcome = try_each_row(TASK, due.order_by("pk"), work.delete_due, name=lambda collection: collection.slug)
+    failed = (*outcome.failed, *(document for documents in outcome.done for document in documents))
+    keep_failures(TASK, failed)
+    return Enforced(deleted=work.deleted, failed=failed)
+
+
+def _deletable() -> QuerySet[Document]:
+    return expired_documents().filter(legal_hold="")
+
+
+class _Enforcement:
+    """One run, which ends when ``limit`` documents are deleted."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._principal = system_principal("retention")
+        self.deleted = 0
+
+    def delete_due(self, collection: Collection) -> tuple[str, ...]:
+        """Delete a collection's expired documents, oldest first; gives the names of those at which that failed."""
+        outcome = try_each_row(
+            TASK, self._due_in(collection), self._delete, name=lambda document_id: f"{collection.slug}/{document_id}"
+        )
+        return outcome.failed
+
+    def _due_in(self, collection: Collection) -> Iterator[str]:
+        ids = _deletable().filter(collection=collection).order_by("updated_at").values_list("public_id", flat=True)
+        for document_id in list(ids[: self._limit + FAILURES_AT_MOST]):
+            if self.deleted >= self._limit:
+                return
+            yield document_id
+
+    def _delete(self, document_id: str) -> None:
+        try:
+            delete_document(principal=self._principal, document_id=document_id)
+        except (NotFound, Conflict) as error:
+            logger.info("retention leaves document %s: %s", document_id, error.error_code)
+            return
+        self.deleted += 1

@@ -72,9 +72,9 @@ class DocumentEmbedding:
         self._again = again
         self._next = 0
         record_event(
-            principal=principal,
-            action="DOCUMENT_EMBED",
-            resource=f"document:{document.public_id}",
+            principal,
+            "DOCUMENT_EMBED",
+            f"document:{document.public_id}",
             embedding_set=self.embedding_set.name,
             again=again,
         )

@@ -1,12 +1,18 @@
-"""Finding a document, and what holds for it whoever does something with it."""
+"""Finding a document, and what holds for it whoever does something with it: ceilings, places, filters, chunking."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from knowledge.models import Collection, Document, DocumentType
+from knowledge.collections import collection_not_found
+from knowledge.index.active_embedder import active_embedding_set
+from knowledge.models import ChunkPolicy, Collection, Document, DocumentType
+from knowledge.types.chunks import ChunkOptions, SizeUnit
+from knowledge.types.search import SearchFilter
 
 
 def get_document(principal: Principal, document_id: str, *, scope: Scope = Scope.READ) -> Document:
@@ -19,8 +25,18 @@ def get_document(principal: Principal, document_id: str, *, scope: Scope = Scope
         .first()
     )
     if document is None:
-        raise NotFound(_('There is no document "{document_id}".'), code="document_not_found", document_id=document_id)
+        raise document_not_found(document_id)
     return document
+
+
+def document_not_found(document_id: str) -> NotFound:
+    """Make the error for a document that is not there, and for one that the caller may not see."""
+    return NotFound(_('There is no document "{document_id}".'), code="document_not_found", document_id=document_id)
+
+
+def curates(principal: Principal, document: Document) -> bool:
+    """Tell whether the caller curates the document's collection. One query."""
+    return Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
 
 
 def changeable_document(principal: Principal, document_id: str) -> Document:
@@ -29,9 +45,8 @@ def changeable_document(principal: Principal, document_id: str) -> Document:
     Raises NotFound, Forbidden.
     """
     document = get_document(principal, document_id)
-    curates = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
     uploads = document.owner_id is not None and document.owner_id == principal.user_id
-    if not (curates or (uploads and principal.allows(Scope.UPLOAD))):
+    if not (curates(principal, document) or (uploads and principal.allows(Scope.UPLOAD))):
         raise Forbidden(_("Only a curator of the collection, or who uploaded the document, may do this."))
     return document
 
@@ -72,3 +87,68 @@ def check_place(document: Document, wanted: Classification) -> None:
     others = Document.objects.filter(collection_id=document.collection_id, path=document.path, classification=wanted)
     if others.exclude(pk=document.pk).exists():
         raise path_taken(document.path)
+
+
+def check_filters(
+    principal: Principal,
+    *,
+    scope: Scope = Scope.READ,
+    collections: Iterable[str] = (),
+    document_types: Iterable[str] = (),
+) -> None:
+    """Raise NotFound for a collection that the caller may not use with ``scope``, as for one that is not there.
+
+    Raises InvalidInput for a document type that is not there. Empty names are no filter. A query for all collections
+    together, and one for each document type.
+    """
+    named = [slug for slug in collections if slug]
+    if named:
+        usable = Collection.objects.visible_to(principal, scope).filter(slug__in=named)
+        known = set(usable.values_list("slug", flat=True))
+        for slug in named:
+            if slug not in known:
+                raise collection_not_found(slug)
+    for document_type in document_types:
+        if document_type:
+            check_document_type(document_type)
+
+
+def check_search_filter(principal: Principal, asked: SearchFilter) -> None:
+    """Raise what ``check_filters`` raises for what a search is restricted to; Forbidden without the scope search."""
+    principal.require(Scope.SEARCH)
+    check_filters(principal, scope=Scope.SEARCH, collections=asked.collections, document_types=asked.document_types)
+
+
+SMALLEST_SIZE, LARGEST_SIZE = 50, 100_000
+
+
+def chunk_policy(options: ChunkOptions | None) -> ChunkPolicy:
+    """The policy row for ``options``, or the active embedding set's own. Raises InvalidInput for impossible sizes."""
+    embedding_set = active_embedding_set()
+    return embedding_set.policy if options is None else policy_row(options, token_limit=embedding_set.max_tokens)
+
+
+def policy_row(options: ChunkOptions, *, token_limit: int) -> ChunkPolicy:
+    """The policy row for ``options`` with a model that reads ``token_limit`` tokens. Raises InvalidInput."""
+    if options.unit is SizeUnit.TOKENS and options.size > token_limit:
+        raise InvalidInput(
+            _("chunk_size {size} is above the embedding model's limit of {limit} tokens."),
+            code="chunk_size_above_limit",
+            size=options.size,
+            limit=token_limit,
+        )
+    if not SMALLEST_SIZE <= options.size <= LARGEST_SIZE or not 0 <= options.overlap <= options.size // 2:
+        raise InvalidInput(
+            _(
+                "chunk_size must be from {smallest} to {largest}, and chunk_overlap between 0 and half of it; "
+                "got {size} and {overlap}."
+            ),
+            smallest=SMALLEST_SIZE,
+            largest=LARGEST_SIZE,
+            size=options.size,
+            overlap=options.overlap,
+        )
+    policy, _created = ChunkPolicy.objects.get_or_create(
+        strategy=options.strategy, size=options.size, overlap=options.overlap, unit=options.unit
+    )
+    return policy

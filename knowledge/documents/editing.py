@@ -8,20 +8,22 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Classification, Principal, Scope
+from hub.access.principals import Classification, Principal
 from hub.access.services import record_event
 from hub.core.bounds import check_row
-from hub.core.errors import Forbidden, InvalidInput, NotFound
+from hub.core.errors import Forbidden, InvalidInput
 from knowledge.documents.documents import (
     changeable_document,
     check_ceiling,
     check_document_type,
     check_place,
+    curates,
+    document_not_found,
     get_document,
 )
 from knowledge.graph.contribute import reclassify_document
 from knowledge.index.postings import write_postings
-from knowledge.models import Chunk, Collection, Document
+from knowledge.models import Chunk, Document
 
 LONGEST_TITLE = 500
 LONGEST_REASON = 300
@@ -52,17 +54,14 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
             check_place(document, values["classification"])
         if values:
             Document.objects.filter(pk=document.pk).update(**values, updated_at=timezone.now())
-            record_event(
-                principal=principal,
-                action="DOCUMENT_CHANGE",
-                resource=f"document:{document_id}",
-                changed=sorted(values),
-            )
+            record_event(principal, "DOCUMENT_CHANGE", f"document:{document_id}", changed=sorted(values))
         if "classification" in values:
             document.classification = values["classification"]
             reclassify_document(document)  # no door waits for a worker to hide what is confidential now
-        if "title" in values:
-            _index_title(document, values["title"])
+        if "title" in values:  # it counts as text of each passage, so those that search sees are indexed again
+            chunks = Chunk.objects.filter(version_id=document.current_version_id, lexical_entry__isnull=False)
+            if indexed := list(chunks.order_by("pk")):
+                write_postings(indexed, title=values["title"], path=document.path)
     return get_document(principal, document_id)
 
 
@@ -89,13 +88,6 @@ def _line(text: str, *, field: str, limit: int) -> str:
     return cleaned
 
 
-def _index_title(document: Document, title: str) -> None:
-    """The title counts as text of each passage, so those that search sees are indexed again."""
-    chunks = Chunk.objects.filter(version_id=document.current_version_id, lexical_entry__isnull=False)
-    if indexed := list(chunks.order_by("pk")):
-        write_postings(indexed, title=title, path=document.path)
-
-
 def set_legal_hold(*, principal: Principal, document_id: str, reason: str) -> Document:
     """Keep a document from being deleted by people and by retention, for a reason; an empty reason lifts the hold.
 
@@ -103,21 +95,19 @@ def set_legal_hold(*, principal: Principal, document_id: str, reason: str) -> Do
     period. Raises NotFound, Forbidden, InvalidInput.
     """
     document = get_document(principal, document_id)
-    if not Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists():
+    if not curates(principal, document):
         raise Forbidden(_("Only a curator of the collection may set or lift a legal hold."))
     wanted = _line(reason, field="legal_hold", limit=LONGEST_REASON) if reason.strip() else ""
     with transaction.atomic():
         locked = Document.objects.select_for_update(of=["self"]).filter(pk=document.pk).first()
         if locked is None:
-            raise NotFound(
-                _('There is no document "{document_id}".'), code="document_not_found", document_id=document_id
-            )
+            raise document_not_found(document_id)
         if locked.legal_hold != wanted:
             Document.objects.filter(pk=document.pk).update(legal_hold=wanted)
             record_event(
-                principal=principal,
-                action="LEGAL_HOLD_SET" if wanted else "LEGAL_HOLD_LIFT",
-                resource=f"document:{document_id}",
+                principal,
+                "LEGAL_HOLD_SET" if wanted else "LEGAL_HOLD_LIFT",
+                f"document:{document_id}",
                 reason=wanted or locked.legal_hold,
             )
     document.legal_hold = wanted

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
@@ -17,22 +17,101 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import Conflict, HubError, InvalidInput, Unavailable
+from hub.core.languages import in_both, shown
 from hub.core.lease import Lease
+from hub.core.texts import Text
 from hub.rest.uploads import too_large
-from knowledge.collections.collections import get_collection
+from knowledge.collections import get_collection
 from knowledge.documents.deletion import retire_document
-from knowledge.documents.known_files import KnownFile, load_known_files, load_taken_paths
-from knowledge.documents.policies import chunk_policy
+from knowledge.documents.documents import chunk_policy
 from knowledge.documents.reindexing import recut_document
-from knowledge.documents.scan_reports import FolderReport, Problem
 from knowledge.documents.uploads import Upload, UploadOutcome, clean_path, create_document, hash_file
 from knowledge.documents.workers import work_through
-from knowledge.models import Document, DocumentStatus, DocumentVersion
+from knowledge.models import ChunkPolicy, Document, DocumentStatus, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from knowledge.sources import FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable, walk
+from knowledge.sources import FolderReader, Listing, SourceFile, SourceReader, SourceUnavailable
 from knowledge.types.chunks import ChunkOptions
 
-__all__ = ["FolderReport", "Pass", "Plan", "index_folder", "walk"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFile:
+    """A document that came from a source, with what tells whether it is still up to date."""
+
+    pk: int
+    stamp: str
+    is_retired: bool
+    chosen_policy: ChunkPolicy | None
+    version_id: int | None
+    version_policy_id: int | None
+    has_own_policy: bool | None
+    status: str | None
+
+
+def load_known_files(principal: Principal, *, collection: str, root: str) -> dict[str, KnownFile]:
+    """The documents of one source by path, in one query."""
+    documents = (
+        Document.objects.visible_to(principal, Scope.UPLOAD)
+        .filter(collection__slug=collection, source_root=root)
+        .select_related("chosen_policy", "latest_version")
+        .only(
+            "path",
+            "source_stamp",
+            "retired_at",
+            "chosen_policy",
+            "latest_version__policy_id",
+            "latest_version__has_own_policy",
+            "latest_version__status",
+        )
+    )
+    return {
+        document.path: KnownFile(
+            pk=document.pk,
+            stamp=document.source_stamp,
+            is_retired=document.retired_at is not None,
+            chosen_policy=document.chosen_policy,
+            version_id=document.latest_version_id,
+            version_policy_id=version.policy_id if (version := document.latest_version) else None,
+            has_own_policy=version.has_own_policy if version else None,
+            status=version.status if version else None,
+        )
+        for document in documents
+    }
+
+
+def load_taken_paths(principal: Principal, *, collection: str, root: str) -> frozenset[str]:
+    """Paths in the collection that visible documents of other uploaders or other sources hold, in one query."""
+    live = Document.objects.live().filter(collection__slug=collection, classification__lte=principal.ceiling)
+    others = live.exclude(source_root=root).exclude(source_root="", owner_id=principal.user_id)
+    return frozenset(others.values_list("path", flat=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(Text):
+    """A file that was not taken in, or a place that could not be looked into, and why."""
+
+    path: str
+
+
+@dataclass(slots=True)
+class FolderReport:
+    """What a pass did, in numbers of files; ``seconds`` is the time that taking in took."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    seconds: float = 0.0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        """The problems as (path, reason) in the active language."""
+        return [(problem.path, shown(problem)) for problem in self.problems]
+
+    def note(self, path: str, error: HubError) -> None:
+        """Add a problem."""
+        readable, said = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), in_both(error)
+        self.problems.append(Problem(path=readable, ja=said.ja, en=said.en))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +254,7 @@ class Pass:
             sha256, size_bytes = hash_file(fetched.path)
             if size_bytes > limit:
                 raise too_large(limit)
+            chosen = known.chosen_policy if known else None
             upload = Upload(
                 file=fetched.path,
                 filename=Path(file.path).name,
@@ -182,17 +262,12 @@ class Pass:
                 size_bytes=size_bytes,
                 path=name,
                 collection=self._plan.collection,
-                chunk_options=self._options(known),
+                chunk_options=chosen.options() if chosen else self._plan.chunk_options,
                 replace=self._plan.watched and known is not None,
                 source_root=self._plan.reader.root,
                 source_stamp=fetched.stamp,
             )
-            with transaction.atomic():
-                self._lock()
-                return create_document(principal=self._plan.principal, upload=upload)
-
-    def _options(self, known: KnownFile | None) -> ChunkOptions | None:
-        return known.chosen_policy.options() if known and known.chosen_policy else self._plan.chunk_options
+            return create_document(principal=self._plan.principal, upload=upload, hold=self._lock)
 
     def _count(self, done: UploadOutcome, name: str) -> None:
         if done.outcome == "created":

@@ -1,18 +1,22 @@
-"""Working on documents again: from the start, or cut otherwise."""
+"""Working on documents again: from the start, cut otherwise, or many that failed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.core.errors import Conflict
+from hub.core.errors import Conflict, HubError
 from hub.core.queue import enqueue_on_commit
-from knowledge.documents.documents import changeable_document
-from knowledge.documents.policies import chunk_policy
+from knowledge.collections import get_collection
+from knowledge.documents.documents import changeable_document, chunk_policy
+from knowledge.documents.reading import list_documents
 from knowledge.ingest import pipeline
-from knowledge.models import Blob, ChunkPolicy, Document, DocumentVersion
+from knowledge.models import Blob, Document, DocumentStatus, DocumentVersion
 from knowledge.types.chunks import ChunkOptions
 
 
@@ -36,7 +40,7 @@ def reindex_document(*, principal: Principal, document_id: str, chunk_options: C
             DocumentVersion.objects.filter(pk=document.latest_version.pk).update(policy=policy, has_own_policy=True)
             Document.objects.filter(pk=document.pk).update(chosen_policy=policy)
         work_again(document)
-        record_event(principal=principal, action="DOCUMENT_REINDEX", resource=f"document:{document.public_id}")
+        record_event(principal, "DOCUMENT_REINDEX", f"document:{document.public_id}")
     document.latest_version.refresh_from_db()
     return document
 
@@ -58,15 +62,13 @@ def recut_document(*, document_pk: int, chunk_options: ChunkOptions | None) -> D
     with transaction.atomic():
         document = Document.objects.select_for_update(of=["self"]).filter(pk=document_pk).first()
         latest = document.latest_version if document else None
-        if document is None or latest is None or _is_cut_by(latest, policy, chosen=chunk_options is not None):
-            return None
         has_own = chunk_options is not None
+        if document is None or latest is None:
+            return None
+        if latest.policy_id == policy.pk if has_own else not latest.has_own_policy:  # it is cut so
+            return None
         start_version(document, latest.blob, latest.filename, policy_id=policy.pk, has_own_policy=has_own)
     return document
-
-
-def _is_cut_by(version: DocumentVersion, policy: ChunkPolicy, *, chosen: bool) -> bool:
-    return version.policy_id == policy.pk if chosen else not version.has_own_policy
 
 
 def start_version(document: Document, blob: Blob, filename: str, *, policy_id: int, has_own_policy: bool) -> None:
@@ -82,3 +84,36 @@ def start_version(document: Document, blob: Blob, filename: str, *, policy_id: i
     )
     document.save(update_fields=["latest_version", "updated_at"])
     enqueue_on_commit("knowledge.advance_version", version_id=document.latest_version.pk)
+
+
+MOST_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retried:
+    """The ids of the documents that work goes on with, and those that were refused, each with the reason."""
+
+    started: tuple[str, ...]
+    refused: tuple[tuple[str, HubError], ...]
+
+
+def retry_documents(*, principal: Principal, document_ids: Sequence[str]) -> Retried:
+    """Work on each document's latest version again; one that is refused does not keep the others from it."""
+    started: list[str] = []
+    refused: list[tuple[str, HubError]] = []
+    for document_id in dict.fromkeys(document_ids):
+        try:
+            reindex_document(principal=principal, document_id=document_id)
+        except HubError as error:
+            refused.append((document_id, error))
+        else:
+            started.append(document_id)
+    return Retried(started=tuple(started), refused=tuple(refused))
+
+
+def retry_failed(*, principal: Principal, collection: str) -> Retried:
+    """Work again on the failed documents of a collection, the oldest first, MOST_AT_ONCE at most. Raises NotFound."""
+    get_collection(principal, collection)
+    failed = list_documents(principal, collection=collection, status=DocumentStatus.FAILED).order_by("pk")
+    ids = list(failed.values_list("public_id", flat=True)[:MOST_AT_ONCE])
+    return retry_documents(principal=principal, document_ids=ids)

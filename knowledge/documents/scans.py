@@ -20,8 +20,7 @@ from hub.access.services import record_event
 from hub.core.errors import HubError
 from hub.core.languages import in_both
 from hub.core.lease import Lease, LeaseLost, claim, free
-from knowledge.documents.folders import Pass, Plan
-from knowledge.documents.scan_reports import FolderReport
+from knowledge.documents.folders import FolderReport, Pass, Plan
 from knowledge.models import Source
 from knowledge.sources import open_source
 
@@ -141,9 +140,9 @@ class _Scan:
         self._write(report=facts, scanned_at=Now(), lease_token="", lease_expires_at=None)
         if any(facts[name] for name in ("new", "changed", "removed", "failed")) or state == "failed":
             record_event(
-                principal=system_principal("source"),
-                action="SOURCE_SCANNED",
-                resource=f"source:{self._source.name}",
+                system_principal("source"),
+                "SOURCE_SCANNED",
+                f"source:{self._source.name}",
                 state=state,
                 **{name: facts[name] for name in (*COUNTS, "failed")},
             )

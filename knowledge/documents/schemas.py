@@ -8,7 +8,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Classification
-from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion
+from hub.core.shapes import TextOrNone, filled
+from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, DocumentVersion, Figure
+from knowledge.text.structure import figures_without_picture
+from knowledge.types.documents import Block, BlockKind, Section
 
 
 class DocumentOut(BaseModel):
@@ -54,7 +57,7 @@ class VersionOut(BaseModel):
     status: str
     status_reason: str | None
     filename: str
-    format: str | None
+    format: TextOrNone
     sha256: str
     size_bytes: int
     created_at: datetime
@@ -146,58 +149,144 @@ def upload_out(document: Document, *, outcome: str, same_content_as: str | None)
 
 
 def version_out(version: DocumentVersion, document: Document) -> VersionOut:
-    return VersionOut(
+    return filled(
+        VersionOut,
+        version,
         version=version.number,
         version_id=version.public_id,
         is_current=version.pk == document.current_version_id,
-        status=version.status,
-        status_reason=version.status_reason,
-        filename=version.filename,
-        format=version.format or None,
         sha256=version.blob_id,
         size_bytes=version.blob.size_bytes,
-        created_at=version.created_at,
     )
 
 
 def chunk_out(chunk: Chunk) -> ChunkOut:
     """Expects version__document to be selected."""
-    return ChunkOut(
+    return filled(
+        ChunkOut,
+        chunk,
         chunk_id=chunk.public_id,
         document_id=chunk.version.document.public_id,
         version=chunk.version.number,
         chunk_index=chunk.index,
-        content=chunk.content,
-        context_prefix=chunk.context_prefix,
-        section_path=chunk.section_path,
-        page=chunk.page,
-        cell=chunk.cell,
-        start_offset=chunk.start_offset,
-        end_offset=chunk.end_offset,
-        token_count=chunk.token_count,
-        has_table=chunk.has_table,
-        has_figure=chunk.has_figure,
-        language=chunk.language,
     )
 
 
 def collection_out(collection: Collection) -> CollectionOut:
-    return CollectionOut(
-        slug=collection.slug,
-        name=collection.name,
-        description=collection.description,
-        classification=classification_name(collection.classification),
-        retention_days=collection.retention_days,
-        created_at=collection.created_at,
-    )
+    return filled(CollectionOut, collection, classification=classification_name(collection.classification))
 
 
 def receipt_out(receipt: DeletionReceipt) -> DeletionReceiptOut:
-    return DeletionReceiptOut(
+    return filled(
+        DeletionReceiptOut,
+        receipt,
         receipt_id=receipt.public_id,
-        document_id=receipt.document_id,
         collection=receipt.collection_slug,
-        counts=receipt.counts,
         deleted_by=receipt.principal,
-        deleted_at=receipt.deleted_at,
+    )
+
+
+class SectionOut(BaseModel):
+    id: str
+    title: str
+    number: str | None
+    level: int
+    path: list[str]
+    start_page: int | None
+    start_offset: int
+    end_offset: int
+    children: list[SectionOut] = []
+
+
+class BlockOut(BaseModel):
+    """A table or figure and where it stands."""
+
+    kind: str
+    start_offset: int
+    end_offset: int
+    page: int | None
+    sheet: str | None
+    cell: str | None
+
+
+class FigureOut(BlockOut):
+    """A figure; ``figure_id`` is null where the document has no picture of it, as of a drawing in a PDF."""
+
+    figure_id: str | None = Field(description="for GET /documents/{id}/figures/{figure_id}")
+    caption: str | None
+    alt_text: str | None = Field(description="what its author wrote for those who can't see it")
+    media_type: str | None
+    description: str | None = Field(
+        description="what the model named in description_model saw in it; not the document's words, and not searched"
+    )
+    description_model: str | None = Field(description="the model that wrote the description")
+
+
+class StructureOut(BaseModel):
+    document_id: str
+    version: int
+    sections: list[SectionOut]
+    table_of_contents: list[str]
+    figures: list[FigureOut]
+    tables: list[BlockOut]
+
+
+def structure_out(
+    document: Document,
+    version: DocumentVersion,
+    sections: tuple[Section, ...],
+    blocks: tuple[Block, ...],
+    markdown: str,
+) -> StructureOut:
+    """Nest the sections, and list tables and figures in document order."""
+    return StructureOut(
+        document_id=document.public_id,
+        version=version.number,
+        sections=_section_tree(sections),
+        table_of_contents=["　" * (section.level - 1) + section.title for section in sections],
+        figures=_figures_out(version, blocks, markdown),
+        tables=[_block_out(block) for block in blocks if block.kind is BlockKind.TABLE],
+    )
+
+
+def _section_tree(sections: tuple[Section, ...]) -> list[SectionOut]:
+    nodes = {
+        section.id: filled(
+            SectionOut, section, start_page=section.page, start_offset=section.start, end_offset=section.end
+        )
+        for section in sections
+    }
+    roots: list[SectionOut] = []
+    for section in sections:
+        parent = nodes[section.parent_id].children if section.parent_id else roots
+        parent.append(nodes[section.id])
+    return roots
+
+
+def _block_out(block: Block) -> BlockOut:
+    return filled(BlockOut, block, start_offset=block.start, end_offset=block.end)
+
+
+def _figures_out(version: DocumentVersion, blocks: tuple[Block, ...], markdown: str) -> list[FigureOut]:
+    """List pictures, figures without one, and captions of neither, in document order."""
+    stored = list(version.figures.all())
+    shown = {row.start_offset for row in stored if row.start_offset is not None}
+    by_start = {block.start: block for block in blocks}
+    found = [_figure_out(by_start[row.start_offset], row) for row in stored if row.start_offset in by_start]
+    for block in figures_without_picture(markdown, blocks, shown=shown):
+        captioned = block.kind is BlockKind.CAPTION
+        found.append(_figure_out(block, None, caption=markdown[block.start : block.end] if captioned else None))
+    return sorted(found, key=lambda figure: figure.start_offset)
+
+
+def _figure_out(block: Block, row: Figure | None, *, caption: str | None = None) -> FigureOut:
+    return FigureOut(
+        **_block_out(block).model_dump(exclude={"kind"}),
+        kind=BlockKind.FIGURE,
+        figure_id=row.public_id if row else None,
+        caption=(row.caption or None) if row else caption,
+        alt_text=(row.alt_text or None) if row else None,
+        media_type=row.media_type if row else None,
+        description=(row.description or None) if row else None,
+        description_model=(row.description_model or None) if row else None,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from hub.core.languages import in_language
+from hub.core.shapes import filled
 from knowledge.models import DocumentVersion, Source
 
 
@@ -64,18 +65,11 @@ class JobOut(BaseModel):
 
 def source_out(source: Source) -> SourceOut:
     """Expects collection and policy to be selected."""
-    policy = source.policy
-    return SourceOut(
-        name=source.name,
-        kind=source.kind,
-        location=source.location,
+    return filled(
+        SourceOut,
+        source,
         collection=source.collection.slug,
-        chunking=ChunkingOut(strategy=policy.strategy, size=policy.size, overlap=policy.overlap, unit=policy.unit)
-        if policy
-        else None,
-        enabled=source.enabled,
-        scan_every_minutes=source.scan_every_minutes,
-        scanned_at=source.scanned_at,
+        chunking=source.policy,
         report=scan_report_out(source.report),
     )
 
@@ -107,13 +101,12 @@ def source_job(source: Source) -> JobOut:
 
 def document_job(version: DocumentVersion) -> JobOut:
     """Expects document__collection to be selected."""
-    return JobOut(
+    return filled(
+        JobOut,
+        version,
         kind="document",
         id=version.document.public_id,
         title=version.document.title,
         collection=version.document.collection.slug,
-        status=version.status,
-        progress=version.progress,
-        attempts=version.attempts,
         since=version.queued_at,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -13,14 +13,11 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
-from knowledge.collections.collections import get_collection
-from knowledge.documents.policies import chunk_policy
+from knowledge.collections import get_collection
+from knowledge.documents.documents import chunk_policy
 from knowledge.models import Collection, Document, Source
 from knowledge.sources import normal_location
 from knowledge.types.chunks import ChunkOptions
-
-if TYPE_CHECKING:
-    pass
 
 LONGEST_NAME = 100
 LONGEST_LOCATION = 1000
@@ -204,4 +201,4 @@ def _move(source: Source, location: str) -> None:
 
 
 def _record(principal: Principal, action: str, source: Source, **details: object) -> None:
-    record_event(principal=principal, action=action, resource=f"source:{source.name}", **details)
+    record_event(principal, action, f"source:{source.name}", **details)

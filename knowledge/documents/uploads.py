@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,9 +16,15 @@ from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
-from knowledge.collections.collections import DEFAULT_COLLECTION, get_collection
-from knowledge.documents.documents import check_ceiling, check_document_type, check_place, path_taken
-from knowledge.documents.policies import chunk_policy
+from knowledge.collections import DEFAULT_COLLECTION, get_collection
+from knowledge.documents.documents import (
+    check_ceiling,
+    check_document_type,
+    check_place,
+    chunk_policy,
+    curates,
+    path_taken,
+)
 from knowledge.documents.reindexing import start_version, work_again
 from knowledge.graph.contribute import reclassify_document
 from knowledge.models import Blob, ChunkPolicy, Collection, Document, DocumentStatus
@@ -68,11 +75,12 @@ def hash_file(path: Path) -> tuple[str, int]:
     return digest.hexdigest(), size
 
 
-def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
+def create_document(*, principal: Principal, upload: Upload, hold: Callable[[], None] | None = None) -> UploadOutcome:
     """Store an upload and start the work on it once the transaction has committed.
 
-    A path that is new makes a document; known bytes change nothing; other bytes make a new version. Raises
-    InvalidInput, NotFound (collection), Conflict (the path belongs to another uploader), StorageUnavailable.
+    A path that is new makes a document; known bytes change nothing; other bytes make a new version. ``hold`` is called
+    first in the transaction, and may end it. Raises InvalidInput, NotFound (collection), Conflict (the path belongs to
+    another uploader), StorageUnavailable.
     """
     collection = get_collection(principal, upload.collection, scope=Scope.UPLOAD)
     path = clean_path(upload.path or upload.filename)
@@ -81,26 +89,28 @@ def create_document(*, principal: Principal, upload: Upload) -> UploadOutcome:
     classification = upload.classification or Classification(collection.classification)
     check_ceiling(principal, classification)
     policy = chunk_policy(upload.chunk_options)
+    # Before the transaction, whose lock others would wait for: bytes that no row follows are removed a week later.
     expect_bytes([upload.sha256])
+    get_blob_store().put(upload.sha256, upload.file)
     with transaction.atomic():
+        if hold is not None:
+            hold()
         lock_bytes(upload.sha256)
-        get_blob_store().put(upload.sha256, upload.file)
-        blob, _made = Blob.objects.get_or_create(sha256=upload.sha256, defaults={"size_bytes": upload.size_bytes})
-        received_bytes([upload.sha256])
+        blob, is_first = Blob.objects.get_or_create(sha256=upload.sha256, defaults={"size_bytes": upload.size_bytes})
+        if not received_bytes([upload.sha256]) and is_first:  # removed meanwhile, with another document of the same
+            get_blob_store().put(upload.sha256, upload.file)
         document, is_new = _document_at(principal, collection, path, upload, classification)
         if not is_new:
             _check_owner(principal, document, replace=upload.replace)
         was_retired = document.retired_at is not None
         _apply_changes(document, upload, policy)
         outcome = _add_version(document, blob, upload, policy_id=policy.pk)
-        if outcome == "unchanged" and (was_retired or _has_failed(document)):
+        latest = document.latest_version
+        has_failed = latest is not None and latest.status == DocumentStatus.FAILED
+        if outcome == "unchanged" and (was_retired or has_failed):
             work_again(document)
         record_event(
-            principal=principal,
-            action="DOCUMENT_UPLOAD",
-            resource=f"document:{document.public_id}",
-            outcome=outcome,
-            collection=collection.slug,
+            principal, "DOCUMENT_UPLOAD", f"document:{document.public_id}", outcome=outcome, collection=collection.slug
         )
     return UploadOutcome(
         document=document, outcome=outcome, same_content_as=_twin(principal, document, blob) if is_new else None
@@ -122,10 +132,6 @@ def clean_path(path: str) -> str:
     return str(PurePosixPath(*parts))
 
 
-def _filename(upload: Upload) -> str:
-    return PurePosixPath(upload.filename.replace("\\", "/")).name[:LONGEST_NAME]
-
-
 def _title(upload: Upload) -> str:
     return upload.title or upload.filename[:LONGEST_NAME]
 
@@ -139,7 +145,15 @@ def _document_at(
     """
     there = Document.objects.filter(collection=collection, path=path, classification__lte=principal.ceiling)
     if found := list(there.select_for_update().order_by("pk")):
-        return min(found, key=lambda one: _distance(principal, one, upload, classification)), False
+        # What is of the same source comes first, then the uploader's own, then what is as confidential.
+        return min(
+            found,
+            key=lambda one: (
+                one.source_root != upload.source_root,
+                one.owner_id != principal.user_id,
+                one.classification != classification,
+            ),
+        ), False
     made, is_new = Document.objects.get_or_create(
         collection=collection,
         path=path,
@@ -156,22 +170,10 @@ def _document_at(
     return (made if is_new else Document.objects.select_for_update().get(pk=made.pk)), is_new
 
 
-def _distance(
-    principal: Principal, document: Document, upload: Upload, classification: Classification
-) -> tuple[bool, bool, bool]:
-    """How far a document is from what an upload means: of the same source, the uploader's own, as confidential."""
-    return (
-        document.source_root != upload.source_root,
-        document.owner_id != principal.user_id,
-        document.classification != classification,
-    )
-
-
 def _check_owner(principal: Principal, document: Document, *, replace: bool) -> None:
     if document.owner_id == principal.user_id:
         return
-    may_replace = Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
-    if not (replace and may_replace):
+    if not (replace and curates(principal, document)):
         raise path_taken(document.path)
 
 
@@ -199,13 +201,9 @@ def _add_version(document: Document, blob: Blob, upload: Upload, *, policy_id: i
     latest = document.latest_version
     if latest and latest.blob_id == blob.pk and (upload.chunk_options is None or latest.policy_id == policy_id):
         return "unchanged"
-    filename = _filename(upload)
+    filename = PurePosixPath(upload.filename.replace("\\", "/")).name[:LONGEST_NAME]
     start_version(document, blob, filename, policy_id=policy_id, has_own_policy=upload.chunk_options is not None)
     return "new_version" if latest else "created"
-
-
-def _has_failed(document: Document) -> bool:
-    return document.latest_version is not None and document.latest_version.status == DocumentStatus.FAILED
 
 
 def _twin(principal: Principal, document: Document, blob: Blob) -> str | None:

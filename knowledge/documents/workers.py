@@ -1,4 +1,4 @@
-"""Whether a worker is alive, and doing its work here when none is."""
+"""Whether a worker is alive, doing its work here when none is, and what work there is."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable, Collection
 from datetime import timedelta
 
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from hub.access.principals import Principal, Scope
 from hub.core.waiting import waiting_elsewhere
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationRun
+from knowledge.documents.sources import visible_sources
 from knowledge.ingest import pipeline
-from knowledge.models import DocumentVersion, WorkerHeartbeat
+from knowledge.models import DocumentVersion, Source, WorkerHeartbeat
 from knowledge.models.documents import IN_WORK
 
 ALIVE_WITHIN = timedelta(seconds=10)
@@ -98,3 +101,20 @@ def _work_here(version_id: int) -> bool:
         did_something = True
     still = DocumentVersion.objects.filter(pk=version_id, status__in=IN_WORK).exists()
     return did_something or not still
+
+
+def versions_in_work(principal: Principal) -> QuerySet[DocumentVersion]:
+    """The versions in the pipeline that the caller may read, with documents and collections selected."""
+    principal.require(Scope.READ)
+    return (
+        DocumentVersion.objects.visible_to(principal)
+        .filter(status__in=IN_WORK)
+        .select_related("document__collection")
+        .order_by("-id")
+    )
+
+
+def scans_in_work(principal: Principal) -> QuerySet[Source]:
+    """The sources of collections that the caller may read that are being scanned, or wait for it, by name."""
+    asked_for = Q(scanned_at__isnull=True, enabled=True)
+    return visible_sources(principal, Scope.READ).filter(asked_for | Q(report__state="running") | ~Q(lease_token=""))

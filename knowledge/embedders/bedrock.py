@@ -14,7 +14,7 @@ import numpy as np
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from hub.core.retries import TryAgain, with_retries
 from knowledge.embedders.base import (
     BYTES_PER_TOKEN,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from knowledge.embedders.base import (
     EmbedderUnavailable,
     EmbeddingInputTooLong,

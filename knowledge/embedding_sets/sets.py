@@ -14,7 +14,7 @@ from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.languages import shown
 from hub.core.queue import enqueue_on_commit
-from knowledge.documents.policies import policy_row
+from knowledge.documents.documents import policy_row
 from knowledge.documents.workers import POLL_S, worker_is_alive
 from knowledge.embedders import Embedder, EmbeddingError
 from knowledge.embedding_sets import builds

@@ -14,7 +14,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core import patterns as stored_patterns
 from hub.core.errors import Forbidden, InvalidInput, NotFound
-from knowledge.collections.collections import curates_some_collection
+from knowledge.collections import curates_some_collection
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import MASTERS, Contributor, contribute, made_id, withdraw
 from knowledge.graph.reading import name_key

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
-from hub.core.publication import PublicationStatus
+from hub.access.versions import PublicationStatus
 from hub.core.scheduled_rows import for_each_row
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute

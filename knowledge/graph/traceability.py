@@ -14,7 +14,7 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.worksheet.worksheet import Worksheet
 
 from hub.access.principals import Principal, Scope
-from knowledge.collections.collections import get_collection
+from knowledge.collections import get_collection
 from knowledge.graph.identifiers import DEFINED
 from knowledge.models import Document, GraphContribution, GraphNode
 

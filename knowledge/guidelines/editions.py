@@ -11,10 +11,9 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.second_person import require_second_person, require_withdrawal
 from hub.access.services import record_event
+from hub.access.versions import PublicationStatus, require_second_person, require_withdrawal
 from hub.core.errors import Conflict, NotFound
-from hub.core.publication import PublicationStatus
 from knowledge.guidelines.diff import COMPARED, ArticleChange, ArticleState, diff_articles
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.types.requirements import Article, RequiredElement

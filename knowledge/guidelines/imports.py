@@ -15,12 +15,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.access.second_person import writers_of
 from hub.access.services import record_event
+from hub.access.versions import PublicationStatus, next_number, writers_of
 from hub.core.bounds import check_row
 from hub.core.errors import Conflict, InvalidInput, LimitExceeded
 from hub.core.languages import shown
-from hub.core.publication import PublicationStatus, next_number
 from knowledge.guidelines.diff import COMPARED, ArticleState, diff_articles
 from knowledge.guidelines.drafts import (
     ArticleDraft,

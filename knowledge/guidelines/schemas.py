@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from hub.core.publication import PublicationStatus
+from hub.access.versions import PublicationStatus
 from knowledge.guidelines.diff import ArticleChange
 from knowledge.guidelines.drafts import ImportPreview
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition

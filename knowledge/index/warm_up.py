@@ -16,7 +16,7 @@ from typing import Literal
 from django.conf import settings
 from django.db import connection
 
-from hub.core.embedded.memory import machine_memory_bytes
+from hub.core.embedded.postgres import machine_memory_bytes
 from knowledge.index.active_embedder import find_active_set
 from knowledge.index.vectors import index_name
 from knowledge.models import EmbeddingSet

@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
+from hub.access.versions import PublicationStatus
 from hub.core.patterns import PatternRefused, PatternTooSlow
-from hub.core.publication import PublicationStatus
 from knowledge.graph.contribute import contribute, contributor_of, withdraw_document
 from knowledge.graph.extract import RULES, extract
 from knowledge.graph.reading import SHORTEST_NAME, KnownName, SourceText, keys_of
@@ -153,16 +153,11 @@ def _source(document: Document, version: DocumentVersion, patterns: list[tuple[s
         text=content.markdown,
         sections=sections_of(content),
         blocks=blocks_of(content),
-        names=_other_names(document),
+        names=_names("Document", Q(collection_id=document.collection_id) & ~Q(public_id=document.public_id)),
         articles=_articles(),
         patterns=dict(patterns),
         topics=_topics(document.document_type.code),
     )
-
-
-def _other_names(document: Document) -> tuple[KnownName, ...]:
-    others = Q(collection_id=document.collection_id) & ~Q(public_id=document.public_id)
-    return _names("Document", others)
 
 
 def _names(node_type: str, where: Q) -> tuple[KnownName, ...]:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from hub.core import bus
 from hub.core.errors import HubError
 from hub.core.lease import Lease, LeaseLost, claim, free, lease_duration
-from hub.core.shared_measures import STAGE_SECONDS, timed
+from hub.core.measures import STAGE_SECONDS, timed
 from knowledge.ingest import stages
 from knowledge.ingest.graph import update_graph_now
 from knowledge.models import DocumentStatus, DocumentVersion
@@ -71,7 +71,7 @@ def _run_stage(version: DocumentVersion, lease: Lease) -> bool:
             en=f"Work on it broke off {version.attempts - 1} times in a row. Check the file, then retry.",
         )
         return False
-    _tell(version, progress=PROGRESS_AT.get(DocumentStatus(version.status), version.progress))
+    _publish(version, progress=PROGRESS_AT.get(DocumentStatus(version.status), version.progress))
     try:
         with timed(STAGE_SECONDS, version.status):
             following = STAGES[version.status](version, lease)
@@ -118,7 +118,7 @@ def _finish_stage(version: DocumentVersion, lease: Lease, following: DocumentSta
         changes["finished_at"] = Now()
     lease.change(**changes)
     version.status = following
-    _tell(version, progress=progress)
+    _publish(version, progress=progress)
     if not more:
         update_graph_now(version.document_id)
     return more
@@ -135,10 +135,10 @@ def _fail(version: DocumentVersion, lease: Lease, *, code: str, ja: str, en: str
         finished_at=timezone.now(),
     )
     version.status = DocumentStatus.FAILED
-    _tell(version, progress=version.progress)
+    _publish(version, progress=version.progress)
 
 
-def _tell(version: DocumentVersion, *, progress: int) -> None:
+def _publish(version: DocumentVersion, *, progress: int) -> None:
     document_id = version.document.public_id
     bus.publish(
         f"document:{document_id}", {"document_id": document_id, "status": str(version.status), "progress": progress}

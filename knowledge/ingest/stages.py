@@ -22,7 +22,7 @@ from knowledge.index.active_embedder import active_embedding_set, embedder_of, l
 from knowledge.index.postings import delete_postings
 from knowledge.index.vectors import EMBED_BATCH, delete_vectors, embed_chunks, write_embedded
 from knowledge.ingest.content import blocks_of, content_of, sections_of, store_content
-from knowledge.ingest.figures import expect_figures, store_figures
+from knowledge.ingest.figures import put_figures, store_figures
 from knowledge.models import (
     Chunk,
     ChunkPolicy,
@@ -57,7 +57,7 @@ def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
         )
     title_before, name_before = _names_before(version)
     content = content_of(version, parsed)
-    expect_figures(parsed.figures)
+    put_figures(parsed.figures)
     with transaction.atomic():
         lease.change(**_structure(parsed, sections=len(content.sections)))
         store_content(content)
@@ -245,8 +245,8 @@ def _publish(version: DocumentVersion, lease: Lease, embedding_set: EmbeddingSet
     Not when another embedding set has become the active one: the version needs vectors of that one first.
     """
     # Text and blocks of a large document are megabytes that nothing asks for here.
-    pages = VersionContent.objects.values_list("pages", flat=True).get(pk=version.pk)
-    needs_ocr = [page["number"] for page in pages if page["needs_ocr"]]
+    stored_pages = VersionContent.objects.values_list("pages", flat=True).get(pk=version.pk)
+    needs_ocr = [page["number"] for page in stored_pages if page["needs_ocr"]]
     with transaction.atomic():
         lock_publications(shared=True)
         if active_embedding_set().pk != embedding_set.pk:
@@ -261,14 +261,11 @@ def _publish(version: DocumentVersion, lease: Lease, embedding_set: EmbeddingSet
             others = EmbeddingSet.objects.filter(is_active=False, status=EmbeddingSetStatus.READY)
             others.update(status=EmbeddingSetStatus.BUILDING)
         if needs_ocr:
-            _note_ocr(version, needs_ocr)
+            pages = ", ".join(map(str, needs_ocr[:20])) + (" …" if len(needs_ocr) > 20 else "")
+            DocumentVersion.objects.filter(pk=version.pk).update(
+                status_code="needs_ocr",
+                status_reason_ja=f"文字情報のないページがあります（{pages}）。"
+                "OCR で文字を付けた PDF を登録してください。",
+                status_reason_en=f"Pages without a text layer: {pages}. Upload a PDF with text added by OCR.",
+            )
     return DocumentStatus.NEEDS_OCR if needs_ocr else DocumentStatus.READY
-
-
-def _note_ocr(version: DocumentVersion, pages: list[int]) -> None:
-    named = ", ".join(map(str, pages[:20])) + (" …" if len(pages) > 20 else "")
-    DocumentVersion.objects.filter(pk=version.pk).update(
-        status_code="needs_ocr",
-        status_reason_ja=f"文字情報のないページがあります（{named}）。OCR で文字を付けた PDF を登録してください。",
-        status_reason_en=f"Pages without a text layer: {named}. Upload a PDF with text added by OCR.",
-    )

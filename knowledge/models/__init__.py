@@ -54,51 +54,12 @@ from knowledge.models.ontology import (
     OntologyPropertyKind,
 )
 
-__all__ = [
-    "ArticleSeverity",
-    "Blob",
-    "Chunk",
-    "ChunkPolicy",
-    "ChunkVector",
-    "Collection",
-    "CollectionGrant",
-    "ContributionKind",
-    "DeletionReceipt",
-    "Document",
-    "DocumentGraph",
-    "DocumentStatus",
-    "DocumentType",
-    "DocumentVersion",
-    "EdgeEnds",
-    "EdgeType",
-    "EmbeddingSet",
-    "EmbeddingSetStatus",
-    "Figure",
-    "FormerSlug",
-    "GraphContribution",
-    "GraphEdge",
-    "GraphMaster",
-    "GraphNode",
-    "GraphRemoval",
-    "GraphRevision",
-    "Guideline",
-    "GuidelineArticle",
-    "GuidelineEdition",
-    "IdentifierPattern",
-    "LexicalEntry",
-    "LexicalField",
-    "LexicalPosting",
-    "LexicalSegment",
-    "LexicalStatistics",
-    "LexicalTerm",
-    "NodeType",
-    "Ontology",
-    "OntologyClass",
-    "OntologyClassKind",
-    "OntologyProperty",
-    "OntologyPropertyKind",
-    "PendingBytes",
-    "Source",
-    "VersionContent",
-    "WorkerHeartbeat",
-]
+__all__ = ["Collection", "CollectionGrant", "FormerSlug", "Source"]
+__all__ += ["Blob", "DeletionReceipt", "Document", "DocumentStatus", "DocumentType", "DocumentVersion", "Figure"]
+__all__ += ["PendingBytes", "VersionContent", "WorkerHeartbeat"]
+__all__ += ["ContributionKind", "DocumentGraph", "EdgeEnds", "EdgeType", "GraphContribution", "GraphEdge"]
+__all__ += ["GraphMaster", "GraphNode", "GraphRemoval", "GraphRevision", "IdentifierPattern", "NodeType"]
+__all__ += ["ArticleSeverity", "Guideline", "GuidelineArticle", "GuidelineEdition"]
+__all__ += ["Chunk", "ChunkPolicy", "ChunkVector", "EmbeddingSet", "EmbeddingSetStatus", "LexicalEntry", "LexicalField"]
+__all__ += ["LexicalPosting", "LexicalSegment", "LexicalStatistics", "LexicalTerm"]
+__all__ += ["Ontology", "OntologyClass", "OntologyClassKind", "OntologyProperty", "OntologyPropertyKind"]

@@ -7,10 +7,10 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.versions import PublicationStatus, Written
 from hub.core.bounds import CHAPTER_TEXT, CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
-from hub.core.publication import PublicationStatus, Written
 
 PREFIX_PATTERN = r"[A-Z][A-Z0-9]{0,9}-"
 

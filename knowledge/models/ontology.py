@@ -7,10 +7,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.access.versions import PublicationStatus, Written
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
-from hub.core.publication import PublicationStatus, Written
 
 LONGEST_REMAINDER = 64 * 1024**2
 """The most characters of statements that no row holds: as much as reading a file ever brings."""

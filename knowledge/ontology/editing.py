@@ -10,8 +10,8 @@ from rdflib import Literal, URIRef
 from rdflib.namespace import DC, DCTERMS, RDFS, SKOS
 
 from hub.access.principals import Principal
-from hub.access.second_person import note_writer
 from hub.access.services import record_event
+from hub.access.versions import note_writer
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology.rdf_files import from_ntriples, to_ntriples

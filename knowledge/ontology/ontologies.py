@@ -12,11 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.second_person import require_second_person, require_withdrawal, writers_of
 from hub.access.services import record_event
+from hub.access.versions import PublicationStatus, next_number, require_second_person, require_withdrawal, writers_of
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.patterns import PatternRefused, check_pattern
-from hub.core.publication import PublicationStatus, next_number
 from hub.core.queue import enqueue_on_commit
 from knowledge.models import DocumentType, Ontology
 from knowledge.ontology import store
@@ -255,7 +254,7 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
 def retire_ontology(*, principal: Principal, domain: str, number: int) -> Ontology:
     """Take a version out of use for good; a retired published one leaves its domain without any.
 
-    Raises NotFound, and Conflict: see :func:`hub.access.second_person.require_withdrawal`.
+    Raises NotFound, and Conflict: see :func:`hub.access.versions.require_withdrawal`.
     """
     principal.require_hub_curator()
     found = _locked(principal, domain, number)

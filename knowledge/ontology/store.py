@@ -11,10 +11,10 @@ from typing import Any
 
 from django.db import connection
 
+from hub.access.versions import PublicationStatus
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
 from hub.core.given_fields import GivenList, GivenText
-from hub.core.publication import PublicationStatus
 from knowledge.models import Ontology, OntologyClass, OntologyProperty
 from knowledge.ontology.facts import ClassFacts, ClassKind, OntologyFacts, PropertyFacts, PropertyKind
 from knowledge.text.folding import fold_case

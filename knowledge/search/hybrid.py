@@ -10,9 +10,9 @@ from django.db import Error
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
-from hub.core.database import in_one_line, told_as_unavailable
+from hub.core.database import in_one_line, raising_unavailable
 from hub.core.errors import Unavailable
-from hub.core.shared_measures import SEARCH_FAILURES, SEARCH_SECONDS, Point, count
+from hub.core.measures import SEARCH_FAILURES, SEARCH_SECONDS, Point, count
 from knowledge.index.active_embedder import find_active_set
 from knowledge.models import EmbeddingSet
 from knowledge.ontology.store import expand as expand_by_ontology
@@ -59,7 +59,7 @@ def search(
     query = check_query(query)
     watch = Stopwatch()
     try:
-        with watch.measure("total"), told_as_unavailable("a search"), one_snapshot():
+        with watch.measure("total"), raising_unavailable("a search"), one_snapshot():
             used = _used_set(embedding_set)
             result = _search(principal, query, used, watch, expand, reranker) if used else _NOTHING
     except Unavailable:

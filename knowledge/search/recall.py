@@ -18,7 +18,7 @@ from psycopg.errors import QueryCanceled
 
 from hub.core.database import in_one_line
 from hub.core.errors import Unavailable
-from hub.core.stopping import raise_if_stopped
+from hub.core.waiting import raise_if_stopped
 from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import EmbedderMismatch, embedder_of
 from knowledge.index.analysis import QueryTerms

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.core.database import told_as_unavailable
+from hub.core.database import raising_unavailable
 from hub.core.errors import InvalidInput, NotFound, Unavailable
 from knowledge.documents.documents import get_document
 from knowledge.graph.reading import keys_of
@@ -171,7 +171,7 @@ def _walks(principal: Principal, query: str, document_id: str, kind: RetrievalSt
     :raises Unavailable: the graph can't be read.
     """
     results = []
-    with told_as_unavailable("a walk in the graph"), transaction.atomic():
+    with raising_unavailable("a walk in the graph"), transaction.atomic():
         named = [] if kind is RetrievalStrategy.ONTOLOGY else _named(principal, query)
         for entity in named or [document_id]:
             if kind is RetrievalStrategy.ONTOLOGY:

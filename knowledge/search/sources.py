@@ -11,7 +11,7 @@ from django.conf import settings
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Unavailable
-from knowledge.documents.filters import check_search_filter
+from knowledge.documents.documents import check_search_filter
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, Citation, KbAnswer, KbConfig, KnowledgeBaseError, ask
 from knowledge.search.hybrid import search
 from knowledge.search.query import check_query

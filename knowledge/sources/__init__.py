@@ -8,22 +8,12 @@ from knowledge.sources.base import (
     SourceFile,
     SourceReader,
     SourceUnavailable,
+    prune_private_folders,
 )
 from knowledge.sources.folder import FolderReader, walk
-from knowledge.sources.private_copies import prune_private_folders
 from knowledge.sources.registry import normal_location, open_source
 
-__all__ = [
-    "FetchedFile",
-    "FileUnreadable",
-    "FolderReader",
-    "Heartbeat",
-    "Listing",
-    "SourceFile",
-    "SourceReader",
-    "SourceUnavailable",
-    "normal_location",
-    "open_source",
-    "prune_private_folders",
-    "walk",
-]
+__all__ = ["FetchedFile", "FileUnreadable", "Heartbeat", "Listing", "SourceFile", "SourceReader", "SourceUnavailable"]
+__all__ += ["prune_private_folders"]
+__all__ += ["FolderReader", "walk"]
+__all__ += ["normal_location", "open_source"]

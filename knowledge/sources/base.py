@@ -1,16 +1,20 @@
-"""What the scan of a source expects of its reader."""
+"""What the scan of a source expects of its reader, and private folders for what readers copy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import HubError, Unavailable
+from hub.rest.uploads import temp_dir
 
 LOCK_FILE_PREFIX = "~$"
 COPY_BLOCK = 1024 * 1024
@@ -79,3 +83,23 @@ class SourceReader(Protocol):
 def is_hidden(parts: tuple[str, ...]) -> bool:
     """Tell whether some part of a path is hidden, or a lock file of an office program."""
     return any(part.startswith((".", LOCK_FILE_PREFIX)) for part in parts)
+
+
+PREFIX = "source-"
+STALE_AFTER = timedelta(days=1)
+
+
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """Give an empty folder for its owner only, beside the uploads; afterwards it is gone."""
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=temp_dir()) as folder:
+        yield Path(folder)
+
+
+def prune_private_folders(now: datetime) -> int:
+    """Remove what killed scans left a day ago or earlier; gives their number."""
+    oldest = (now - STALE_AFTER).timestamp()
+    stale = [path for path in temp_dir().glob(PREFIX + "*") if path.is_dir() and path.stat().st_mtime < oldest]
+    for path in stale:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(stale)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import InvalidInput
 from knowledge.models import Source
+from knowledge.remote.s3 import open_client
 from knowledge.sources.base import SourceReader
 from knowledge.sources.folder import FolderReader
 
@@ -68,13 +69,5 @@ def _bucket_and_prefix(location: str) -> tuple[str, str]:
 
 @cache
 def _s3_client() -> S3Client:
-    import boto3  # see above
-    from botocore.config import Config
-
     config = settings.CONFIG
-    session = boto3.Session(profile_name=config.aws_profile or None, region_name=config.aws_region)
-    return session.client(
-        "s3",
-        endpoint_url=config.s3_endpoint_url or None,
-        config=Config(connect_timeout=5, read_timeout=60, retries={"max_attempts": 3}),
-    )
+    return open_client(endpoint_url=config.s3_endpoint_url, profile=config.aws_profile, region=config.aws_region)

@@ -20,8 +20,8 @@ from knowledge.sources.base import (
     SourceFile,
     SourceUnavailable,
     is_hidden,
+    private_folder,
 )
-from knowledge.sources.private_copies import private_folder
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

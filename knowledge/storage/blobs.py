@@ -1,20 +1,83 @@
-"""Removing stored bytes that nobody uses any more: those that this hub wrote, in a store that is its own."""
+"""The configured store, whose it is, and removing bytes from it that nobody uses any more.
+
+Two hubs on one bucket, a staging copy of a database, or a restored dump would each take the other's originals for
+strays. The store names the one database that removes, and that one only what it wrote; every other one keeps the bytes
+and reports that they wait.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 
-from django.db import transaction
+from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from knowledge.models import Blob, DocumentVersion, Figure, PendingBytes
-from knowledge.storage.blob_locks import lock_bytes
-from knowledge.storage.registry import get_blob_store
-from knowledge.storage.store_owner import owns_store
+from knowledge.ports import BlobStore
+from knowledge.remote.s3 import open_client
+from knowledge.storage.local import LocalBlobStore
+
+
+def lock_bytes(sha256: str) -> None:
+    """Let nobody else store or remove the bytes of this name (hex) until the running transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int(sha256[:15], 16)])
+
+
+@cache
+def get_blob_store() -> BlobStore:
+    """Give the configured store: S3 when S3_BUCKET is set, else files under HUB_DATA_DIR."""
+    config = settings.CONFIG
+    if not config.s3_bucket:
+        return LocalBlobStore(settings.HUB_DATA_DIR / "blobs")
+    from knowledge.storage.s3 import S3BlobStore  # loads botocore
+
+    client = open_client(endpoint_url=config.s3_endpoint_url, profile=config.aws_profile, region=config.aws_region)
+    return S3BlobStore(client, config.s3_bucket)
+
+
+def this_database() -> str:
+    """Name the database that the hub runs on: of a copy, by dump or by CREATE DATABASE, the name is another. One query.
+
+    A copy of the whole PostgreSQL data folder has the same name.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.system_identifier, d.oid FROM pg_control_system() c, pg_database d"
+            " WHERE d.datname = current_database()"
+        )
+        system, database = cursor.fetchone()
+    return f"{system}.{database}"
+
+
+def owns_store() -> bool:
+    """Tell whether this database may remove bytes; a store without an owner that holds nothing unknown becomes ours.
+
+    :raises StorageUnavailable: the store does not answer.
+    """
+    owner = get_blob_store().read_owner()
+    if not owner and not unknown_names():
+        claim_store()
+        return True
+    return owner == this_database()
+
+
+def claim_store() -> None:
+    """Make this database the one that removes bytes. An operator's decision where the store has another owner."""
+    get_blob_store().write_owner(this_database())
+
+
+def unknown_names() -> list[str]:
+    """List what is stored and not known to this database: other hubs' bytes, or those of a dump's later uploads."""
+    known = set(Blob.objects.values_list("pk", flat=True).iterator())
+    known.update(PendingBytes.objects.values_list("pk", flat=True).iterator())
+    return [name for name in get_blob_store().iter_names() if name not in known]
+
 
 # What an upload under way has written is nobody's for minutes; remains of a broken one harm nobody for a week.
 REMAINS_AFTER = timedelta(days=7)
@@ -43,9 +106,12 @@ def expect_bytes(hashes: Iterable[str]) -> None:
     PendingBytes.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def received_bytes(hashes: Collection[str]) -> None:
-    """Take back what `expect_bytes` noted, in the transaction that writes the rows."""
-    PendingBytes.objects.filter(pk__in=hashes).delete()
+def received_bytes(hashes: Collection[str]) -> int:
+    """Take back what was noted of bytes, in the transaction that writes the rows and under their locks.
+
+    Gives how many notes there were: without one, bytes that no row named were removed after they had been written.
+    """
+    return PendingBytes.objects.filter(pk__in=hashes).delete()[0]
 
 
 def pending_removals(*, broken_off_since: timedelta = REMAINS_AFTER) -> QuerySet[PendingBytes]:

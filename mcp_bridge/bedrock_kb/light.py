@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, KnowledgeBaseError, MissingSetting, ask, load_config
 from mcp_bridge.bedrock_kb import schemas
-from mcp_bridge.bedrock_kb.errors import failed_question, invalid_argument
+from mcp_bridge.bedrock_kb.schemas import failed_question, invalid_argument
 from mcp_bridge.icons import icon
 from mcp_bridge.schema_compaction import slim_input, slim_output
 from mcp_bridge.stdio import serve
@@ -52,8 +52,8 @@ def run() -> NoReturn:
 
 def environment() -> Mapping[str, str]:
     """The environment over what .env says, as for the hub itself."""
-    told = {name: value for name, value in dotenv_values(".env").items() if value is not None}
-    return {**told, **os.environ}
+    file = {name: value for name, value in dotenv_values(".env").items() if value is not None}
+    return {**file, **os.environ}
 
 
 def _refuse(reason: str) -> NoReturn:

@@ -1,12 +1,30 @@
-"""What kb_answer takes and gives, the same on the light server and on the hub's."""
+"""What kb_answer takes and gives, its errors too, the same on the light server and on the hub's."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
+from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from knowledge.remote.bedrock_kb import MAX_RESULTS, KbAnswer
+from knowledge.remote.bedrock_kb import MAX_RESULTS, ErrorType, KbAnswer, KnowledgeBaseError
+
+
+def failed_question(error: KnowledgeBaseError) -> CallToolResult:
+    """Say it in words and as facts: {error, error_type, message, original}.
+
+    The facts stand in the text, and in ``_meta``: structured content would have to follow the tool's output schema.
+    """
+    facts = error.as_dict()
+    text = json.dumps(facts, ensure_ascii=False)
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True, _meta={"hub/error": facts})
+
+
+def invalid_argument(message: str) -> CallToolResult:
+    """Say which argument can't be used."""
+    return failed_question(KnowledgeBaseError(ErrorType.VALIDATION, message))
+
 
 NAME = "kb_answer"
 TITLE = "Ask the Amazon Bedrock knowledge base (ナレッジベース検索)"

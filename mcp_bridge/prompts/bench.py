@@ -12,10 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.core.errors import InvalidInput
 from mcp_bridge.models import PromptVersion
-from mcp_bridge.prompts.services import problems_of, refuse_problems
+from mcp_bridge.prompts.services import fill_text, problems_of, refuse_problems
 from mcp_bridge.prompts.templates import Filling, Template
-from mcp_bridge.prompts.writing import fill_text
-from mcp_bridge.servers import ontology_prompts, prompts
+from mcp_bridge.servers import prompts
 
 FUNCTIONS: dict[str, Callable[..., Filling]] = {
     function.__name__: function
@@ -24,8 +23,8 @@ FUNCTIONS: dict[str, Callable[..., Filling]] = {
         prompts.suggestion_generation,
         prompts.rag_query_template,
         prompts.context_synthesis,
-        ontology_prompts.coverage_check_template,
-        ontology_prompts.reasoning_template,
+        prompts.coverage_check_template,
+        prompts.reasoning_template,
     )
 }
 SAMPLES: dict[Template, dict[str, str]] = {

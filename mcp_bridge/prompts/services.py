@@ -1,29 +1,88 @@
-"""Curating the texts of the MCP prompts: drafts, publishing, going back to what ships, and what differs."""
+"""The texts of the MCP prompts: loading those that ship, writing a prompt, and curating them in versions."""
 
 from __future__ import annotations
 
 import difflib
 import unicodedata
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.access.versions import draft_beside, lock_versions, publish, save_draft, take_draft
+from hub.access.versions import (
+    PublicationStatus,
+    draft_beside,
+    lock_versions,
+    next_number,
+    publish,
+    put_in_force,
+    save_draft,
+    take_draft,
+)
 from hub.core import bus
 from hub.core.bounds import PROMPT_TEXT
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus
 from mcp_bridge import uris
 from mcp_bridge.models import PromptVersion
-from mcp_bridge.prompts.placeholders import MOST_REPEATS, check_places
-from mcp_bridge.prompts.shipped import shipped_version
-from mcp_bridge.prompts.templates import PLACES, Template
+from mcp_bridge.prompts.templates import (
+    LANGUAGES,
+    MOST_REPEATS,
+    PLACES,
+    Filling,
+    Template,
+    check_places,
+    closing_of,
+    fill_places,
+)
+
+
+@cache
+def shipped_texts(template: Template) -> dict[str, str]:
+    """What is written while nobody has curated another text, by language."""
+    return {name: (SHIPPED / f"{template}.{name}.md").read_text(encoding="utf-8") for name in LANGUAGES}
+
+
+@transaction.atomic
+def load_shipped_prompts() -> None:
+    """Publish our texts where there are none, and newer ones in place of our older ones; curated ones stay."""
+    in_force = {row.template: row for row in PromptVersion.objects.filter(status=PublicationStatus.PUBLISHED)}
+    for template in Template:
+        published = in_force.get(template)
+        if published is None or (published.is_shipped and published.texts != shipped_texts(template)):
+            put_in_force(shipped_version(template))
+
+
+def shipped_version(template: Template) -> PromptVersion:
+    """Make the next version of a prompt, with the texts that ship; not stored yet."""
+    texts = shipped_texts(template)
+    version = PromptVersion(template=template, text_ja=texts["ja"], text_en=texts["en"], is_shipped=True)
+    version.number = next_number(version.versions())
+    return version
+
+
+def texts_in_force(template: Template) -> dict[str, str]:
+    """The published texts by language, or those that ship where nobody has published any. One query."""
+    published = PromptVersion.objects.filter(template=template, status=PublicationStatus.PUBLISHED).first()
+    return published.texts if published else shipped_texts(template)
+
+
+def write_prompt(filling: Filling) -> str:
+    """Fill the text in force."""
+    return fill_text(texts_in_force(filling.template), filling)
+
+
+def fill_text(texts: dict[str, str], filling: Filling) -> str:
+    """Fill one of the texts, and end it with the closing of its template. Texts must have passed ``check_places``."""
+    written = fill_places(texts[filling.language], filling.values)
+    return f"{written.rstrip()}\n\n{closing_of(filling.template, filling.language)}\n"
+
 
 MAX_CHARACTERS = PROMPT_TEXT
 LINES_AROUND = 3
+SHIPPED = Path(__file__).resolve().parents[1] / "data" / "prompts"
 
 
 def save_prompt_draft(*, principal: Principal, version: PromptVersion) -> None:

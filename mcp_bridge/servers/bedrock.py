@@ -9,7 +9,7 @@ from hub.core.errors import HubError, InvalidInput
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS
 from knowledge.search import ask_knowledge_base
 from mcp_bridge.bedrock_kb import schemas
-from mcp_bridge.bedrock_kb.errors import invalid_argument
+from mcp_bridge.bedrock_kb.schemas import invalid_argument
 from mcp_bridge.caller import current_caller
 from mcp_bridge.errors import in_words, tool_error
 from mcp_bridge.server import HubTool, hub_tool

@@ -17,8 +17,7 @@ from knowledge.ontology.reasoning import InferenceType
 from mcp_bridge import uris
 from mcp_bridge.caller import current_caller
 from mcp_bridge.prompts.templates import LANGUAGES
-from mcp_bridge.servers.ontology_prompts import BOOLEANS, DEPTHS
-from mcp_bridge.servers.prompts import SEVERITIES
+from mcp_bridge.servers.prompts import BOOLEANS, DEPTHS, SEVERITIES
 from mcp_bridge.threads import in_thread
 from review.masters.listing import list_check_items
 from review.runs.reviews import list_reviews

@@ -10,11 +10,12 @@ from mcp.types import InputRequiredResult
 from pydantic import Field
 
 from hub.access.principals import Scope
-from mcp_bridge.bus import have_queue
+from knowledge.documents.workers import work_through
 from mcp_bridge.caller import current_caller, principal_now
+from mcp_bridge.events import have_queue
 from mcp_bridge.server import HubTool, hub_tool
-from mcp_bridge.servers import evaluation, listing, reviews, sampling, texts, uploads
-from mcp_bridge.servers.check_items import find_items, within_budget
+from mcp_bridge.servers import checks, evaluation, listing, reviews, sampling, uploads
+from mcp_bridge.servers.checks import find_items, within_budget
 from mcp_bridge.servers.schemas import (
     CheckItemsResult,
     ChunkingOptionsIn,
@@ -138,25 +139,26 @@ async def upload_document(
     Limit: HUB_MCP_MAX_BYTES for the request (4 MiB by default); larger files go to POST /documents of the REST API.
     """
     caller = current_caller()
-    asked = uploads.AskedUpload(
+    outcome = await in_thread(
+        uploads.store,
+        caller.principal,
         content=content,
-        filename=filename,
         encoding=content_encoding,
-        document_type=document_type,
+        filename=filename,
         metadata=metadata or {},
         chunking=options,
+        document_type=document_type,
         collection=collection,
         path=path,
         title=title,
         replace=replace,
     )
-    outcome = await in_thread(uploads.store, caller.principal, asked)
     version_id = outcome.document.latest_version_id
     limit_s = await in_thread(uploads.time_to_wait, is_local=caller.is_local, wait_seconds=wait_seconds)
     if version_id is not None and limit_s != 0:
         await wait_reporting(
             ctx,
-            step=lambda seconds: uploads.work_on(version_id, seconds),
+            step=lambda seconds: work_through([version_id], timeout_s=seconds),
             progress=lambda: uploads.progress(caller.principal, outcome.document.public_id),
             limit_s=limit_s,
         )
@@ -264,6 +266,6 @@ TOOLS: tuple[HubTool, ...] = (
         results_like=AS_GET_REVIEW,
     ),
     listing.TOOL,
-    texts.TOOL,
+    checks.TOOL,
     evaluation.TOOL,
 )

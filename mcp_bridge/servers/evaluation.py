@@ -9,8 +9,8 @@ from pydantic import Field
 
 from hub.access.principals import Scope
 from hub.evaluation.models import EvaluationRun
-from mcp_bridge.bus import have_queue
 from mcp_bridge.caller import current_caller, principal_now
+from mcp_bridge.events import have_queue
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers.waiting import wait_or_leave_running
 from mcp_bridge.threads import in_thread

@@ -17,7 +17,7 @@ from knowledge.types.search import SearchDetail, SearchMode, SearchOrder, Search
 from mcp_bridge.caller import current_caller
 from mcp_bridge.server import HubTool, hub_tool
 from mcp_bridge.servers import embeddings, rag_graph
-from mcp_bridge.servers.knowledge_ontology import check_ontology
+from mcp_bridge.servers.knowledge import check_ontology
 from mcp_bridge.servers.schemas import ChunkHit, Collection, Cursor, FilterIn, Mode, Query, VectorSearchResult
 
 ANY = FilterIn()

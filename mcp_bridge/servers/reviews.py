@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hub.access.principals import Principal, Scope
 from mcp_bridge import uris
-from mcp_bridge.bus import have_queue
+from mcp_bridge.events import have_queue
 from mcp_bridge.servers.schemas import ReviewMetadata, ReviewOptionsIn, ReviewResult
 from review.models import Review
-from review.runs import execution
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, show_review, start_review
 
 
@@ -33,12 +32,7 @@ def start(
         options=ReviewOptions(
             check_items=tuple(check_items),
             related_documents=tuple(options.related_documents),
-            include_evidence=options.include_evidence,
-            max_findings=options.max_findings,
-            suggestion_level=options.suggestion_level,
-            judge=options.judge,
-            force_strategy=options.force_strategy,
-            parallel=options.parallel,
+            **options.model_dump(exclude={"related_documents", "wait_seconds"}),
         ),
     )
 
@@ -46,17 +40,6 @@ def start(
 def progress(review: Review) -> tuple[int, str]:
     """Percent and state of a review."""
     return Review.objects.values_list("progress", "status").get(pk=review.pk)
-
-
-def progress_of(review: Review) -> tuple[float, float, str]:
-    """What a progress report says of a review."""
-    percent, status = progress(review)
-    return float(percent), 100.0, f"{status} ({percent} %)"
-
-
-def finish_without_caller(review: Review) -> None:
-    """End a review whose caller's model did not answer: what it was to judge is skipped, with the reason."""
-    execution.execute(review.pk)
 
 
 def show(principal: Principal, review_id: str, scope: Scope) -> ReviewResult:

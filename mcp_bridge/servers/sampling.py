@@ -32,13 +32,14 @@ from hub.llm.json_answers import describe_schema
 from hub.llm.providers.registry import is_configured
 from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, FinishReason, LlmRequest, Role
+from knowledge.documents.workers import work_through
 from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.servers import reviews
 from mcp_bridge.servers.schemas import ReviewOptionsIn
-from mcp_bridge.servers.uploads import work_on
 from mcp_bridge.servers.waiting import wait_reporting
 from mcp_bridge.threads import in_thread
 from review.models import Review
+from review.runs import execution
 from review.runs import sampling as service
 
 logger = logging.getLogger(__name__)
@@ -80,7 +81,8 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
         return None
     is_stateless = (ctx.protocol_version or "") >= FIRST_STATELESS
     answers = _answers(ctx.input_responses or {}) if is_stateless else {}
-    recordings = _carried(ctx)
+    carried = json.loads(ctx.request_state)["answers"] if ctx.request_state else ()
+    recordings = CallRecordings.from_json(carried)  # what earlier rounds of this call were answered
     while wanted := await _run(ctx, review, answers, recordings):
         now = dict(list(wanted.items())[:ASKED_AT_ONCE])
         await in_thread(service.wait_for_caller, review)
@@ -93,7 +95,7 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
             break
     if wanted:
         await in_thread(service.give_up_waiting, review)
-        await in_thread(reviews.finish_without_caller, review)
+        await in_thread(execution.execute, review.pk)  # what it was to judge is skipped, with the reason
     return None
 
 
@@ -101,7 +103,8 @@ async def _run(
     ctx: Context[Any, Any], review: Review, answers: Mapping[str, Completion], recordings: CallRecordings
 ) -> dict[str, LlmRequest]:
     await _check_rights(review)
-    await ctx.report_progress(*(await in_thread(reviews.progress_of, review)))
+    percent, status = await in_thread(reviews.progress, review)
+    await ctx.report_progress(float(percent), 100.0, f"{status} ({percent} %)")
     return await in_thread(service.run_with_answers, review, answers, recordings)
 
 
@@ -123,15 +126,10 @@ async def _document_is_ready(ctx: Context[Any, Any], review: Review, limit_s: fl
         return True
     return await wait_reporting(
         ctx,
-        step=lambda seconds: work_on(version_id, seconds),
+        step=lambda seconds: work_through([version_id], timeout_s=seconds),
         progress=lambda: reviews.progress(review),
         limit_s=limit_s,
     )
-
-
-def _carried(ctx: Context[Any, Any]) -> CallRecordings:
-    """What earlier rounds of this call were answered."""
-    return CallRecordings.from_json(json.loads(ctx.request_state)["answers"] if ctx.request_state else ())
 
 
 def _ask_again(review: Review, wanted: Mapping[str, LlmRequest], recordings: CallRecordings) -> InputRequiredResult:

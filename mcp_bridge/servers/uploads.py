@@ -6,25 +6,24 @@ import base64
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Classification, Principal, Scope
+from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, LimitExceeded
 from hub.rest.uploads import temp_dir
-from knowledge.collections.collections import read_classification
+from knowledge.collections import read_classification
 from knowledge.documents.documents import get_document
 from knowledge.documents.schemas import upload_out
 from knowledge.documents.uploads import Upload, UploadOutcome, create_document, hash_file
-from knowledge.documents.workers import work_through, worker_is_alive
+from knowledge.documents.workers import worker_is_alive
 from knowledge.models import DocumentStatus
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy
 from mcp_bridge import uris
-from mcp_bridge.bus import have_queue
+from mcp_bridge.events import have_queue
 from mcp_bridge.servers.schemas import ChunkingOptionsIn, DocumentCounts, UploadResult
 
 TEXT_SUFFIXES = frozenset({"", ".md", ".markdown", ".txt", ".text", ".csv", ".tsv", ".html", ".htm"})
@@ -36,48 +35,40 @@ PROCESSING: dict[str, Literal["completed", "failed"]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedUpload:
-    """The arguments of upload_document that say what is to be stored."""
-
-    content: str
-    filename: str
-    encoding: str
-    document_type: str
-    metadata: dict[str, Any]
-    chunking: ChunkingOptionsIn | None
-    collection: str
-    path: str
-    title: str
-    replace: bool
-
-
-def store(principal: Principal, asked: AskedUpload) -> UploadOutcome:
+def store(
+    principal: Principal,
+    *,
+    content: str,
+    encoding: str,
+    filename: str,
+    metadata: dict[str, Any],
+    chunking: ChunkingOptionsIn | None,
+    **said: Any,  # noqa: ANN401 - fields of Upload as they are
+) -> UploadOutcome:
     """Store the content and start the work on it. Raises InvalidInput, LimitExceeded and what create_document does."""
-    content = _bytes_of(asked)
+    data = _bytes_of(content, encoding, filename)
     have_queue()
-    with _on_disk(content) as file:
+    with _on_disk(data) as file:
         sha256, size_bytes = hash_file(file)
         upload = Upload(
             file=file,
-            filename=asked.filename,
+            filename=filename,
             sha256=sha256,
             size_bytes=size_bytes,
-            path=asked.path,
-            collection=asked.collection,
-            document_type=asked.document_type,
-            title=asked.title,
-            classification=_classification(asked.metadata),
-            metadata=asked.metadata,
-            chunk_options=_chunk_options(asked.chunking),
-            replace=asked.replace,
+            metadata=metadata,
+            # to keep what the caller says there and not heed it would leave a secret open
+            classification=read_classification(
+                str(metadata.get("classification") or ""), field="metadata.classification"
+            ),
+            chunk_options=_chunk_options(chunking),
+            **said,
         )
         return create_document(principal=principal, upload=upload)
 
 
-def _bytes_of(asked: AskedUpload) -> bytes:
+def _bytes_of(content: str, encoding: str, filename: str) -> bytes:
     limit = settings.CONFIG.hub_mcp_max_bytes
-    if len(asked.content) > limit:
+    if len(content) > limit:
         raise LimitExceeded(
             _(
                 "content is larger than {limit} bytes (HUB_MCP_MAX_BYTES). Upload the file through the REST API of "
@@ -86,17 +77,17 @@ def _bytes_of(asked: AskedUpload) -> bytes:
             limit=limit,
             url=settings.CONFIG.public_url,
         )
-    is_text = PurePosixPath(asked.filename).suffix.lower() in TEXT_SUFFIXES
-    if asked.encoding == "text" or (asked.encoding == "auto" and is_text):
-        return asked.content.encode("utf-8", "replace")  # half a character has no UTF-8 form
+    is_text = PurePosixPath(filename).suffix.lower() in TEXT_SUFFIXES
+    if encoding == "text" or (encoding == "auto" and is_text):
+        return content.encode("utf-8", "replace")  # half a character has no UTF-8 form
     try:
-        return base64.b64decode("".join(asked.content.split()), validate=True)
+        return base64.b64decode("".join(content.split()), validate=True)
     except ValueError as error:
         raise InvalidInput(
             _("content is not base64 ({reason}). Give the bytes of {filename} in base64, or content_encoding text."),
             code="invalid_base64",
             reason=str(error),
-            filename=asked.filename,
+            filename=filename,
         ) from error
 
 
@@ -106,11 +97,6 @@ def _on_disk(content: bytes) -> Iterator[Path]:
         file.write(content)
         file.flush()
         yield Path(file.name)
-
-
-def _classification(metadata: dict[str, Any]) -> Classification | None:
-    """What the caller says in metadata.classification: to keep it there and not heed it would leave a secret open."""
-    return read_classification(str(metadata.get("classification") or ""), field="metadata.classification")
 
 
 def _chunk_options(asked: ChunkingOptionsIn | None) -> ChunkOptions | None:
@@ -126,11 +112,6 @@ def _chunk_options(asked: ChunkingOptionsIn | None) -> ChunkOptions | None:
 def time_to_wait(*, is_local: bool, wait_seconds: float) -> float | None:
     """Seconds to wait for a document; None (until it is finished) where this process must do the work itself."""
     return None if is_local and not worker_is_alive() else wait_seconds
-
-
-def work_on(version_id: int, seconds: float) -> bool:
-    """Look whether a version is finished, working on it for about ``seconds``."""
-    return work_through([version_id], timeout_s=seconds)
 
 
 def progress(principal: Principal, document_id: str) -> tuple[int, str]:

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
-from hub.admin_site.badges import badge
+from hub.admin_site.pages import badge
 from hub.core.languages import shown
 from review.admin.checklists import MasterAdmin, VersionAdmin, VersionInline
 from review.curation.item_lint import lint_item_version

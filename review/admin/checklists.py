@@ -18,12 +18,11 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.admin_site.badges import badge
 from hub.admin_site.base import HubTabularInline
-from hub.admin_site.callers import is_staff, principal_of
+from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
-from knowledge.admin.lines import LinesField
+from knowledge.admin.fields import LinesField
 from knowledge.models import DocumentType
 from review.admin import master_pages
 from review.curation.item_lint import LintReport, lint_checklist

@@ -16,9 +16,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
-from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.keyset import whole_number
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, NotFound
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun, RunStatus
 from hub.rest.uploads import received_file

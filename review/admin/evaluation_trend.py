@@ -16,8 +16,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
-from hub.admin_site.callers import principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
 from hub.evaluation.cases import RETRIEVAL, REVIEW
 from hub.evaluation.models import EvaluationRun, RunStatus

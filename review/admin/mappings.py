@@ -10,9 +10,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.admin_site.badges import badge
 from hub.admin_site.base import HubModelAdmin
-from hub.admin_site.callers import principal_of
+from hub.admin_site.pages import badge, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from review import mappings
 from review.models import GuidelineMapping, SuspectMark

@@ -18,9 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.keyset import whole_number
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput
 from hub.core.languages import shown
 from hub.rest.uploads import received_file

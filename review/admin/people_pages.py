@@ -16,9 +16,8 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import errors_as_messages, principal_of
 from hub.admin_site.keyset import whole_number
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput
 from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review, ids_of
 from review.evaluation import cases

@@ -15,10 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.callers import principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import principal_of, render_page
 from hub.core.errors import HubError
-from knowledge.admin.versions import CuratedVersionAdmin
+from knowledge.admin.curated import CuratedVersionAdmin
 from review.curation.prompts import publish_prompt, save_prompt_draft, try_prompt
 from review.evaluation.candidates import prompt_candidate
 from review.models import JudgePrompt

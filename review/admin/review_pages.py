@@ -18,8 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import Scope
-from hub.admin_site.callers import errors_as_messages, principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.models import VersionContent
 from review.masters.listing import list_checklists

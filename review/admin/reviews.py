@@ -14,10 +14,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.badges import badge, progress_bar, two_lines
 from hub.admin_site.base import ReadOnlyMixin
-from hub.admin_site.callers import principal_of
 from hub.admin_site.keyset import KeysetModelAdmin
+from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
 from knowledge.models import Collection
 from review.admin import people_pages, review_pages, triage_pages
 from review.models import UNFINISHED, Review

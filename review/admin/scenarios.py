@@ -18,11 +18,9 @@ from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
 from hub.admin_site.base import HubStackedInline
-from hub.admin_site.callers import errors_as_messages, principal_of
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import NotFound
-from knowledge.admin.curated import CuratedRowsMixin
-from knowledge.admin.versions import CuratedVersionAdmin
+from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin
 from knowledge.documents.reading import list_documents
 from knowledge.models import Document
 from review import scenarios

@@ -19,10 +19,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.badges import KINDS
-from hub.admin_site.callers import principal_of
 from hub.admin_site.marked_markdown import Spans, render_marked
-from hub.admin_site.pages import render_page
+from hub.admin_site.pages import KINDS, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput
 from hub.core.moments import end_of_day
 from hub.evaluation.models import READING_SCOPES, EvaluationDataset

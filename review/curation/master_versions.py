@@ -12,11 +12,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.access.second_person import note_writer, require_second_person, require_withdrawal
 from hub.access.services import record_event
+from hub.access.versions import next_number, note_writer, require_second_person, require_withdrawal
 from hub.core.errors import Conflict, InvalidInput
 from hub.core.languages import shown
-from hub.core.publication import next_number
 from knowledge.models import DocumentType
 from review.evaluation.candidates import checklist_candidate
 from review.evaluation.gate import let_through

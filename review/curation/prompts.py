@@ -13,10 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
-from hub.access.second_person import require_second_person
-from hub.access.versions import publish, save_draft, take_draft
+from hub.access.versions import PublicationStatus, publish, require_second_person, save_draft, take_draft
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus
 from hub.core.shapes import filled
 from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider

@@ -18,8 +18,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
+from hub.access.versions import PublicationStatus
 from hub.core.errors import Conflict, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus
 from hub.evaluation.cases import RETRIEVAL, REVIEW
 from hub.evaluation.models import EvaluationCase, EvaluationDataset
 from hub.llm.preparation import model_of

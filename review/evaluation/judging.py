@@ -18,13 +18,12 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 
 from hub.access.principals import Principal
-from hub.core.publication import PublicationStatus
+from hub.access.versions import PublicationStatus
 from hub.llm.budget import Budget, Usage
 from hub.llm.models import CALLERS_MODEL
-from hub.llm.ports import Provider
 from hub.llm.preparation import model_of
 from hub.llm.providers.registry import get_provider, is_configured
-from hub.llm.types import Strength
+from hub.llm.types import Provider, Strength
 from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.store import topics_for

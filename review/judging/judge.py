@@ -19,9 +19,8 @@ from hub.core.errors import HubError, Unavailable
 from hub.llm import client
 from hub.llm.budget import Budget
 from hub.llm.errors import NEVER_SENT, AnswerPending, BudgetExceeded, LlmInvalidAnswer, LlmRefused, LlmTimeout
-from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Purpose, model_of
-from hub.llm.types import LlmAnswer, LlmRequest, Strength
+from hub.llm.types import LlmAnswer, LlmRequest, NamesItsModel, Provider, Strength
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.choosing import Chosen

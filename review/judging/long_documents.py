@@ -10,9 +10,9 @@ from typing import Any
 from django.conf import settings
 
 from hub.llm.budget import Budget
-from hub.llm.ports import NamesItsModel, Provider
 from hub.llm.preparation import Prepared, Purpose, prepare
 from hub.llm.recordings import recordings_of
+from hub.llm.types import NamesItsModel, Provider
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.choosing import Chooser, Chosen

@@ -19,9 +19,9 @@ from hub.core.database import in_one_line, is_connection_lost, unavailable_by
 from hub.core.lease import Lease
 from hub.llm.budget import Budget, Usage
 from hub.llm.errors import AnswerPending
-from hub.llm.ports import Provider
 from hub.llm.preparation import Purpose
 from hub.llm.providers.registry import get_provider, is_configured
+from hub.llm.types import Provider
 from knowledge.models import Document, DocumentVersion
 from knowledge.types.notices import Notice
 from review.judging import notices

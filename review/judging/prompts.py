@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from hub.core.publication import PublicationStatus
+from hub.access.versions import PublicationStatus
 from review.judging.types import PromptTexts
 from review.models import JudgePrompt, PromptKind
 

@@ -17,7 +17,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.turns import Turns
 from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
 from hub.core.languages import in_language, shown
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from hub.core.shapes import filled
 from knowledge.parsers import ParseError, ParseLimits
 from knowledge.parsers.process.isolation import HostLost, run_isolated

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import NotFound
-from knowledge.documents.filters import check_filters
+from knowledge.documents.documents import check_filters
 from review.masters.content import TEXT_FIELDS, ItemContent
 from review.models import CheckItemVersion, CheckList, CheckListEntry, CheckListVersion
 

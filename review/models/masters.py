@@ -10,10 +10,10 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.versions import CuratedVersion, Written
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, PROMPT_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
-from hub.core.publication import CuratedVersion, Written
 
 
 class Priority(models.TextChoices):

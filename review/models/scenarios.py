@@ -8,10 +8,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from hub.access.versions import CuratedVersion
 from hub.core.bounds import LONG_TEXT, longest_text
 from hub.core.given_fields import GivenList, GivenText, most_items
 from hub.core.languages import in_language
-from hub.core.publication import CuratedVersion
 from knowledge.models import Document
 
 

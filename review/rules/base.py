@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
+from hub.core.processes import TimeOver, limit_cpu
 from hub.core.texts import Text
-from hub.core.time_limit import TimeOver, limit_cpu
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 DATA = Path(__file__).resolve().parents[1] / "data"

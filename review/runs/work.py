@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from django.db import transaction
 
 from hub.core import bus
-from hub.core.lease import LeaseLost
-from hub.core.locks import try_lock
+from hub.core.lease import LeaseLost, try_lock
 from hub.core.texts import Text
 from knowledge.guidelines.editions import articles_of
 from knowledge.models import VersionContent

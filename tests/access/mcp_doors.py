@@ -16,9 +16,9 @@ from hub.access.principals import Principal
 from hub.access.services import authenticate
 from hub.rest.request_threads import RequestThreads
 from mcp_bridge import threads, uris
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.errors import META_KEY
+from mcp_bridge.events import EventBridge
 from mcp_bridge.principal import bearer_principal
 from mcp_bridge.servers import SERVERS, build_server
 from tests.access.answers import Answer, Observed

@@ -10,10 +10,9 @@ from contextlib import closing
 import pytest
 
 from hub.llm.errors import LlmInvalidAnswer, LlmRefused, LlmUnavailable
-from hub.llm.ports import Provider
 from hub.llm.providers.bedrock import BedrockProvider
 from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
-from hub.llm.types import Completion, FinishReason, Limits, LlmRequest, Message, Role
+from hub.llm.types import Completion, FinishReason, Limits, LlmRequest, Message, Provider, Role
 from tests.contracts.model_server import REASON, TOKENS_IN, TOKENS_OUT, Fault, ModelServer
 from tests.hub.llm.conftest import asking
 

@@ -15,7 +15,7 @@ import pytest
 import requests
 from mcp import MCPError
 
-from hub.core.embedded.settings import postgres_settings
+from hub.core.embedded.postgres import postgres_settings
 from knowledge.search.notices import PARTS
 from tests.flows.hub_process import HubProcess
 from tests.flows.test_four_doors import http_client, signed_in

@@ -10,9 +10,8 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
-from hub.access.versions import draft_beside, publish, save_draft, take_draft
+from hub.access.versions import CuratedVersion, draft_beside, publish, save_draft, take_draft
 from hub.core.errors import Conflict
-from hub.core.publication import CuratedVersion
 from mcp_bridge.models import PromptVersion
 from review.models import JudgePrompt, Scenario
 from tests.hub.admin.support import client_of, make_user

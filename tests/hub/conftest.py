@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from hub.core import shared_measures
+from hub.core import measures
 
 
 @pytest.fixture
 def shown(client, queue, monkeypatch) -> Iterator[Callable[..., float | None]]:
     """Look up a sample of /metrics by name and labels, None where there is none; nothing was counted before."""
-    shared_measures.flush()  # what an earlier test left would be written into this one's sums
-    monkeypatch.setattr(shared_measures, "_store", type(shared_measures._store)())
-    shared_measures._client().delete(shared_measures.KEY)
+    measures.flush()  # what an earlier test left would be written into this one's sums
+    monkeypatch.setattr(measures, "_store", type(measures._store)())
+    measures._client().delete(measures.KEY)
 
     def look(name: str, **labels: str) -> float | None:
         families = text_string_to_metric_families(
@@ -25,4 +25,4 @@ def shown(client, queue, monkeypatch) -> Iterator[Callable[..., float | None]]:
         return found[0].value if found else None
 
     yield look
-    shared_measures._store.reset()  # what a test left to be written later is none of the next one's
+    measures._store.reset()  # what a test left to be written later is none of the next one's

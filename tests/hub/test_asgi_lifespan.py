@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hub.asgi import Hub
-from hub.core.collecting import REQUESTS
+from hub.core.processes import REQUESTS
 
 
 @pytest.fixture

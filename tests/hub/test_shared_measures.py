@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 
 from hub.access.principals import local_operator
-from hub.core import shared_measures
+from hub.core import measures
 from hub.core.errors import Unavailable
-from hub.core.shared_measures import SEARCH_SECONDS, Point, count
+from hub.core.measures import SEARCH_SECONDS, Point, count
 from knowledge.models import DocumentVersion
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchQuery
@@ -69,8 +69,8 @@ def test_a_stage_that_breaks_is_timed_as_failed_and_its_document_counted_by_reas
 def test_without_valkey_work_goes_on_uncounted_and_metrics_say_so(shown, monkeypatch):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        away = shared_measures.client_of(f"redis://127.0.0.1:{unused.getsockname()[1]}")
-        monkeypatch.setattr(shared_measures, "_client", lambda: away)
+        away = measures.client_of(f"redis://127.0.0.1:{unused.getsockname()[1]}")
+        monkeypatch.setattr(measures, "_client", lambda: away)
         count(Point(family=SEARCH_SECONDS, labels=("total",), value=5))
         assert shown("hub_shared_measures_up") == 0
         assert shown("hub_workers_alive") == 0
@@ -82,21 +82,21 @@ def test_without_valkey_work_goes_on_uncounted_and_metrics_say_so(shown, monkeyp
 
 def test_what_was_counted_is_written_by_itself(shown, monkeypatch):
     written = threading.Event()
-    monkeypatch.setattr(shared_measures, "WRITE_EVERY_S", 0.0)
-    flush = shared_measures._store.flush
-    monkeypatch.setattr(shared_measures._store, "flush", lambda: (flush(), written.set()))
+    monkeypatch.setattr(measures, "WRITE_EVERY_S", 0.0)
+    flush = measures._store.flush
+    monkeypatch.setattr(measures._store, "flush", lambda: (flush(), written.set()))
     count(Point(family=SEARCH_SECONDS, labels=("total",), value=5))
     assert written.wait(10)
-    assert shared_measures._client().hlen(shared_measures.KEY) == 2
+    assert measures._client().hlen(measures.KEY) == 2
 
 
 def test_counting_asks_nobody(shown, monkeypatch):
-    monkeypatch.setattr(shared_measures, "_client", lambda: pytest.fail("asked Valkey"))
-    monkeypatch.setattr(shared_measures, "WRITE_EVERY_S", 3600.0)
+    monkeypatch.setattr(measures, "_client", lambda: pytest.fail("asked Valkey"))
+    monkeypatch.setattr(measures, "WRITE_EVERY_S", 3600.0)
     count(Point(family=SEARCH_SECONDS, labels=("total",), value=5))
 
 
 def test_what_a_process_counts_in_its_last_second_is_written_at_its_end(shown):
-    program = "from hub.core.shared_measures import *; count(Point(family=SEARCH_SECONDS, labels=('total',), value=5))"
+    program = "from hub.core.measures import *; count(Point(family=SEARCH_SECONDS, labels=('total',), value=5))"
     subprocess.run([sys.executable, "-c", f"import django; django.setup(); {program}"], check=True, timeout=60)
     assert shown(f"{SEARCH}_count", step="total") == 1

@@ -35,7 +35,7 @@ def asked() -> Iterator[tuple[str, list[str]]]:
 def test_it_asks_under_a_name_that_the_hub_answers_to(asked: tuple[str, list[str]], settings: Any) -> None:
     url, hosts = asked
     settings.ALLOWED_HOSTS = ["hub.example"]
-    assert _Readiness(Command(), url=url, admin=None, ready_file=None)._answers()
+    assert _Readiness(command=Command(), url=url, admin=None, ready_file=None)._answers()
     settings.ALLOWED_HOSTS = [".other.example"]
-    assert not _Readiness(Command(), url=url, admin=None, ready_file=None)._answers()
+    assert not _Readiness(command=Command(), url=url, admin=None, ready_file=None)._answers()
     assert hosts == ["hub.example", "other.example"]

@@ -76,10 +76,9 @@ async def test_a_refused_call_says_what_to_write_instead(site, tool, arguments, 
 
 def test_content_that_is_too_large_is_told_with_the_way_to_upload_it(settings):
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_mcp_max_bytes": 10})
-    facts = dict.fromkeys(("encoding", "document_type", "collection", "path", "title"), "")
-    asked = uploads.AskedUpload(content="あ" * 11, filename="大.md", metadata={}, chunking=None, replace=False, **facts)
+    content = "あ" * 11
     with pytest.raises(LimitExceeded) as caught:
-        uploads.store(local_operator(), asked)
+        uploads.store(local_operator(), content=content, encoding="auto", filename="大.md", metadata={}, chunking=None)
     told = in_words(caught.value, "en")
     assert "POST /documents" in told
     assert "/api/" not in told

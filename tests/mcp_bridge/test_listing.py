@@ -8,7 +8,7 @@ from hub.access.principals import ALL_SCOPES, Classification, Principal, local_o
 from hub.core.errors import HubError
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.errors import in_words
-from mcp_bridge.servers import core, listing, rag, stored
+from mcp_bridge.servers import core, listing, rag, resources
 from mcp_bridge.servers.schemas import FilterIn
 from review.models import CheckListVersion, Review
 from tests.factories import UserFactory, upload_text
@@ -41,7 +41,7 @@ def test_each_document_is_listed_with_its_newest_reviews(reviewed, django_assert
 
 def test_the_newest_reviews_stand_before_the_documents_among_the_resources(reviewed, django_assert_max_num_queries):
     with django_assert_max_num_queries(4):
-        uris = [str(item.uri) for item in stored._page(local_operator(), None).items]
+        uris = [str(item.uri) for item in resources._page(local_operator(), None).items]
     expected = [
         f"smartreviewer://results/{one}" for reviews in reversed(reviewed.values()) for one in reversed(reviews)
     ]
@@ -50,13 +50,13 @@ def test_the_newest_reviews_stand_before_the_documents_among_the_resources(revie
 
 
 def test_earlier_reviews_follow_the_documents_page_by_page(reviewed, monkeypatch, django_assert_max_num_queries):
-    monkeypatch.setattr(stored, "NEWEST_REVIEWS", 4)
-    monkeypatch.setattr(stored, "PAGE_SIZE", 2)
+    monkeypatch.setattr(resources, "NEWEST_REVIEWS", 4)
+    monkeypatch.setattr(resources, "PAGE_SIZE", 2)
     pages: list[list[str]] = []
     cursor = None
     while cursor or not pages:
         with django_assert_max_num_queries(4):
-            page = stored._page(local_operator(), cursor)
+            page = resources._page(local_operator(), cursor)
         pages.append([str(item.uri).removeprefix("smartreviewer://") for item in page.items])
         cursor = page.next_cursor
     newest_first = [f"results/{one}" for reviews in reversed(reviewed.values()) for one in reversed(reviews)]
@@ -70,8 +70,8 @@ def test_who_may_not_read_a_document_hears_nothing_of_its_reviews(reviewed):
     stranger = Principal(name="x", user_id=user.pk, scopes=ALL_SCOPES, ceiling=Classification.C2)
     with caller_context(Caller(principal=stranger)):
         assert listing.list_documents().items == []
-    assert stored._page(stranger, None).items == []
-    assert stored._state(stranger) != stored._state(local_operator())
+    assert resources._page(stranger, None).items == []
+    assert resources._state(stranger) != resources._state(local_operator())
 
 
 @pytest.mark.parametrize(

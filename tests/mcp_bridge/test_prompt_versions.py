@@ -15,11 +15,10 @@ from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from mcp_bridge.models import PromptVersion
 from mcp_bridge.prompts import services
 from mcp_bridge.prompts.bench import SAMPLES, try_version
-from mcp_bridge.prompts.shipped import load_shipped_prompts
-from mcp_bridge.prompts.shipped_texts import SHIPPED
+from mcp_bridge.prompts.services import load_shipped_prompts, texts_in_force
 from mcp_bridge.prompts.templates import LANGUAGES, Template
-from mcp_bridge.prompts.writing import texts_in_force
 
+SHIPPED = {template: services.shipped_texts(template) for template in Template}
 pytestmark = pytest.mark.django_db
 QUERY_JA = "{check_item}について、{document_context}を探すクエリを書く。"
 CURATOR = local_operator()
@@ -54,7 +53,7 @@ def publish(version: PromptVersion) -> PromptVersion:
 @pytest.mark.parametrize("template", Template)
 def test_what_ships_could_be_published_and_the_samples_of_the_bench_write_it(published, template):
     version = PromptVersion.objects.get(template=template, status="published")
-    assert version.texts == SHIPPED[template]
+    assert version.texts == services.shipped_texts(template)
     for language in LANGUAGES:
         arguments = {**SAMPLES[template], "language": language}
         assert len(try_version(principal=CURATOR, version=version, arguments=arguments)) > 200
@@ -132,9 +131,9 @@ def test_the_text_that_ships_comes_back_as_a_new_version(published, draft):
 def test_a_release_with_a_better_text_replaces_ours_and_leaves_curated_ones(published, draft, monkeypatch):
     publish(draft)
     better = {"ja": QUERY_JA + "改", "en": "{check_item} {document_context} better"}
-    monkeypatch.setitem(SHIPPED, Template.QUERY, better)
     structure = {name: text + "\n改" for name, text in SHIPPED[Template.COVERAGE_OF_STRUCTURE].items()}
-    monkeypatch.setitem(SHIPPED, Template.COVERAGE_OF_STRUCTURE, structure)
+    newer = {**SHIPPED, Template.QUERY: better, Template.COVERAGE_OF_STRUCTURE: structure}
+    monkeypatch.setattr(services, "shipped_texts", newer.__getitem__)
     load_shipped_prompts()
     load_shipped_prompts()  # again: nothing more
     assert texts_in_force(Template.QUERY)["ja"] == QUERY_JA

@@ -9,9 +9,9 @@ from mcp import Client, MCPError
 from mcp.types import INVALID_PARAMS, Implementation
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
 from mcp_bridge.errors import META_KEY
+from mcp_bridge.events import EventBridge
 from mcp_bridge.servers import SERVERS, build_server
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,8 @@ from mcp import Client, MCPError
 
 from hub.access.principals import Principal, local_operator
 from mcp_bridge import uris
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
+from mcp_bridge.events import EventBridge
 from mcp_bridge.servers import build_server
 from tests.mcp_bridge.conftest import start_site, stdio_session, stop_site
 from tests.mcp_bridge.test_http import INITIALIZE, upload

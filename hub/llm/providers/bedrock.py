@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, ReadTimeoutError
+from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.retries import TryAgain, with_retries
@@ -116,8 +116,6 @@ class BedrockProvider:
             ) from error
         except ClientError as error:
             raise _translated(error, self._timeout_s) from error
-        except ConnectTimeoutError as error:
-            raise TryAgain(_unavailable(error)) from error
         except BotoCoreError as error:
             raise TryAgain(_unavailable(error)) from error
         return answer

@@ -1,14 +1,19 @@
-"""Servers that speak OpenAI's POST /chat/completions: hosted ones, vLLM, llama.cpp, Ollama and many more."""
+"""Servers that speak OpenAI's POST /chat/completions: hosted ones, vLLM, llama.cpp, Ollama and many more.
+
+The client checks nothing of what they answer, whole or in pieces: fields may be missing or of any type.
+"""
 
 from __future__ import annotations
 
 import base64
+import ipaddress
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
@@ -24,11 +29,103 @@ from hub.core.model_servers import (
 )
 from hub.core.retries import TryAgain, with_retries
 from hub.llm.errors import STREAM_CUT, LlmInvalidAnswer, LlmRefused, LlmTimeout, LlmUnavailable
-from hub.llm.grammar import grammar_of
-from hub.llm.json_answers import describe_schema, strict_schema
-from hub.llm.providers.chat_stream import NOT_A_COMPLETION, ChatStream, read_chat_answer
-from hub.llm.providers.private_hosts import is_private_host
-from hub.llm.types import AnswerSchema, Completion, Limits, LlmRequest, Message, Role, StructuredOutput
+from hub.llm.json_answers import describe_schema, grammar_of, strict_schema
+from hub.llm.types import AnswerSchema, Completion, FinishReason, Limits, LlmRequest, Message, Role, StructuredOutput
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+
+# Source: RFC 6761 (localhost), RFC 6762 (local), ICANN resolution 2024.07.29.06 (internal).
+PRIVATE_SUFFIXES = (".localhost", ".local", ".internal")
+
+
+def is_private_host(url: str) -> bool:
+    """Tell by its name alone whether a URL's host is this machine or in a private network; nothing is resolved.
+
+    A name without a dot is one of the operator's own network, such as a service of a compose file.
+
+    >>> [is_private_host(url) for url in ("http://127.0.0.1:8080/v1", "http://llm:8000", "https://api.example.com/v1")]
+    [True, True, False]
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith(PRIVATE_SUFFIXES))
+    return address.is_loopback or address.is_private
+
+
+_REASONS = {
+    "stop": FinishReason.STOP,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.FILTERED,
+}
+NOT_A_COMPLETION = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
+"""What reading something else than a chat completion raises."""
+
+
+def read_chat_answer(answer: ChatCompletion, *, model: str) -> Completion:
+    """Read a whole answer. :raises AttributeError, IndexError, TypeError: it is not a chat completion."""
+    choice = answer.choices[0]
+    return Completion(
+        text=_well_formed(getattr(choice.message, "content", None) or ""),
+        finish_reason=_finish_reason(choice),
+        model=str(getattr(answer, "model", None) or model),
+        **_usage(answer),
+    )
+
+
+class ChatStream:
+    """Puts an answer together from its events."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._pieces: list[str] = []
+        self._reason: FinishReason | None = None
+        self._usage: dict[str, int | None] = {"tokens_in": None, "tokens_out": None}
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether an event said why the answer ended; otherwise the connection may have broken."""
+        return self._reason is not None
+
+    def take(self, event: ChatCompletionChunk) -> str:
+        """Take in one event and give the text that it adds. :raises AttributeError, TypeError: it is none of a chat."""
+        self._model = str(getattr(event, "model", None) or self._model)
+        self._usage |= {key: value for key, value in _usage(event).items() if value is not None}
+        added = ""
+        for choice in getattr(event, "choices", None) or ():
+            added += _well_formed(getattr(getattr(choice, "delta", None), "content", None) or "")
+            if getattr(choice, "finish_reason", None):
+                self._reason = _finish_reason(choice)
+        self._pieces.append(added)
+        return added
+
+    def completion(self) -> Completion:
+        """Give the whole answer, as far as it came."""
+        reason = self._reason or FinishReason.STOP
+        return Completion(text="".join(self._pieces), finish_reason=reason, model=self._model, **self._usage)
+
+
+def _finish_reason(choice: object) -> FinishReason:
+    return _REASONS.get(str(getattr(choice, "finish_reason", None)), FinishReason.OTHER)
+
+
+def _usage(answer: object) -> dict[str, int | None]:
+    counts = getattr(answer, "usage", None)
+    names = {"tokens_in": "prompt_tokens", "tokens_out": "completion_tokens"}
+    return {ours: _count(getattr(counts, theirs, None)) for ours, theirs in names.items()}
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _well_formed(text: str) -> str:
+    """Leave out what PostgreSQL can't store: NUL and lone surrogates."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
+
 
 CHECK_TIMEOUT_S = 5.0
 # Bytes on the wire around each character of an answer: escapes, and in a stream the JSON around each piece.

@@ -10,10 +10,9 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.config import Configuration
 from hub.llm.errors import LlmUnavailable
-from hub.llm.ports import Provider
 from hub.llm.providers.bedrock import BedrockProvider
 from hub.llm.providers.openai_compatible import OpenAICompatibleProvider
-from hub.llm.types import Limits, StructuredOutput
+from hub.llm.types import Limits, Provider, StructuredOutput
 
 # An answer's tokens are at most this many characters each, in any script.
 CHARACTERS_PER_TOKEN = 16

@@ -13,12 +13,12 @@ from django.db.migrations.executor import MigrationExecutor
 from hub.access.audit_trail import rights_to_change_events
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError
-from hub.core.servers import ensure_queue
+from hub.core.valkey import ensure_queue
 from hub.llm.confirmations import find_confirmation
 from hub.llm.providers.registry import check_llm, get_provider, is_configured
 from hub.rest.readiness import BASE_CHECKS
 from knowledge.checks import READINESS_CHECKS
-from knowledge.collections.grants import curators_without_hub_role
+from knowledge.collections import curators_without_hub_role
 from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
 from knowledge.index.warm_up import way_to_warm

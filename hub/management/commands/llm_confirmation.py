@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 
 from django.conf import settings
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.llm.confirmations import confirm_no_training, endpoint_of, find_confirmation, withdraw_confirmation
 

@@ -9,6 +9,7 @@ import sys
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -18,7 +19,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from hub.config import BASE_DIR
 from hub.core.embedded import EmbeddedServerError, shared_postgres
-from hub.core.servers import ensure_queue
+from hub.core.valkey import ensure_queue
 from hub.first_start import FirstAdmin, load_sample, make_first_admin, migrate
 from hub.supervisor import Child, Supervisor
 
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             load_sample()
         connections[DEFAULT_DB_ALIAS].close()
         os.environ["HUB_PORT"] = str(port)
-        readiness = _Readiness(self, url=f"http://{host}:{port}", admin=admin, ready_file=ready_file)
+        readiness = _Readiness(command=self, url=f"http://{host}:{port}", admin=admin, ready_file=ready_file)
         Supervisor(children=_children(host, port, workers), cwd=BASE_DIR, tend=readiness.tend).run()
         self.stdout.write("stopped")
 
@@ -87,15 +88,15 @@ def _children(host: str, port: int, workers: int) -> list[Child]:
     ]
 
 
+@dataclass(slots=True, kw_only=True)
 class _Readiness:
     """Keeps the embedded servers alive, and says once when the hub answers."""
 
-    def __init__(self, command: Command, *, url: str, admin: FirstAdmin | None, ready_file: Path | None) -> None:
-        self._command = command
-        self._url = url
-        self._admin = admin
-        self._ready_file = ready_file
-        self._announced = False
+    command: Command
+    url: str
+    admin: FirstAdmin | None
+    ready_file: Path | None
+    announced: bool = False
 
     def tend(self) -> None:
         try:
@@ -103,16 +104,16 @@ class _Readiness:
             if settings.EMBEDDED_DATABASE:
                 shared_postgres(settings.HUB_DATA_DIR / "postgres").ensure()
         except (EmbeddedServerError, psycopg.OperationalError) as error:  # such as a server without a free connection
-            self._command.stderr.write(str(error))
-        if not self._announced and self._answers():
-            self._announced = True
+            self.command.stderr.write(str(error))
+        if not self.announced and self._answers():
+            self.announced = True
             self._announce()
 
     def _answers(self) -> bool:
         # The address need not be among the names that the hub answers to.
         named = [host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*"]
         headers = {"Host": named[0]} if named else {}
-        asked = urllib.request.Request(self._url + "/readyz", headers=headers)  # noqa: S310 (our own http URL)
+        asked = urllib.request.Request(self.url + "/readyz", headers=headers)  # noqa: S310 (our own http URL)
         try:
             with urllib.request.urlopen(asked, timeout=3) as response:  # noqa: S310 (the same)
                 return bool(response.status == 200)
@@ -120,30 +121,30 @@ class _Readiness:
             return False
 
     def _announce(self) -> None:
-        facts: dict[str, str | None] = {"url": self._url, "admin_user": None, "admin_password": None, "token": None}
+        facts: dict[str, str | None] = {"url": self.url, "admin_user": None, "admin_password": None, "token": None}
         lines = [
             "",
-            f"  Admin  {self._url}/admin/",
-            f"  REST   {self._url}/api/v1/docs",
-            f"  MCP    {self._url}/mcp/hub/",
+            f"  Admin  {self.url}/admin/",
+            f"  REST   {self.url}/api/v1/docs",
+            f"  MCP    {self.url}/mcp/hub/",
         ]
-        if self._admin:
+        if self.admin:
             facts |= {
-                "admin_user": self._admin.username,
-                "admin_password": self._admin.password,
-                "token": self._admin.token,
+                "admin_user": self.admin.username,
+                "admin_password": self.admin.password,
+                "token": self.admin.token,
             }
             lines += [
                 "",
                 "  Shown only this once:",
-                f"  user      {self._admin.username}",
-                f"  password  {self._admin.password}",
-                f"  token     {self._admin.token}",
+                f"  user      {self.admin.username}",
+                f"  password  {self.admin.password}",
+                f"  token     {self.admin.token}",
             ]
-        self._command.stdout.write("\n".join([*lines, "", "  Ctrl-C stops the hub.", ""]))
-        self._command.stdout.flush()
-        if self._ready_file:
-            _write_privately(self._ready_file, json.dumps(facts))
+        self.command.stdout.write("\n".join([*lines, "", "  Ctrl-C stops the hub.", ""]))
+        self.command.stdout.flush()
+        if self.ready_file:
+            _write_privately(self.ready_file, json.dumps(facts))
 
 
 def _write_privately(path: Path, text: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from knowledge.embedders.base import (
     EmbedderUnavailable,
     EmbeddingInputTooLong,

@@ -27,8 +27,7 @@ import knowledge
 from hub.access.principals import Principal
 from hub.access.turns import caller_name
 from hub.core.errors import RateLimited, Unavailable
-from hub.core.stopping import Stopped, woken_by_stop
-from hub.core.waiting import waiting_elsewhere
+from hub.core.waiting import Stopped, waiting_elsewhere, woken_by_stop
 from knowledge.graph.cypher.frames import read_frame, write_frame
 
 logger = logging.getLogger(__name__)

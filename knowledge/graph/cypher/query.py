@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
 from hub.access.turns import Turns
 from hub.core.errors import HubError, InvalidInput, Unavailable
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from knowledge.graph.cypher.frames import NO_GRAPH
 from knowledge.graph.cypher.guard import guarded
 from knowledge.graph.cypher.process import GRACE_S, Company, Pauses, ProcessEnded, QueryProcess, busy

@@ -7,8 +7,8 @@ from argparse import ArgumentParser
 
 from django.core.management.base import CommandError
 
-from hub.access.local import local_principal
 from hub.access.principals import Principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError, NotFound
 from knowledge.documents.deletion import delete_document

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -12,8 +13,8 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from tqdm import tqdm
 
-from hub.access.local import local_principal
 from hub.access.principals import Principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.evaluation.models import EvaluationRun, RunStatus
 from knowledge.embedding_sets import comparisons, sets, switching
@@ -136,18 +137,10 @@ class Command(HubCommand):
 
 
 def _chunk_options(options: dict[str, Any]) -> ChunkOptions | None:
-    given = {
-        name: options[f"chunk_{name}"]
-        for name in ("strategy", "size", "overlap", "unit")
-        if options[f"chunk_{name}"] is not None
-    }
-    if not given:
-        return None
-    if "strategy" in given:
-        given["strategy"] = ChunkStrategy(given["strategy"])
-    if "unit" in given:
-        given["unit"] = SizeUnit(given["unit"])
-    return ChunkOptions(**given)
+    kinds: dict[str, Callable[[Any], Any]] = {"strategy": ChunkStrategy, "size": int, "overlap": int, "unit": SizeUnit}
+    asked = {name: options[f"chunk_{name}"] for name in kinds}
+    given = {name: kinds[name](value) for name, value in asked.items() if value is not None}
+    return ChunkOptions(**given) if given else None
 
 
 def _show(bar: tqdm[NoReturn], progress: SetProgress) -> None:

@@ -10,9 +10,9 @@ from typing import NoReturn
 from django.conf import settings
 from tqdm import tqdm
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
-from knowledge.collections.collections import DEFAULT_COLLECTION
+from knowledge.collections import DEFAULT_COLLECTION
 from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.types.chunks import ChunkOptions, ChunkStrategy, SizeUnit
 

@@ -8,7 +8,7 @@ from datetime import date
 from json import dumps
 from typing import Any
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.languages import shown
 from knowledge.search import best_window, search_out, search_sources

@@ -25,7 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from hub.core.collecting import collect_seldom
+from hub.core.processes import collect_seldom
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits, bind_process
 from knowledge.parsers.registry import DOCUMENT_TASK, preload

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 import knowledge
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.host import ERRORS, REQUEST, RESULT

@@ -12,15 +12,15 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.local import local_principal
-from hub.core.collecting import REQUESTS, collect_seldom
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand
 from hub.core.embedded import EmbeddedServerError, shared_postgres, shared_valkey
 from hub.core.errors import Conflict, Unavailable
-from hub.core.shared_measures import flush
-from mcp_bridge.bus import EventBridge
+from hub.core.measures import flush
+from hub.core.processes import REQUESTS, collect_seldom
 from mcp_bridge.calls import Door
 from mcp_bridge.clients import client_configurations, missing_secrets
+from mcp_bridge.events import EventBridge
 from mcp_bridge.principal import counted, stdio_principal
 from mcp_bridge.servers import SERVERS, build_server
 from mcp_bridge.stdio import serve

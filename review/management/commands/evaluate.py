@@ -10,8 +10,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hub.access.local import local_principal
 from hub.access.principals import Principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import NotFound
 from hub.evaluation.models import RunStatus

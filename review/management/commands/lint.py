@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.errors import ParseError

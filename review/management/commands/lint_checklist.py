@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from review.curation import item_lint
 from review.masters.lint import Weight

@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from review.curation.prompts import publish_candidate
 from review.evaluation import gate

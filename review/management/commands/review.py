@@ -10,12 +10,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hub.access.local import local_principal
 from hub.access.principals import Principal
+from hub.access.services import local_principal
 from hub.core.commands import HubCommand, cli_call
 from hub.core.private_files import write_for_person
 from hub.llm.providers.registry import get_provider
-from knowledge.collections.collections import DEFAULT_COLLECTION
+from knowledge.collections import DEFAULT_COLLECTION
 from knowledge.documents.documents import get_document
 from knowledge.documents.uploads import Upload, create_document, hash_file
 from knowledge.documents.workers import work_through

@@ -14,7 +14,7 @@ from hub.access.models import AuditEvent, HubRoleGrant
 from hub.access.principals import ALL_SCOPES, HubRole, Role, Scope, local_operator, system_principal
 from hub.access.services import authenticate, create_token, principal_for_user, usable_scopes
 from hub.core.errors import Forbidden
-from knowledge.collections.grants import curators_without_hub_role
+from knowledge.collections import curators_without_hub_role
 from knowledge.models import Collection
 from tests.factories import UserFactory, hub_curator, make_hub_curator, principal_with
 from tests.hub.admin.support import client_of, make_user

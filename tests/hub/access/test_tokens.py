@@ -10,10 +10,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from hub.access.local import local_principal
 from hub.access.models import AccessToken, AuditEvent, Clearance
 from hub.access.principals import ALL_SCOPES, Classification, Scope, local_operator, parse_scopes
-from hub.access.services import authenticate, create_token, principal_for_user, revoke_token
+from hub.access.services import authenticate, create_token, local_principal, principal_for_user, revoke_token
 from hub.core.errors import Forbidden, HubError, NotFound, Unauthenticated
 from tests.factories import UserFactory
 

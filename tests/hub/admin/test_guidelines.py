@@ -136,7 +136,7 @@ def test_rest_imports_publishes_and_shows(rest: Client) -> None:
 
 
 def test_rest_and_mcp_say_the_same_of_mappings(rest: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mcp_bridge.servers import knowledge_guidelines
+    from mcp_bridge.servers import knowledge
 
     found = rest.get("/api/v1/guidelines/mappings", {"guideline_article": "PG-5.1"}).json()
     assert found[0]["relation"] == "direct"
@@ -160,10 +160,10 @@ def test_rest_and_mcp_say_the_same_of_mappings(rest: Client, monkeypatch: pytest
     class Caller:
         principal = local_operator()
 
-    monkeypatch.setattr(knowledge_guidelines, "current_caller", lambda: Caller)
-    told = knowledge_guidelines.get_guideline_mapping(guideline_article="PG-5.1").model_dump(mode="json")
+    monkeypatch.setattr(knowledge, "current_caller", lambda: Caller)
+    told = knowledge.get_guideline_mapping(guideline_article="PG-5.1").model_dump(mode="json")
     assert told["mappings"] == found
     article = rest.get("/api/v1/guidelines/PG-5.1").json()
-    assert knowledge_guidelines.read_guideline("PG-5.1") == article
+    assert knowledge.read_guideline("PG-5.1") == article
     assert article["related_check_items"] == ["BD-B01"]
-    assert Scope.READ is next(tool.scope for tool in knowledge_guidelines.TOOLS)
+    assert Scope.READ is next(tool.scope for tool in knowledge.TOOLS)

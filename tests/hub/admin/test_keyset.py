@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import Group
 
-from hub.admin_site.counts import count_rows
-from hub.admin_site.keyset import keyset_page
+from hub.admin_site.keyset import count_rows, keyset_page
 
 pytestmark = pytest.mark.django_db
 

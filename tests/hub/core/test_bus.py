@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hub.core import bus
-from hub.core.servers import ensure_queue
+from hub.core.valkey import ensure_queue
 
 pytestmark = pytest.mark.anyio
 # In turns of the event loop: before, while and after the client connects.

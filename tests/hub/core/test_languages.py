@@ -6,11 +6,11 @@ import pytest
 from django.utils import translation
 from django.utils.translation import gettext_lazy
 
-from hub.core.embedded.errors import EmbeddedServerError
+from hub.core.embedded.launch import EmbeddedServerError
 from hub.core.errors import InvalidInput
 from hub.core.languages import in_both, in_language, shown
 from hub.core.texts import Text
-from knowledge.documents.scan_reports import Problem
+from knowledge.documents.folders import Problem
 from knowledge.embedders.base import EmbedderUnavailable
 from knowledge.parsers.errors import parse_error
 from knowledge.types.notices import Notice

@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from hub.core.time_limit import TimeOver, limit_cpu
+from hub.core.processes import TimeOver, limit_cpu
 
 ROOT = Path(__file__).resolve().parents[3]
 SHORT, LONG = 2000, 24_000

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from hub.core.model_servers import AnswerTooLong, ModelServer, RequestRefused, ServerAway, ServerTimeout
-from hub.core.stopping import Stop, Stopped, stoppable_by
+from hub.core.waiting import Stop, Stopped, stoppable_by
 
 MOST_BYTES = 10_000
 

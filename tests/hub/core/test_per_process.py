@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 
 
 def in_a_fork(answer: Callable[[], int]) -> int:

@@ -11,8 +11,8 @@ from django.db import OperationalError
 
 from hub.celery import app
 from hub.core import scheduled_rows
+from hub.core.measures import client_of
 from hub.core.scheduled_rows import FAILURES_AT_MOST, failing_tasks, for_each_row
-from hub.core.shared_measures import client_of
 
 pytestmark = pytest.mark.usefixtures("queue")
 

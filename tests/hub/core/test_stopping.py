@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from hub.core.stopping import Stop, Stopped, raise_if_stopped, stoppable_by, woken_by_stop
+from hub.core.waiting import Stop, Stopped, raise_if_stopped, stoppable_by, woken_by_stop
 
 
 def test_work_that_looks_ends_when_it_is_stopped():

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hub.llm import grammar
-from hub.llm.grammar import UnsupportedSchema, grammar_of
+from hub.llm import json_answers
+from hub.llm.json_answers import UnsupportedSchema, grammar_of
 from tests.hub.llm.conftest import PASS, VERDICT
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|\{\d+(?:,\d+)?\}|[|()?]|[a-z][a-z0-9-]*|\s+')
@@ -95,4 +95,4 @@ def test_what_a_grammar_cannot_express_is_refused(schema):
 
 
 def test_the_examples_in_the_docstrings_hold():
-    assert doctest.testmod(grammar).failed == 0
+    assert doctest.testmod(json_answers).failed == 0

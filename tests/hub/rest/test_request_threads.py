@@ -14,8 +14,7 @@ from django.db import connection, connections
 from django.utils import translation
 
 from hub.core.errors import TooManyAtOnce
-from hub.core.stopping import Stopped, raise_if_stopped
-from hub.core.waiting import waiting_elsewhere
+from hub.core.waiting import Stopped, raise_if_stopped, waiting_elsewhere
 from hub.rest import request_threads
 from hub.rest.request_threads import LINE_PER_THREAD, RequestThreads, TooBusy
 

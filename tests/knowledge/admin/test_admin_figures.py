@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
-from knowledge.ingest.figure_descriptions import describe_figure, take_due_figures
+from knowledge.ingest.figures import describe_figure, take_due_figures
 from knowledge.models import Collection, Document, Figure
 from tests.hub.admin.support import client_of, grant, make_user
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)

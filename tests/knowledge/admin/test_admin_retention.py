@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
-from knowledge.documents import retention
+from knowledge.documents import deletion
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, DeletionReceipt, Document
 from tests.hub.admin.support import client_of, grant, make_user
@@ -91,11 +91,14 @@ def test_the_preview_names_what_goes_and_what_a_hold_keeps_and_retention_does_ju
     client = staff("佐藤")
     hold(client, kept, reason="係争")
     context = client.get(reverse(PAGE)).context_data
-    assert [(row.document, bool(row.document.legal_hold)) for row in context["due"]] == [(kept, True), (going, False)]
+    assert [(row["document"], bool(row["document"].legal_hold)) for row in context["due"]] == [
+        (kept, True),
+        (going, False),
+    ]
     assert [(one.days, one.due, one.held) for one, _may in context["previews"] if one.collection.slug == "default"] == [
         (30, 1, 1)
     ]
-    assert retention.enforce_retention().deleted == 1
+    assert deletion.enforce_retention().deleted == 1
     assert set(Document.objects.all()) == {kept, young}
 
 

@@ -14,7 +14,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token, principal_for_user
 from hub.audit.events import visible_events
-from knowledge.collections.collections import create_collection, delete_collection
+from knowledge.collections import create_collection, delete_collection
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, CollectionGrant, DeletionReceipt
 from tests.factories import UserFactory, principal_with, upload_text

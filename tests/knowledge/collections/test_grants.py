@@ -12,7 +12,7 @@ from django.test import Client
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import create_token
-from knowledge.collections.collections import create_collection
+from knowledge.collections import create_collection
 from knowledge.models import Collection
 from tests.hub.admin.support import grant, make_user
 

@@ -16,7 +16,7 @@ from knowledge.index.postings import prune_terms
 from knowledge.models import Blob, DeletionReceipt, Document, DocumentVersion, Figure, LexicalPosting, LexicalTerm
 from knowledge.search.hybrid import search
 from knowledge.storage import StorageUnavailable, get_blob_store
-from knowledge.storage.blob_locks import lock_bytes
+from knowledge.storage.blobs import lock_bytes
 from knowledge.types.search import SearchQuery
 from tests.factories import upload_text
 from tests.knowledge.documents.contract import TEXT, delete

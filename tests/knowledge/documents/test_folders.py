@@ -6,9 +6,10 @@ import pytest
 
 from hub.access.principals import local_operator
 from hub.core.errors import InvalidInput
-from knowledge.documents.folders import FolderReport, index_folder, walk
+from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.documents.uploads import hash_file
 from knowledge.models import Document, DocumentVersion
+from knowledge.sources import walk
 from tests.factories import upload_text
 
 pytestmark = pytest.mark.django_db

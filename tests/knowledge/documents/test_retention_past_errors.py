@@ -15,8 +15,8 @@ from hub.access.principals import local_operator
 from hub.core import scheduled_rows
 from hub.core.errors import InvalidInput
 from knowledge import tasks
-from knowledge.collections.collections import create_collection, update_collection
-from knowledge.documents import deletion, retention
+from knowledge.collections import create_collection, update_collection
+from knowledge.documents import deletion
 from knowledge.models import Collection, Document
 from tests.factories import CollectionFactory, upload_text
 from tests.hub.admin.support import client_of, make_user
@@ -65,7 +65,7 @@ def failing_eraser(two_collections):
 
 def test_a_period_that_no_calendar_has_keeps_no_other_collection_from_its_deletions(two_collections):
     store_unchecked("first", 2**31 - 1)
-    retention.enforce_retention()
+    deletion.enforce_retention()
     assert [document.pk for document in Document.objects.all()] == [two_collections[0].pk]
 
 
@@ -84,17 +84,17 @@ def test_a_document_that_can_not_be_deleted_is_named_and_the_others_go(failing_e
 
 def test_what_failed_is_an_alert_until_a_run_fails_at_nothing(failing_eraser):
     broken, _whole = failing_eraser
-    retention.enforce_retention()
+    deletion.enforce_retention()
     assert f"first/{broken.public_id}" in alerts.troubles()["failing:knowledge.enforce_retention"]
     Document.objects.filter(pk=broken.pk).update(legal_hold="調査")
-    retention.enforce_retention()
+    deletion.enforce_retention()
     assert "failing:knowledge.enforce_retention" not in alerts.troubles()
 
 
 def test_many_failures_in_one_collection_do_not_use_up_the_turn_of_another(tmp_path, failing_eraser, monkeypatch):
     _broken, whole = failing_eraser
     monkeypatch.setattr(scheduled_rows, "FAILURES_AT_MOST", 1)
-    assert retention.enforce_retention().failed
+    assert deletion.enforce_retention().failed
     assert not Document.objects.filter(pk=whole.pk).exists()
 
 
@@ -114,4 +114,4 @@ def test_the_table_itself_refuses_a_period_outside_of_a_century(days):
 
 def test_the_longest_period_is_kept_and_counted_with():
     update_collection(principal=local_operator(), slug="default", retention_days=36_500)
-    assert retention.enforce_retention().deleted == 0
+    assert deletion.enforce_retention().deleted == 0

@@ -17,7 +17,7 @@ from knowledge.documents import folders, scans, sources
 from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.documents.uploads import create_document, hash_file
 from knowledge.models import DocumentVersion, Source
-from knowledge.sources.private_copies import prune_private_folders, temp_dir
+from knowledge.sources.base import prune_private_folders, temp_dir
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.documents.source_support import live_paths, run, state
 

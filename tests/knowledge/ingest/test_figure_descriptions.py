@@ -13,7 +13,7 @@ from hub.access.principals import Classification, local_operator
 from hub.llm.models import RecordedAnswer
 from knowledge.documents.reading import get_structure
 from knowledge.ingest import pipeline
-from knowledge.ingest.figure_descriptions import describe_figure, take_due_figures
+from knowledge.ingest.figures import describe_figure, take_due_figures
 from knowledge.models import Chunk, Document, DocumentStatus, Figure
 from tests.factories import work_through
 from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)

@@ -12,8 +12,7 @@ from django.test import Client
 from hub.access.principals import Principal, Role, local_operator
 from hub.access.services import create_token
 from hub.core.errors import NotFound
-from knowledge.documents.figures import open_figure
-from knowledge.documents.reading import get_structure
+from knowledge.documents.reading import get_structure, open_figure
 from knowledge.ingest import pipeline
 from knowledge.models import Blob, Chunk, Document, DocumentVersion, Figure
 from knowledge.storage import get_blob_store

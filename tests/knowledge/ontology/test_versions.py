@@ -12,8 +12,8 @@ from rdflib.compare import isomorphic
 
 from hub.access.models import AuditEvent
 from hub.access.principals import ALL_SCOPES, Role, Scope, local_operator
+from hub.access.versions import PublicationStatus
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
-from hub.core.publication import PublicationStatus
 from knowledge.models import Collection, Ontology, OntologyClass
 from knowledge.ontology import editing, ontologies, shape_checks, store
 from knowledge.ontology.ontologies import import_ontology

@@ -14,7 +14,7 @@ import docx
 import pytest
 
 import knowledge
-from hub.core.per_process import PerProcess
+from hub.core.processes import PerProcess
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.errors import parse_error
 from knowledge.parsers.process.isolation import Host, HostLost, HostPool, host_environment

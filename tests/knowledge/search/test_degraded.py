@@ -12,7 +12,7 @@ from django.db import connection
 
 from hub.access.principals import local_operator
 from hub.core.errors import Unavailable
-from hub.core.stopping import Stop, Stopped, stoppable_by
+from hub.core.waiting import Stop, Stopped, stoppable_by
 from knowledge.embedders.bundled.backend import BundledEmbedder
 from knowledge.embedders.openai_compatible import OpenAICompatibleEmbedder
 from knowledge.index.active_embedder import get_embedder

@@ -14,10 +14,17 @@ from django.utils import timezone
 
 from hub.access.principals import local_operator
 from knowledge.documents.deletion import delete_document
+from knowledge.documents.uploads import Upload, create_document, hash_file
 from knowledge.models import Blob, Document, PendingBytes
 from knowledge.storage import get_blob_store
-from knowledge.storage.blobs import MANY_REMAINS, expect_bytes, remove_pending_bytes
-from knowledge.storage.store_owner import claim_store, owns_store, this_database
+from knowledge.storage.blobs import (
+    MANY_REMAINS,
+    claim_store,
+    expect_bytes,
+    owns_store,
+    remove_pending_bytes,
+    this_database,
+)
 from knowledge.tasks import tidy
 from tests.factories import upload_text
 
@@ -122,6 +129,22 @@ def test_an_upload_leaves_no_note_behind_and_a_broken_one_does(tmp_path, monkeyp
     with pytest.raises(KeyboardInterrupt):
         upload_text(local_operator(), tmp_path, TEXT + "追記。\n", name="別.md")
     assert PendingBytes.objects.filter(deleted=False).count() == 1
+
+
+def test_bytes_that_were_removed_while_they_were_uploaded_again_are_stored_once_more(tmp_path):
+    path = tmp_path / "設計書.md"
+    path.write_text(TEXT, encoding="utf-8")
+    sha256, size_bytes = hash_file(path)
+
+    def removed_meanwhile() -> None:  # as the removal of a document with the same bytes does, whose turn came first
+        assert sha256 in stored()
+        get_blob_store().delete(sha256)
+        PendingBytes.objects.all().delete()
+
+    upload = Upload(file=path, filename=path.name, sha256=sha256, size_bytes=size_bytes)
+    create_document(principal=local_operator(), upload=upload, hold=removed_meanwhile)
+    assert sha256 in stored()
+    assert not PendingBytes.objects.exists()
 
 
 def test_an_empty_store_becomes_the_first_database_s_own():

@@ -18,7 +18,7 @@ from hub.core.errors import HubError, NotFound
 from hub.evaluation.models import EvaluationCase
 from knowledge.models import Document
 from mcp_bridge.servers import core, resources
-from mcp_bridge.servers.stored import _page
+from mcp_bridge.servers.resources import _page
 from review.models import CheckResult, Finding, Review
 from review.report import RENDERERS, build_report
 from tests.review.hidden.support import (

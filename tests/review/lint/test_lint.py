@@ -17,8 +17,8 @@ from mcp import Client as McpClient
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope, local_operator
 from hub.access.services import create_token
 from hub.core.errors import Forbidden, InvalidInput, LimitExceeded
-from mcp_bridge.bus import EventBridge
 from mcp_bridge.calls import Door
+from mcp_bridge.events import EventBridge
 from mcp_bridge.servers import build_server
 from review.lint.texts import MAX_CHARACTERS, describe_rules, lint_out, lint_text
 from review.rules import list_rules

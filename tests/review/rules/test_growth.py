@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from hub.core.patterns import PatternTooSlow, patterns_within
-from hub.core.time_limit import TimeOver, limit_cpu
+from hub.core.processes import TimeOver, limit_cpu
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from review.rules import list_rules

@@ -10,11 +10,9 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from hub.access.local import local_principal
 from hub.access.models import AccessToken
 from hub.access.principals import Scope, parse_scopes
-from hub.access.services import create_token, revoke_token
-from hub.access.token_life import HAS_PASSWORD_OF_ITS_DAY
+from hub.access.services import HAS_PASSWORD_OF_ITS_DAY, create_token, local_principal, revoke_token
 from hub.core.commands import HubCommand, cli_call
 
 DEFAULT_SCOPES = "read,search"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from hub.access.local import local_principal
+from hub.access.services import local_principal
 from hub.access.sign_in import end_wait
 from hub.core.commands import HubCommand, cli_call
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.asyncio import async_unsafe
 from psycopg import OperationalError
 
-from hub.core.embedded.errors import EmbeddedServerError
+from hub.core.embedded.launch import EmbeddedServerError
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE, EmbeddedPostgres, shared_postgres
 from hub.core.postgresql_backend import base
 

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from hub.core.embedded import EmbeddedPostgres, EmbeddedServerError, EmbeddedValkey
-from hub.core.embedded.folders import socket_folder
+from hub.core.embedded.launch import socket_folder
 
 
 @pytest.fixture

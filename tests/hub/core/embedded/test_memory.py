@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from hub.core.embedded import EmbeddedPostgres, memory
+from hub.core.embedded import EmbeddedPostgres, postgres
 from hub.core.embedded.postgres import tuning_for
 
 GIB = 1024**3
@@ -39,8 +39,8 @@ def test_a_containers_limit_counts_where_it_is_less(tmp_path: Path, monkeypatch:
     limit, none = tmp_path / "memory.max", tmp_path / "memory.limit_in_bytes"
     limit.write_text("268435456\n")
     none.write_text("max\n")
-    physical = memory.machine_memory_bytes()
-    monkeypatch.setattr(memory, "_LIMITS", (none, tmp_path / "absent"))
-    assert memory.machine_memory_bytes() >= physical > 268435456
-    monkeypatch.setattr(memory, "_LIMITS", (none, limit))
-    assert memory.machine_memory_bytes() == 268435456
+    physical = postgres.machine_memory_bytes()
+    monkeypatch.setattr(postgres, "_LIMITS", (none, tmp_path / "absent"))
+    assert postgres.machine_memory_bytes() >= physical > 268435456
+    monkeypatch.setattr(postgres, "_LIMITS", (none, limit))
+    assert postgres.machine_memory_bytes() == 268435456

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hub.core.embedded import EmbeddedPostgres, EmbeddedServerError
-from hub.core.embedded.privileges import CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+from hub.core.embedded.launch import CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 from tests.hub.core.embedded.conftest import REPOSITORY, UserProcess
 
 NOBODY = 65534

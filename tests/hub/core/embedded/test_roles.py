@@ -14,7 +14,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
 from hub.access.services import record_event
 from hub.core.embedded import EmbeddedPostgres, shared_postgres
-from hub.core.embedded.roles import APPEND_ONLY, ROLE
+from hub.core.embedded.cluster import APPEND_ONLY, ROLE
 
 
 def ask(statement: str) -> object:

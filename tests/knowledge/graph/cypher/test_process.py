@@ -15,7 +15,7 @@ from django.utils import translation
 
 from hub.access.principals import Classification, Principal, Scope, local_operator
 from hub.core.errors import InvalidInput, RateLimited, TooManyAtOnce, Unavailable
-from hub.core.stopping import Stop, Stopped, stoppable_by
+from hub.core.waiting import Stop, Stopped, stoppable_by
 from knowledge.graph.cypher import query
 from knowledge.graph.cypher.process import PAUSE_S, Company, ProcessEnded
 from knowledge.graph.cypher.query import MAX_WORK_UNITS, CypherResult, QueryCrash, QueryTimeout, projection_backend

@@ -1,0 +1,225 @@
+"""Collections, and who has which right in them: roles granted to people and groups by those who administer it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from hub.access.models import HubRoleGrant
+from hub.access.principals import ROLE_SCOPES, Classification, HubRole, Principal, Role, Scope, roles_with
+from hub.access.services import record_event
+from hub.core.bounds import check_row
+from hub.core.errors import Conflict, InvalidInput, NotFound
+from knowledge.models import Collection, CollectionGrant, FormerSlug
+from knowledge.models.collections import granted_to
+
+DEFAULT_COLLECTION = "default"
+
+
+def read_classification(name: str, *, field: str = "classification") -> Classification | None:
+    """Read ``c1``, ``c2`` or ``c3`` as a caller writes it; empty means not said. Raises InvalidInput."""
+    if not name:
+        return None
+    try:
+        return Classification.from_name(name)
+    except KeyError as error:
+        raise InvalidInput(_('{field}: "{value}" is not one of c1, c2, c3.'), field=field, value=name[:80]) from error
+
+
+def curates_some_collection(principal: Principal) -> bool:
+    """Tell whether there is a collection that the caller curates. It gives no say over what belongs to none."""
+    return Collection.objects.visible_to(principal, Scope.CURATE).exists()
+
+
+def get_collection(principal: Principal, slug: str, *, scope: Scope = Scope.READ) -> Collection:
+    """Find a collection that the caller may use with ``scope``. Raises NotFound, also for what they may not see."""
+    principal.require(scope)
+    collection = Collection.objects.visible_to(principal, scope).filter(slug=slug).first()
+    if collection is None:
+        raise collection_not_found(slug)
+    return collection
+
+
+def collection_not_found(slug: str) -> NotFound:
+    """The error for a collection that is not there, and for one that the caller may not use."""
+    return NotFound(
+        _('There is no collection "{slug}", or you may not use it for this.'),
+        code="collection_not_found",
+        slug=slug[:80],
+    )
+
+
+def create_collection(
+    *,
+    principal: Principal,
+    slug: str,
+    name: str,
+    description: str = "",
+    classification: Classification = Classification.C2,
+    retention_days: int | None = None,
+) -> Collection:
+    """Create a collection; a maker who is no superuser becomes its administrator. For curators of the hub."""
+    principal.require_hub_curator()
+    collection = Collection(
+        slug=slug,
+        name=name or slug,
+        description=description,
+        classification=classification,
+        retention_days=retention_days,
+    )
+    check_row(collection)
+    try:
+        with transaction.atomic():
+            collection.save()
+            _check_never_used(slug)  # after it: who waited here for a deletion sees what that left
+            if principal.user_id is not None and not principal.is_superuser:
+                CollectionGrant.objects.create(collection=collection, user_id=principal.user_id, role="administrator")
+            record_event(principal, "COLLECTION_CREATE", f"collection:{slug}")
+    except IntegrityError as error:
+        raise _slug_taken(slug) from error
+    return collection
+
+
+def _slug_taken(slug: str) -> Conflict:
+    # the same for a collection that is there, for one that the caller may not see, and for one that was deleted
+    return Conflict(_('The slug "{slug}" is taken, or was before. Choose another.'), slug=slug)
+
+
+def _check_never_used(slug: str) -> None:
+    if FormerSlug.objects.filter(pk=slug).exists():
+        raise _slug_taken(slug)
+
+
+def update_collection(*, principal: Principal, slug: str, **changes: object) -> Collection:
+    """Change name, description, classification or retention. Needs curate in the collection."""
+    collection = get_collection(principal, slug, scope=Scope.CURATE)
+    for field, value in changes.items():
+        setattr(collection, field, value)
+    check_row(collection, only=changes)
+    collection.save(update_fields=list(changes))
+    record_event(principal, "CONFIG_CHANGE", f"collection:{slug}", changed=sorted(changes))
+    return collection
+
+
+def delete_collection(*, principal: Principal, slug: str) -> None:
+    """Delete an empty collection; no other ever gets its slug. Raises Conflict while documents are in it."""
+    collection = get_collection(principal, slug, scope=Scope.CURATE)
+    if collection.documents.exists():
+        raise Conflict(
+            _('The collection "{slug}" still has documents. Delete them first, for instance with `manage.py clear`.'),
+            slug=slug,
+        )
+    with transaction.atomic():
+        FormerSlug.objects.get_or_create(slug=slug)  # before the row goes: who waits for the slug then finds this
+        collection.delete()
+        record_event(principal, "COLLECTION_DELETE", f"collection:{slug}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grantee:
+    """A person by user name, or a group by name: exactly one of the two."""
+
+    user: str = ""
+    group: str = ""
+
+
+def list_grants(principal: Principal, slug: str) -> list[CollectionGrant]:
+    """The grants of a collection, people before groups, by name. Needs admin in the collection."""
+    collection = get_collection(principal, slug, scope=Scope.ADMIN)
+    rows = CollectionGrant.objects.filter(collection=collection).select_related("user", "group")
+    return list(rows.order_by("user__username", "group__name", "role"))
+
+
+def granted_scopes(principal: Principal) -> set[Scope]:
+    """What the caller's roles in collections can be used for, those of their groups among them. One query at most."""
+    if principal.user_id is None:
+        return set()
+    roles = CollectionGrant.objects.filter(granted_to(principal)).values_list("role", flat=True).distinct()
+    return {scope for role in roles for scope in ROLE_SCOPES[role]}
+
+
+def rights_by_grants(principal: Principal) -> list[str]:
+    """The caller's roles in collections up to their ceiling, as facts for ``hub.access.rights``. One query at most."""
+    if principal.user_id is None:
+        return []
+    grants = CollectionGrant.objects.filter(granted_to(principal), collection__classification__lte=principal.ceiling)
+    return [f"grant {collection} {role}" for collection, role in grants.values_list("collection_id", "role").distinct()]
+
+
+def curators_without_hub_role() -> list[str]:
+    """The people who curate some collection, by name, while nobody at all curates the hub; else none.
+
+    Before there were roles of the hub they changed what belongs to no collection. Superusers still do, and are not
+    among them.
+    """
+    if HubRoleGrant.objects.filter(role=HubRole.CURATOR).exists():
+        return []
+    grants = CollectionGrant.objects.filter(role__in=roles_with(Scope.CURATE))
+    mine = Q(pk__in=grants.values("user_id")) | Q(groups__in=grants.values("group_id"))
+    people = get_user_model().objects.filter(mine, is_active=True, is_superuser=False)
+    return list(people.order_by("username").values_list("username", flat=True).distinct())
+
+
+@transaction.atomic
+def grant_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> CollectionGrant:
+    """Give a role; giving it again changes nothing. Needs admin in the collection.
+
+    Raises InvalidInput for an unknown role, person or group.
+    """
+    collection = get_collection(principal, slug, scope=Scope.ADMIN)
+    _check_role(role)
+    row, is_new = CollectionGrant.objects.get_or_create(collection=collection, role=role, **_holder(to))
+    if is_new:
+        _record(principal, collection, granted=str(row))
+    return row
+
+
+@transaction.atomic
+def withdraw_role(*, principal: Principal, slug: str, to: Grantee, role: str) -> None:
+    """Take a role back. Needs admin in the collection. Raises NotFound when nobody has it."""
+    collection = get_collection(principal, slug, scope=Scope.ADMIN)
+    _check_role(role)
+    row = CollectionGrant.objects.filter(collection=collection, role=role, **_holder(to)).first()
+    if row is None:
+        raise NotFound(
+            _('"{holder}" does not have the role "{role}" in "{slug}".'),
+            code="grant_not_found",
+            holder=to.user or to.group,
+            role=role,
+            slug=slug,
+        )
+    withdrawn = str(row)
+    row.delete()
+    _record(principal, collection, withdrawn=withdrawn)
+
+
+def _check_role(role: str) -> None:
+    if role not in Role.values:
+        raise InvalidInput(
+            _('role: "{role}" is not one of {known}.'), field="role", role=role[:40], known=", ".join(Role.values)
+        )
+
+
+def _holder(to: Grantee) -> dict[str, Any]:
+    """The person or the group as filter and as fields of a new grant."""
+    if bool(to.user) == bool(to.group):
+        raise InvalidInput(_("Name a user or a group, and not both."), field="user")
+    if to.user:
+        user = get_user_model().objects.filter(username=to.user).first()
+        if user is None:
+            raise InvalidInput(_('There is no user "{name}".'), field="user", name=to.user[:150])
+        return {"user": user}
+    group = Group.objects.filter(name=to.group).first()
+    if group is None:
+        raise InvalidInput(_('There is no group "{name}".'), field="group", name=to.group[:150])
+    return {"group": group}
+
+
+def _record(principal: Principal, collection: Collection, **details: str) -> None:
+    record_event(principal, "CONFIG_CHANGE", f"collection:{collection.slug}", **details)

@@ -1,1 +1,0 @@
-"""Collections, and who has which right in them."""
