@@ -24,7 +24,7 @@ from knowledge.search import calibration_for
 from knowledge.text.codes import kind_of, names_in
 from knowledge.text.dates import find_dates
 from knowledge.text.folding import fold_terms
-from knowledge.text.outline import bare_title
+from knowledge.text.outline import unnumbered_title
 from knowledge.text.tables import cells_of
 from knowledge.types.search import Hit
 
@@ -61,7 +61,8 @@ class Asked:
 
     def heading_named(self, one: PlacedSentence) -> str:
         """Return what a sentence stands under if the question names it, by its words or by its code; else nothing."""
-        heading = fold_terms(bare_title(one.hit.section_path[-1])).strip("()「」【】 ") if one.hit.section_path else ""
+        title = unnumbered_title(one.hit.section_path[-1]) if one.hit.section_path else ""
+        heading = fold_terms(title).strip("()「」【】 ")
         if len(heading) >= _LEAST_HEADING and heading in self.text:
             return heading
         named = self.codes.intersection(names_in(fold_terms(f"{heading}\n{one.label}")))

@@ -11,10 +11,11 @@ from pathlib import PurePosixPath
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.identifiers import identifier_facts
 from knowledge.graph.reading import NamePlace, SourceText, find_names, name_key, plain
-from knowledge.ontology.titles import bare_title, headings_about
+from knowledge.ontology.titles import headings_about
 from knowledge.text.folding import normalise
 from knowledge.text.identifiers import names_of_document
 from knowledge.text.numbering import heading_number
+from knowledge.text.outline import bare_title
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section

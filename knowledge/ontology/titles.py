@@ -7,20 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hub.core.patterns import StoredPattern, stored_pattern
-from knowledge.text.folding import fold_compact, normalise
+from knowledge.text.folding import fold_compact
+from knowledge.text.outline import bare_title
 from knowledge.types.requirements import Topic
 
-_LEADING_NUMBER = re.compile(
-    r"\s*+(?:第\s*+[0-9一二三四五六七八九十]++\s*+[章節項編部条]"
-    r"|(?:付録|附録|別紙|別添|別表|参考|Appendix|Annex)\s*[0-9A-Z]{0,3}(?:[.\-][0-9]+)*(?:[.、):：]|\s|$)"
-    r"|[(（](?:[0-9]{1,2}|[ア-ンa-zA-Z]|[一二三四五六七八九十]{1,3}|[ivx]{1,4})[)）]"
-    r"|[A-Z](?:[.\-][0-9]+)+[.)]?(?=\s)|[A-Zア-ン][.、)](?![0-9])|[アイウエオカキクケコ](?=\s)"
-    r"|[0-9]+(?:[.\-][0-9]+)*[.、):：](?![0-9])|[0-9]+(?:[.\-][0-9]+)+(?![0-9])|[0-9]+(?=\s)"
-    r"|[IVX]{1,4}[.、)\s]|[①-⑳❶-❿■□●○◆◇▼▲▶►◎§※・])\s*"
-)
-_CIRCLED = re.compile(r"^\s*[①-⑳❶-❿]\s*")
-_MOST_NUMBERS = 3
-_BRACKETS = re.compile(r"[（(\[【〈<][^（()）\[\]【】〈〉<>]*[)）\]】〉>]")
 _CONJUNCTION = re.compile(r"[・、,，／/&＆]|及び|および|並びに|ならびに|(?<=[^まひもほ])と(?![のしなり])")
 # What may follow a topic's name in a heading that is about that topic: 性能 + 目標値, 機能要件 + 一覧.
 _TAIL = re.compile(
@@ -33,31 +23,6 @@ _MIN_TAIL_SYNONYM = 3
 HEADING_CUE = "# "
 _LONGEST_LINE = 25
 _SENTENCE = re.compile(r"[。、，：:|]|(?:する|します|ます|です|である|した|ない|ること)$")
-
-
-@lru_cache(maxsize=2048)
-def bare_title(title: str) -> str:
-    """Return a heading's wording without its number and without what stands in brackets.
-
-    >>> bare_title("第3章　機能要件（案）"), bare_title("1.2 目的"), bare_title("A. テストデータ準備")
-    ('機能要件', '目的', 'テストデータ準備')
-    >>> bare_title("１－２．範囲"), bare_title("A-1. Objective"), bare_title("(ア) 対象"), bare_title("3D表示")
-    ('範囲', 'Objective', '対象', '3D表示')
-    """
-    plain = normalise(_CIRCLED.sub("", title)).replace("*", "").replace("`", "").strip()
-    without_number = _without_numbers(plain)
-    return _BRACKETS.sub("", without_number).strip() or without_number.strip("（）()[]【】〈〉<> ") or plain
-
-
-def _without_numbers(plain: str) -> str:
-    """Take numbers and bullets off the front; a part's number may stand before a chapter's (第2編 第1章)."""
-    for _ in range(_MOST_NUMBERS):
-        number = _LEADING_NUMBER.match(plain)
-        shorter = plain[number.end() :].strip() if number else ""
-        if not shorter:
-            break
-        plain = shorter
-    return plain
 
 
 def reads_as_heading(line: str) -> bool:

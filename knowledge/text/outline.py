@@ -1,4 +1,4 @@
-"""Looking things up in the section tree: which section an offset is in, and which sections are no body text."""
+"""The section tree: a heading without its number, the section an offset is in, and sections that are no body text."""
 
 from __future__ import annotations
 
@@ -16,19 +16,61 @@ _HISTORY_TITLE = re.compile(
     r"|changelog)",
     re.IGNORECASE,
 )
-_LEADING_NUMBER = re.compile(
+_CHAPTER_NUMBER = re.compile(
     r"^\s*(?:第\s*[0-9一二三四五六七八九十]+\s*[章節項編部]|[0-9]+(?:[.．\-][0-9]+)*[.．、)]?)\s*"
 )
+_LIST_NUMBER = re.compile(
+    r"\s*+(?:第\s*+[0-9一二三四五六七八九十]++\s*+[章節項編部条]"
+    r"|(?:付録|附録|別紙|別添|別表|参考|Appendix|Annex)\s*[0-9A-Z]{0,3}(?:[.\-][0-9]+)*(?:[.、):：]|\s|$)"
+    r"|[(（](?:[0-9]{1,2}|[ア-ンa-zA-Z]|[一二三四五六七八九十]{1,3}|[ivx]{1,4})[)）]"
+    r"|[A-Z](?:[.\-][0-9]+)+[.)]?(?=\s)|[A-Zア-ン][.、)](?![0-9])|[アイウエオカキクケコ](?=\s)"
+    r"|[0-9]+(?:[.\-][0-9]+)*[.、):：](?![0-9])|[0-9]+(?:[.\-][0-9]+)+(?![0-9])|[0-9]+(?=\s)"
+    r"|[IVX]{1,4}[.、)\s]|[①-⑳❶-❿■□●○◆◇▼▲▶►◎§※・])\s*"
+)
+_CIRCLED = re.compile(r"^\s*[①-⑳❶-❿]\s*")
+_MOST_NUMBERS = 3
+_BRACKETS = re.compile(r"[（(\[【〈<][^（()）\[\]【】〈〉<>]*[)）\]】〉>]")
 
 
-def bare_title(title: str) -> str:
-    """Return a heading's text without its number and emphasis marks.
+def unnumbered_title(title: str) -> str:
+    """Return a heading's text without its chapter number and emphasis marks, for messages and patterns.
 
-    >>> bare_title("**第3章** 機能要件"), bare_title("1.2 目的")
-    ('機能要件', '目的')
+    >>> unnumbered_title("**第3章** 機能要件（案）"), unnumbered_title("1.2 目的"), unnumbered_title("A. 準備")
+    ('機能要件(案)', '目的', 'A. 準備')
     """
-    plain = normalise(title).replace("*", "").replace("`", "").strip()
-    return _LEADING_NUMBER.sub("", plain).strip() or plain
+    plain = _plain(title)
+    return _CHAPTER_NUMBER.sub("", plain).strip() or plain
+
+
+@lru_cache(maxsize=2048)
+def bare_title(title: str) -> str:
+    """Return what a heading names: its text without numbers, list marks and what is in brackets, for whole matches.
+
+    `unnumbered_title` keeps brackets and letters, which a message shows and a pattern may look for.
+
+    >>> bare_title("第3章　機能要件（案）"), bare_title("1.2 目的"), bare_title("A. テストデータ準備")
+    ('機能要件', '目的', 'テストデータ準備')
+    >>> bare_title("１－２．範囲"), bare_title("A-1. Objective"), bare_title("(ア) 対象"), bare_title("3D表示")
+    ('範囲', 'Objective', '対象', '3D表示')
+    """
+    plain = _plain(_CIRCLED.sub("", title))
+    without_number = _without_numbers(plain)
+    return _BRACKETS.sub("", without_number).strip() or without_number.strip("（）()[]【】〈〉<> ") or plain
+
+
+def _without_numbers(plain: str) -> str:
+    """Take numbers and bullets off the front; a part's number may stand before a chapter's (第2編 第1章)."""
+    for _ in range(_MOST_NUMBERS):
+        number = _LIST_NUMBER.match(plain)
+        shorter = plain[number.end() :].strip() if number else ""
+        if not shorter:
+            break
+        plain = shorter
+    return plain
+
+
+def _plain(title: str) -> str:
+    return normalise(title).replace("*", "").replace("`", "").strip()
 
 
 @lru_cache(maxsize=4)
@@ -37,7 +79,7 @@ def contents_ids(text: str, sections: tuple[Section, ...]) -> frozenset[str]:
     return frozenset(
         section.id
         for section in sections
-        if _CONTENTS_TITLE.fullmatch(bare_title(section.title).strip("【】[]〈〉 "))
+        if _CONTENTS_TITLE.fullmatch(unnumbered_title(section.title).strip("【】[]〈〉 "))
         or is_table_of_contents(section, text)
     )
 
@@ -47,7 +89,7 @@ def is_history(section: Section) -> bool:
 
 
 def names_history(title: str) -> bool:
-    return bool(_HISTORY_TITLE.search(bare_title(title)))
+    return bool(_HISTORY_TITLE.search(unnumbered_title(title)))
 
 
 def place(sections: tuple[Section, ...], offset: int) -> str:

@@ -11,9 +11,9 @@ from functools import lru_cache
 from hub.core.patterns import stored_pattern
 from knowledge.ontology.coverage import CoverageStatus, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
-from knowledge.ontology.titles import bare_title, names_topic
+from knowledge.ontology.titles import names_topic
 from knowledge.text.folding import fold_each, normalise
-from knowledge.text.outline import apparatus, contents_ids, inside
+from knowledge.text.outline import apparatus, bare_title, contents_ids, inside
 from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Article, RequiredElement, Topic
 from review.rules.structure.headings import heading_span

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from knowledge.text.folding import fold_compact
-from knowledge.text.outline import bare_title, place
+from knowledge.text.outline import place, unnumbered_title
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
@@ -84,7 +84,7 @@ def _conflicts(quantities: list[Quantity], sections: tuple[Section, ...]) -> lis
 
 def _are_one_thing(group: list[Quantity], every: list[Quantity], sections: tuple[Section, ...]) -> bool:
     by_id = {section.id: section for section in sections}
-    titles = [bare_title(by_id[each.section].title) if each.section in by_id else "" for each in group]
+    titles = [unnumbered_title(by_id[each.section].title) if each.section in by_id else "" for each in group]
     if group[0].label in {fold_compact(label) for label in shipped("quantities")["by_context"]["labels"]}:
         whole = re.compile(shipped("quantities")["by_context"]["sections"], re.IGNORECASE)
         if not all(not title or whole.search(title) for title in titles):

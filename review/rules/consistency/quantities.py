@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from knowledge.text.folding import fold_compact, narrow
-from knowledge.text.outline import apparatus, bare_title, inside
+from knowledge.text.outline import apparatus, inside, unnumbered_title
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Row, Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
@@ -230,7 +230,7 @@ class _Reader:
         section = section_at(self._sections, offset)
         above = self._text[max(0, offset - 400) : offset].rstrip().rpartition("\n\n")[0].rpartition("\n")[2]
         return _sense(
-            above if above.rstrip("* ").endswith((":", "：")) else bare_title(section.title) if section else ""
+            above if above.rstrip("* ").endswith((":", "：")) else unnumbered_title(section.title) if section else ""
         )
 
 

@@ -11,7 +11,7 @@ from hub.core.texts import Text
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import conventions as identifier_conventions
 from knowledge.text.identifiers import read_families
-from knowledge.text.outline import apparatus, bare_title, inside, place
+from knowledge.text.outline import apparatus, inside, place, unnumbered_title
 from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from review.rules.base import counted, finding, listed, rule, shipped, skipped
@@ -186,7 +186,7 @@ def _explained(target: RuleInput) -> set[str]:
         if any(_GLOSSARY.search(cell.text) for cell in table.header.cells):
             found |= {narrow(cell.text) for row in table.rows for cell in row.cells[:2]}
     for section in target.sections:
-        if _GLOSSARY.search(bare_title(section.title)):
+        if _GLOSSARY.search(unnumbered_title(section.title)):
             found |= set(_ABBREVIATION.findall(plain[section.body_start : section.end]))
     return found
 
@@ -202,7 +202,7 @@ def _abbreviation_finding(target: RuleInput, lost: dict[str, list[Span]], total:
         severity=Severity.MINOR,
         key="|".join(sorted(lost)),
         evidence=tuple(spans[:_PLACES_SHOWN]),
-        searched=tuple(s.title for s in target.sections if _GLOSSARY.search(bare_title(s.title))),
+        searched=tuple(s.title for s in target.sections if _GLOSSARY.search(unnumbered_title(s.title))),
         data={"abbreviations": dict(counts.most_common())},
         confidence=1 - len(lost) / total,
         words={"count": len(lost), "lost": listed(lost), "where": where, "total": total, "first_word": first_word},

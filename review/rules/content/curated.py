@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hub.core.texts import Text
-from knowledge.text.outline import apparatus, bare_title, inside, place
+from knowledge.text.outline import apparatus, inside, place, unnumbered_title
 from knowledge.types.documents import Section
 from review.rules.base import finding, joined, quoted, rule, skipped
 from review.rules.content.curated_patterns import compiled, occurrences
@@ -106,7 +106,7 @@ def _sections(target: RuleInput, titles: Sequence[str]) -> list[Section]:
     found = [
         section
         for section in target.sections
-        if not inside(dull, section.start) and any(each.occurs_in(bare_title(section.title)) for each in patterns)
+        if not inside(dull, section.start) and any(each.occurs_in(unnumbered_title(section.title)) for each in patterns)
     ]
     return [s for s in found if not any(o.start <= s.start and s.end <= o.end and o is not s for o in found)]
 

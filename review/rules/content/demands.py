@@ -10,7 +10,7 @@ from functools import lru_cache
 from knowledge.text.folding import narrow
 from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
-from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
+from knowledge.text.outline import apparatus, contents_ids, inside, place, unnumbered_title
 from knowledge.text.structure import line_span, section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
@@ -136,7 +136,7 @@ def _is_measurable(words: str) -> bool:
 
 
 def _is_demand(path: tuple[str, ...]) -> bool:
-    titles = [bare_title(title) for title in path]
+    titles = [unnumbered_title(title) for title in path]
     excluded = _patterns()["not_a_demand"]
     return bool(titles) and bool(_patterns()["demand_headings"].search(titles[-1])) and not excluded.search(titles[-1])
 
@@ -188,7 +188,7 @@ def _acts(target: RuleInput) -> Iterator[tuple[Span, bool]]:
         ):
             continue
         section = section_at(target.sections, segment.start)
-        if section is None or not patterns["decision_headings"].search(bare_title(section.title)):
+        if section is None or not patterns["decision_headings"].search(unnumbered_title(section.title)):
             continue
         line_start, line_end = line_span(prose.masked, segment.start, segment.start)
         around = sentence if segment.kind is not BlockKind.TABLE else prose.masked[line_start:line_end]
@@ -198,4 +198,6 @@ def _acts(target: RuleInput) -> Iterator[tuple[Span, bool]]:
 
 def _is_actors_own(section: Section) -> bool:
     """Under 「5.2 運用責任者」 every sentence has its subject."""
-    return bool(re.search(r"(?:者|担当|リーダー?|チーム|ベンダー?|PMO|委員会|[部課室局])$", bare_title(section.title)))
+    return bool(
+        re.search(r"(?:者|担当|リーダー?|チーム|ベンダー?|PMO|委員会|[部課室局])$", unnumbered_title(section.title))
+    )

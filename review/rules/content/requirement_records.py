@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hub.core.texts import Text
 from knowledge.text.identifier_shapes import Family, Mention, Role
 from knowledge.text.identifiers import read_families
-from knowledge.text.outline import bare_title
+from knowledge.text.outline import unnumbered_title
 from knowledge.text.structure import section_at
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import Section
@@ -60,7 +60,7 @@ def scattered_requirements(target: RuleInput) -> RuleOutcome:
 
 
 def _theirs(homes: dict[Section, list[Mention]]) -> list[Section]:
-    return [chapter for chapter in homes if _THEIRS.search(bare_title(chapter.title))]
+    return [chapter for chapter in homes if _THEIRS.search(unnumbered_title(chapter.title))]
 
 
 def _by_chapter(family: Family, target: RuleInput) -> dict[Section, list[Mention]]:

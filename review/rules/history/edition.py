@@ -10,7 +10,7 @@ from datetime import date
 from knowledge.text.date_forms import ERA_NAMES
 from knowledge.text.dates import first_day, without_days
 from knowledge.text.folding import normalise
-from knowledge.text.outline import bare_title, contents_ids, inside, is_history
+from knowledge.text.outline import contents_ids, inside, is_history, unnumbered_title
 from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.types import Span
@@ -172,7 +172,9 @@ def _cover(text: str, sections: tuple[Section, ...]) -> Iterator[tuple[int, int]
     The foot is what a horizontal rule sets off within the last chapter.
     """
     yield 0, _cover_end(text, sections)
-    yield from ((section.start, section.end) for section in sections if _PARTICULARS.search(bare_title(section.title)))
+    yield from (
+        (section.start, section.end) for section in sections if _PARTICULARS.search(unnumbered_title(section.title))
+    )
     last = max((section.start for section in sections if section.level <= _CHAPTER_LEVEL), default=0)
     if foot := _HORIZONTAL_RULE.search(text, last):
         yield foot.start(), len(text)

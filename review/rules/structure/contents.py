@@ -11,7 +11,7 @@ from itertools import pairwise
 from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.numbering import heading_number
-from knowledge.text.outline import bare_title, contents_ids, is_history
+from knowledge.text.outline import contents_ids, is_history, unnumbered_title
 from knowledge.text.structure import heading_text, is_contents_title, is_table_of_contents
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, listed, rule, skipped
@@ -100,14 +100,14 @@ def _entry(line: str, start: int) -> Entry | None:
     offset = start + line.index(inner)
     return Entry(
         number=heading_number(words),
-        title=fold_compact(bare_title(words)),
+        title=fold_compact(unnumbered_title(words)),
         written=words,
         span=Span(start=offset, end=offset + len(inner)),
     )
 
 
 def _title(section: Section) -> str:
-    return fold_compact(bare_title(section.title))
+    return fold_compact(unnumbered_title(section.title))
 
 
 def _levels(entries: list[Entry], sections: list[Section]) -> set[int]:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from hub.core.texts import Text
 from knowledge.text.folding import fold_compact, narrow
-from knowledge.text.outline import apparatus, bare_title, contents_ids, inside, place
+from knowledge.text.outline import apparatus, contents_ids, inside, place, unnumbered_title
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, listed, rule, skipped
@@ -176,4 +176,4 @@ def _finding(target: RuleInput, dangling: list[Dangling], total: int) -> Finding
 
 def _example(sections: tuple[Section, ...]) -> str | None:
     numbered = next((section for section in sections if section.number), None)
-    return f"{numbered.number}「{bare_title(numbered.title)}」を参照" if numbered else None
+    return f"{numbered.number}「{unnumbered_title(numbered.title)}」を参照" if numbered else None
