@@ -7,7 +7,7 @@ off as well; the audit trail says that they did.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
@@ -41,27 +41,21 @@ class Written(models.Model):
         abstract = True
 
 
-class CuratedVersion(Written):
-    """One version of something curated; of all versions of one thing at most one is published.
+class Version(Written):
+    """One version of a thing; of all versions of one thing at most one is published.
 
     Once published it is never changed: a new version is made of it. Subclasses name in ``THING`` the field that their
-    versions of one thing have in common, and in ``AUDITED_AS`` what the audit trail calls such a thing.
+    versions of one thing have in common, in ``AUDITED_AS`` what the audit trail calls such a thing, and in ``ACTIONS``
+    what its actions begin with.
     """
 
     THING: ClassVar[str]
     AUDITED_AS: ClassVar[str]
+    ACTIONS: ClassVar[str]
 
     number = models.PositiveIntegerField(_("version"), default=1, editable=False)
     status = models.CharField(
         _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT, editable=False
-    )
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
-        null=True,
-        editable=False,
-        related_name="+",
-        verbose_name=_("author"),
     )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     published_at = models.DateTimeField(_("published"), null=True, editable=False)
@@ -83,7 +77,37 @@ class CuratedVersion(Written):
 
     def versions(self) -> QuerySet[Self]:
         """All stored versions of the same thing, this one among them once it is stored."""
-        return type(self)._default_manager.filter(**{self.THING: self.thing})
+        return type(self)._default_manager.filter(**{self.THING: getattr(self, self.THING)})
+
+    @property
+    def audited(self) -> str:
+        """What the audit trail names as changed."""
+        return f"{self.AUDITED_AS}:{self}"
+
+    def change_status(self, status: PublicationStatus, *, by: str) -> None:
+        """Store a state, with its time and who did it where the model has fields for that."""
+        changes = _columns(type(self), status, by=by)
+        for name, value in changes.items():
+            setattr(self, name, value)
+        self.save(update_fields=None if self._state.adding else changes)
+
+
+class CuratedVersion(Version):
+    """A version with an author, whose publication the audit trail keeps as that of a master."""
+
+    ACTIONS = "MASTER"
+
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("author"),
+    )
+
+    class Meta:
+        abstract = True
 
 
 def next_number(versions: QuerySet[Any]) -> int:
@@ -92,13 +116,20 @@ def next_number(versions: QuerySet[Any]) -> int:
     return (newest or 0) + 1
 
 
-def put_in_force(version: CuratedVersion) -> None:
+def put_in_force(version: Version, *, by: str = "hub") -> None:
     """Store a version as the published one of its thing; the one before is retired. Call in a transaction."""
-    version.versions().filter(status=PublicationStatus.PUBLISHED).update(status=PublicationStatus.RETIRED)
-    version.status, version.published_at = PublicationStatus.PUBLISHED, timezone.now()
-    version.save()
+    retired = _columns(type(version), PublicationStatus.RETIRED, by=by)
+    version.versions().filter(status=PublicationStatus.PUBLISHED).update(**retired)
+    version.change_status(PublicationStatus.PUBLISHED, by=by)
 
 
+def _columns(model: type[Version], status: PublicationStatus, *, by: str) -> dict[str, Any]:
+    fields = {field.name for field in model._meta.concrete_fields}
+    values = {"status": status, f"{status}_at": timezone.now(), f"{status}_by": by[:_LONGEST_NAME]}
+    return {name: value for name, value in values.items() if name in fields}
+
+
+_LONGEST_NAME = 150
 PEOPLE_NAMED = 5
 DRAFTS_NAMED = 10
 
@@ -162,7 +193,8 @@ def _people(writers: Sequence[int]) -> str:
     return ", ".join(names) or _now("An administrator of the hub")
 
 
-Version = TypeVar("Version", bound=CuratedVersion)
+Curated = TypeVar("Curated", bound=CuratedVersion)
+_NO_FACTS: Mapping[str, object] = {}
 
 
 def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
@@ -180,14 +212,14 @@ def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
             if version._state.adding:
                 version.number = next_number(version.versions())
             version.save()
-            record_event(principal, "CONFIG_CHANGE", _audited(version))
+            record_event(principal, "CONFIG_CHANGE", version.audited)
     except IntegrityError as error:
         raise Conflict(
             _('There is a draft of "{thing}" already; edit that one.'), code="draft_exists", thing=version.thing
         ) from error
 
 
-def draft_beside(version: Version) -> Version | None:
+def draft_beside(version: Curated) -> Curated | None:
     """The draft of the same thing, if there is one."""
     return version.versions().filter(status=PublicationStatus.DRAFT).first()
 
@@ -203,23 +235,30 @@ def take_draft(version: CuratedVersion) -> None:
         raise _no_draft(version)
 
 
-def publish(*, principal: Principal, version: CuratedVersion, **facts: str) -> None:
+def publish(*, principal: Principal, version: Version, facts: Mapping[str, object] = _NO_FACTS) -> None:
     """Put a version in force, with a line in the audit trail that holds ``facts``. Call in a transaction.
 
     Raises Conflict when the caller wrote it, and somebody else has to publish it.
     """
     people = require_second_person(principal, [version])
-    put_in_force(version)
-    record_event(principal, "MASTER_PUBLISH", _audited(version), **people, **facts)
+    put_in_force(version, by=principal.name)
+    record_event(principal, f"{version.ACTIONS}_PUBLISH", version.audited, **people, **facts)
+
+
+def retire(*, principal: Principal, version: Version, facts: Mapping[str, object] = _NO_FACTS) -> None:
+    """Take a version out of use for good, with a line in the audit trail. Call in a transaction.
+
+    Raises Conflict when it is in force and the caller may not withdraw it.
+    """
+    if version.status == PublicationStatus.PUBLISHED:
+        require_withdrawal(principal, version)
+    version.change_status(PublicationStatus.RETIRED, by=principal.name)
+    record_event(principal, f"{version.ACTIONS}_RETIRE", version.audited, **facts)
 
 
 def lock_versions(version: CuratedVersion) -> dict[int, str]:
     """Lock all stored versions of a thing until the transaction ends; gives their states by key."""
     return dict(version.versions().order_by("pk").select_for_update().values_list("pk", "status"))
-
-
-def _audited(version: CuratedVersion) -> str:
-    return f"{version.AUDITED_AS}:{version}"
 
 
 def _no_draft(version: CuratedVersion) -> Conflict:

@@ -7,12 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Count, Prefetch, Q, QuerySet
-from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.services import record_event
-from hub.access.versions import PublicationStatus, require_second_person, require_withdrawal
+from hub.access.versions import PublicationStatus, publish, retire
 from hub.core.errors import Conflict, NotFound
 from knowledge.guidelines.diff import COMPARED, ArticleChange, ArticleState, diff_articles
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
@@ -173,19 +171,12 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
         raise Conflict(_("Edition {number} is retired; import it anew."), code="edition_retired", number=number)
     if not edition.articles.exists():
         raise Conflict(_("Edition {number} has no articles."), code="edition_empty", number=number)
-    people = require_second_person(principal, [edition])
-    before = GuidelineEdition.objects.filter(guideline=edition.guideline, status=PublicationStatus.PUBLISHED).first()
-    if before is not None:
-        GuidelineEdition.objects.filter(pk=before.pk).update(status=PublicationStatus.RETIRED, retired_at=Now())
-    GuidelineEdition.objects.filter(pk=edition.pk).update(
-        status=PublicationStatus.PUBLISHED, published_at=Now(), published_by=principal.name[:150]
-    )
-    Guideline.objects.filter(pk=edition.guideline_id).update(**edition.guideline_changes)
-    replaced = before.number if before else None
-    _record(
-        principal, "GUIDELINE_PUBLISH", edition, replaces=replaced, changed=sorted(edition.guideline_changes), **people
-    )
-    edition.refresh_from_db()
+    before = edition.versions().filter(status=PublicationStatus.PUBLISHED).first()
+    facts = {"replaces": before.number if before else None, "changed": sorted(edition.guideline_changes)}
+    publish(principal=principal, version=edition, facts=facts)
+    for name, value in edition.guideline_changes.items():
+        setattr(edition.guideline, name, value)
+    edition.guideline.save(update_fields=edition.guideline_changes)
     if before is not None:
         _notify(principal, edition, diff_articles(states_of(before), states_of(edition)))
     return edition
@@ -199,11 +190,7 @@ def retire_edition(*, principal: Principal, code: str, number: int) -> Guideline
     if edition.status == PublicationStatus.RETIRED:
         return edition
     was_in_force = edition.status == PublicationStatus.PUBLISHED
-    if was_in_force:
-        require_withdrawal(principal, edition)
-    GuidelineEdition.objects.filter(pk=edition.pk).update(status=PublicationStatus.RETIRED, retired_at=Now())
-    _record(principal, "GUIDELINE_RETIRE", edition)
-    edition.refresh_from_db()
+    retire(principal=principal, version=edition)
     if was_in_force:
         _notify(principal, edition, diff_articles(states_of(edition), ()))
     return edition
@@ -219,10 +206,6 @@ def _lock_edition(principal: Principal, code: str, number: int) -> GuidelineEdit
 def _notify(principal: Principal, edition: GuidelineEdition, changes: Sequence[ArticleChange]) -> None:
     for listener in _listeners:
         listener(principal, edition, changes)
-
-
-def _record(principal: Principal, action: str, edition: GuidelineEdition, **details: object) -> None:
-    record_event(principal=principal, action=action, resource=f"guideline:{edition}", **details)
 
 
 def editions_in_force() -> QuerySet[GuidelineEdition]:

@@ -7,7 +7,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.versions import PublicationStatus, Written
+from hub.access.versions import PublicationStatus, Version
 from hub.core.bounds import CHAPTER_TEXT, CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
@@ -54,8 +54,10 @@ class Guideline(models.Model):
         return in_language(self.name_ja, self.name_en)
 
 
-class GuidelineEdition(Written):
+class GuidelineEdition(Version):
     """One edition. A published one never changes; at most one of a guideline is published."""
+
+    THING, AUDITED_AS, ACTIONS = "guideline", "guideline", "GUIDELINE"
 
     guideline = models.ForeignKey(
         Guideline, on_delete=models.PROTECT, related_name="editions", verbose_name=_("guideline")
@@ -66,7 +68,6 @@ class GuidelineEdition(Written):
         _("state"), max_length=10, choices=PublicationStatus.choices, default=PublicationStatus.DRAFT
     )
     effective_date = models.DateField(_("in force from"), null=True, blank=True)
-    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)
     published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
     retired_at = models.DateTimeField(_("retired"), null=True, blank=True, editable=False)
@@ -87,8 +88,9 @@ class GuidelineEdition(Written):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.guideline.code} v{self.number}"
+    @property
+    def thing(self) -> str:
+        return self.guideline.code
 
 
 class GuidelineArticle(models.Model):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from django.db import models
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.access.versions import PublicationStatus, Written
+from hub.access.versions import PublicationStatus, Version
 from hub.core.bounds import CURATED_JSON, LONG_TEXT, largest_json, longest_text
 from hub.core.given_fields import GivenJson, GivenList, GivenText, most_items
 from hub.core.languages import in_language
@@ -24,8 +23,10 @@ class OntologyQuerySet(models.QuerySet["Ontology"]):
         return self if principal.curates_hub() else self.exclude(status=PublicationStatus.DRAFT)
 
 
-class Ontology(Written):
+class Ontology(Version):
     """One version of a domain's ontology. At most one version of a domain is published."""
+
+    THING, AUDITED_AS, ACTIONS = "domain", "ontology", "ONTOLOGY"
 
     domain = models.CharField(_("domain"), max_length=60)
     number = models.PositiveIntegerField(_("version"), default=1)
@@ -45,7 +46,6 @@ class Ontology(Written):
     prefixes = GivenJson(default=list, blank=True, editable=False, limits=CURATED_JSON)
     kept_only = models.JSONField(_("kept, not used"), default=list, blank=True, editable=False)
     shapes_report = models.JSONField(_("SHACL report"), null=True, blank=True, editable=False)
-    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     created_by = models.CharField(_("created by"), max_length=150, blank=True, editable=False)
     published_at = models.DateTimeField(_("published"), null=True, blank=True, editable=False)
     published_by = models.CharField(_("published by"), max_length=150, blank=True, editable=False)
@@ -68,13 +68,10 @@ class Ontology(Written):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.domain} v{self.number}"
-
     @property
-    def is_draft(self) -> bool:
-        """Only drafts change; a published version stays as it was published, retired or not."""
-        return self.status == PublicationStatus.DRAFT
+    def audited(self) -> str:
+        """The domain; the line holds the version's number beside it."""
+        return f"ontology:{self.domain}"
 
 
 class OntologyClassKind(models.TextChoices):

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
-from hub.access.versions import PublicationStatus, next_number, require_second_person, require_withdrawal, writers_of
+from hub.access.versions import PublicationStatus, next_number, publish, retire, writers_of
 from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.patterns import PatternRefused, check_pattern
 from hub.core.queue import enqueue_on_commit
@@ -240,13 +239,7 @@ def publish_ontology(*, principal: Principal, domain: str, number: int) -> Ontol
             domain=domain,
             status=draft.get_status_display(),
         )
-    people = require_second_person(principal, [draft])
-    now = timezone.now()
-    published = Ontology.objects.filter(domain=domain, status=PublicationStatus.PUBLISHED)
-    published.update(status=PublicationStatus.RETIRED, retired_at=now, retired_by=principal.name)
-    draft.status, draft.published_at, draft.published_by = PublicationStatus.PUBLISHED, now, principal.name
-    draft.save(update_fields=["status", "published_at", "published_by"])
-    _record(principal, "PUBLISH", draft, **people)
+    publish(principal=principal, version=draft, facts={"version": number})
     return draft
 
 
@@ -258,12 +251,8 @@ def retire_ontology(*, principal: Principal, domain: str, number: int) -> Ontolo
     """
     principal.require_hub_curator()
     found = _locked(principal, domain, number)
-    if found.status == PublicationStatus.PUBLISHED:
-        require_withdrawal(principal, found)
     if found.status != PublicationStatus.RETIRED:
-        found.status, found.retired_at, found.retired_by = PublicationStatus.RETIRED, timezone.now(), principal.name
-        found.save(update_fields=["status", "retired_at", "retired_by"])
-        _record(principal, "RETIRE", found)
+        retire(principal=principal, version=found, facts={"version": number})
     return found
 
 
@@ -285,10 +274,4 @@ def _locked(principal: Principal, domain: str, number: int) -> Ontology:
 
 
 def _record(principal: Principal, action: str, ontology: Ontology, **details: object) -> None:
-    record_event(
-        principal=principal,
-        action=f"ONTOLOGY_{action}",
-        resource=f"ontology:{ontology.domain}",
-        version=ontology.number,
-        **details,
-    )
+    record_event(principal, f"{ontology.ACTIONS}_{action}", ontology.audited, version=ontology.number, **details)

@@ -169,7 +169,7 @@ def compared_with(version: PromptVersion) -> PromptVersion | None:
 
 
 def _publish(principal: Principal, version: PromptVersion) -> None:
-    publish(principal=principal, version=version, note=version.note)
+    publish(principal=principal, version=version, facts={"note": version.note})
     transaction.on_commit(partial(bus.publish, uris.PROMPTS_TOPIC, {"prompt": Template(version.template).prompt}))
 
 
