@@ -6,6 +6,8 @@ import functools
 import logging
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -53,14 +55,6 @@ class RateWindow:
         return self.used > self.limit
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Calls of a subject and minute that are counted in the cache already; the last of them is number ``last``."""
-
-    last: int
-    left: int
-
-
 class RateLimiter:
     """Counts calls by subject.
 
@@ -75,16 +69,17 @@ class RateLimiter:
         self._resume_at = 0.0
         self._lock = threading.Lock()
         self._minute = 0
-        self._blocks: dict[str, _Block] = {}  # of this minute
+        self._blocks: dict[str, list[range]] = {}  # numbers of this minute's calls that are counted and not made yet
+        self._asked_for: set[str] = set()  # subjects for which a block is on its way
 
     def hit(self, subject: str, *, now: float | None = None) -> RateWindow | None:
         """Count one call of ``subject`` at ``now`` (seconds since the epoch); None while the cache is down."""
         minute, reset_s = _minute_at(time.time() if now is None else now)
         used = self._take(subject, minute, 1)
         if used is None and not self._is_resting():
-            size = _block_size(1)
             try:
-                used = self._keep(subject, minute, _increment(_key(subject, minute), size), size - 1)
+                with self._asking(subject, 1) as size:
+                    used = self._keep(subject, minute, _increment(_key(subject, minute), size), size - 1)
             except RedisError as error:
                 self._rest(error)
         return None if used is None else _window(used, reset_s)
@@ -97,30 +92,45 @@ class RateLimiter:
         minute, reset_s = _minute_at(time.time())
         used = self._take(subject, minute, calls)
         if used is None and not self._is_resting():
-            size = _block_size(calls)
             try:
-                last = await client.eval(_INCREMENT, 1, _key(subject, minute), str(2 * WINDOW_S), str(size))
-                used = self._keep(subject, minute, int(last), size - calls)
+                with self._asking(subject, calls) as size:
+                    last = await client.eval(_INCREMENT, 1, _key(subject, minute), str(2 * WINDOW_S), str(size))
+                    used = self._keep(subject, minute, int(last), size - calls)
             except RedisError as error:
                 self._rest(error)
         return None if used is None else _window(used, reset_s)
+
+    @contextmanager
+    def _asking(self, subject: str, calls: int) -> Iterator[int]:
+        """How many calls to count at once: a block, or these alone while another call of the subject gets a block."""
+        with self._lock:
+            is_first = subject not in self._asked_for
+            self._asked_for.add(subject)
+        try:
+            yield _block_size(calls) if is_first else calls
+        finally:
+            if is_first:
+                with self._lock:
+                    self._asked_for.discard(subject)
 
     def _take(self, subject: str, minute: int, calls: int) -> int | None:
         """Give the number of the last of so many calls out of a block; None where it has not as many."""
         with self._lock:
             if minute != self._minute or len(self._blocks) > MOST_BLOCKS:
                 self._minute, self._blocks = minute, {}
-            block = self._blocks.get(subject)
-            if block is None or block.left < calls:
+            blocks = self._blocks.get(subject)
+            if not blocks or len(blocks[-1]) < calls:
                 return None
-            self._blocks[subject] = _Block(block.last, block.left - calls)
-            return block.last - block.left + calls
+            block = blocks.pop()
+            if len(block) > calls:
+                blocks.append(block[calls:])
+            return block[calls - 1]
 
     def _keep(self, subject: str, minute: int, last: int, left: int) -> int:
         """Keep what is left of a block of calls for the next ones; gives the number of the call that asked for it."""
         with self._lock:
             if left and minute == self._minute:
-                self._blocks[subject] = _Block(last, left)
+                self._blocks.setdefault(subject, []).append(range(last - left + 1, last + 1))
         return last - left
 
     def _is_resting(self) -> bool:

@@ -86,6 +86,22 @@ def test_threads_that_ask_at_one_time_are_never_given_the_same_number(four_hundr
     assert len(set(numbers)) == 300
 
 
+def test_calls_at_one_time_are_not_refused_below_the_limit(four_hundred_a_minute, monkeypatch):
+    monkeypatch.setattr(rate_limits, "_minute_at", lambda _now: (8, 60))
+
+    async def count() -> list[int]:
+        client, limiter, numbers = client_for_loop(), RateLimiter(), []
+        for _burst in range(40):
+            windows = await asyncio.gather(*(limiter.hit_on_loop("token:110", client) for _call in range(10)))
+            numbers += [window.used for window in windows]
+        await client.aclose()
+        return numbers
+
+    numbers = asyncio.run(count())
+    assert len(set(numbers)) == 400
+    assert max(numbers) <= 403  # of a block that came last three numbers may be left
+
+
 def test_a_block_ends_with_its_minute(four_hundred_a_minute):
     limiter = RateLimiter()
     assert [limiter.hit("token:105", now=now).used for now in (60.0, 61.0, 120.0, 121.0)] == [1, 2, 1, 2]
