@@ -27,6 +27,7 @@ async def admit(scope: Scope, tokens: TokenLookup, counter: Redis) -> Principal 
 
     :raises RateLimited: more than HUB_RATE_LIMIT_PER_MINUTE requests in this minute.
     """
+    _asked.set(None)  # a connection's next request may begin with what the last one left in the context
     token = _bearer_token(scope)
     if not token:
         return None

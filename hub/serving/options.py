@@ -30,6 +30,8 @@ def server_options(*, host: str, port: int, log_level: str = "warning") -> dict[
         "lifespan": "on",
         "proxy_headers": False,
         "server_header": False,
+        # Else the next request of a connection begins with the context variables of the last one.
+        "reset_contextvars": True,
         "timeout_keep_alive": KEEP_ALIVE_S,
         "timeout_graceful_shutdown": GRACE_S,
         "log_level": log_level,

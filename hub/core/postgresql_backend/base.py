@@ -10,27 +10,31 @@ from django.db.backends.postgresql import base
 from django.db.backends.utils import CursorWrapper
 from django.utils.asyncio import async_unsafe
 from psycopg import Cursor
-from psycopg.pq import ConnStatus
+from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName
+from psycopg.pq import ConnStatus, TransactionStatus
 
 
 class PreparedCursor(Cursor[Any]):
     """Lets the server plan each statement once per connection; parameters are sent apart from it."""
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Self:  # noqa: ANN401 (as psycopg's, whatever it takes)
-        """Run it, as psycopg does."""
-        return super().execute(query, *args, **{"prepare": True, **kwargs})
+        """Run it, as psycopg does. A plan that is gone, or of a table that changed, is made again outside of transactions."""
+        before = self.connection.prepare_threshold
+        # For this statement only: psycopg keeps the text of each that it might prepare, with Django's values in it.
+        self.connection.prepare_threshold = sys.maxsize
+        try:
+            return super().execute(query, *args, **{"prepare": True, **kwargs})
+        except (FeatureNotSupported, InvalidSqlStatementName):
+            if self.connection.info.transaction_status != TransactionStatus.IDLE:
+                raise
+            super().execute("DEALLOCATE ALL", prepare=False)
+            return super().execute(query, *args, **{"prepare": True, **kwargs})
+        finally:
+            self.connection.prepare_threshold = before
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     """Looks at the socket before CONN_HEALTH_CHECKS sends a query, and gives cursors that prepare their statements."""
-
-    @async_unsafe
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:  # noqa: ANN401 - as Django types it
-        """Connect. Statements are prepared where a cursor asks for it, and otherwise never."""
-        made = super().get_new_connection(conn_params)
-        if made.prepare_threshold is None:
-            made.prepare_threshold = sys.maxsize
-        return made
 
     def is_usable(self) -> bool:
         """Whether the connection can be used. Sends no query as long as nothing has come on it unasked.
@@ -38,11 +42,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         A server that ended the connection (a restart, a kill, an administrator) has said so or has closed it; either
         makes the socket readable. Then, and only then, it is asked.
         """
-        if self.connection is None or self.connection.pgconn.status != ConnStatus.OK:
+        driver = self.connection
+        if driver is None or driver.pgconn.status != ConnStatus.OK:
+            return False
+        state = driver.info.transaction_status
+        if state == TransactionStatus.ACTIVE:  # left in the middle of a statement
             return False
         waiting = select.poll()
-        waiting.register(self.connection.pgconn.socket, select.POLLIN)
-        return not waiting.poll(0) or super().is_usable()
+        waiting.register(driver.pgconn.socket, select.POLLIN)
+        return (state == TransactionStatus.IDLE and not waiting.poll(0)) or super().is_usable()
 
     @async_unsafe
     def prepared_cursor(self) -> CursorWrapper:

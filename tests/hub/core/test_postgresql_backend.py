@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.backends.postgresql import base
 
 from hub.core.database import prepared_cursor
@@ -109,3 +109,41 @@ def test_other_cursors_prepare_nothing():
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements")
         assert cursor.fetchone() == (0,)
+
+
+def test_statements_that_are_not_prepared_are_not_kept_in_memory():
+    for number in range(20):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT length(%s)", [f"{number}" + "x" * 10_000])
+    server_process()
+    assert not connection.connection._prepared._counts
+
+
+def ask_for_a_row() -> tuple[str]:
+    with prepared_cursor() as cursor:
+        cursor.execute("SELECT name FROM changing WHERE name = %s", ["a"])
+        return cursor.fetchone()
+
+
+@pytest.mark.parametrize("change", ["ALTER TABLE changing ALTER name TYPE varchar(6)", "DEALLOCATE ALL"])
+def test_a_plan_that_no_longer_fits_or_is_gone_is_made_again(change):
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE changing (name varchar(5)); INSERT INTO changing VALUES ('a')")
+    assert ask_for_a_row() == ask_for_a_row() == ("a",)
+    connection.connection.pgconn.exec_(change.encode())  # as another process or a pooler does it, unseen by the driver
+    assert ask_for_a_row() == ("a",)
+
+
+def test_a_connection_that_was_left_in_a_broken_transaction_is_replaced():
+    before = server_process()
+    with connection.cursor() as cursor, pytest.raises(DatabaseError):
+        cursor.execute("BEGIN; SELECT 1 / 0")
+    begin_call()
+    assert server_process() != before
+
+
+def test_a_connection_that_was_left_in_the_middle_of_a_statement_is_replaced():
+    before = server_process()
+    connection.connection.pgconn.send_query(b"SELECT pg_sleep(1)")
+    begin_call()
+    assert server_process() != before
