@@ -18,7 +18,7 @@ class PreparedCursor(Cursor[Any]):
     """Lets the server plan each statement once per connection; parameters are sent apart from it."""
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Self:  # noqa: ANN401 (as psycopg's, whatever it takes)
-        """Run it, as psycopg does. A plan that is gone, or of a table that changed, is made again outside of transactions."""
+        """Run it, as psycopg does; outside of transactions, a plan that is gone or of a changed table is made again."""
         before = self.connection.prepare_threshold
         # For this statement only: psycopg keeps the text of each that it might prepare, with Django's values in it.
         self.connection.prepare_threshold = sys.maxsize
