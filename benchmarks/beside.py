@@ -15,7 +15,6 @@ import random
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -259,4 +258,4 @@ def report(name: str, sites: list[Site], call: Callable[[Site, int], float], rou
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -19,9 +19,8 @@ def cpu_name() -> str:
     """Name the processor and the vector instructions that decide the speed of int8."""
     if not CPU_INFO.exists():
         return platform.processor() or platform.machine()
-    fields = dict(
-        (part.strip() for part in line.split(":", 1)) for line in CPU_INFO.read_text().splitlines() if ":" in line
-    )
+    lines = (line.partition(":") for line in CPU_INFO.read_text().splitlines() if ":" in line)
+    fields = {name.strip(): value.strip() for name, _colon, value in lines}
     found = set(fields.get("flags", "").split()) & {"avx2", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8"}
     return f"{fields.get('model name', platform.machine())} ({', '.join(sorted(found))})"
 

@@ -13,6 +13,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import django
 
@@ -87,7 +88,7 @@ def measure(space: int, nodes: int, walks: int) -> dict[str, object]:
             for _ in range(walks):
                 entity = f"bench_{chance.randrange(nodes)}"
                 query = GraphQuery(entity=entity, max_depth=depth, limit=limit, direction=Direction.BOTH)
-                times.append(timed(lambda query=query: graph_search(who, query)))
+                times.append(timed(partial(graph_search, who, query)))
             found[f"graph_search depth {depth} limit {limit} ms"] = summary(times)
     count = CypherQuery(text="MATCH (n:Requirement) RETURN count(n)")
     found["cypher: first query, with the full copy, ms"] = round(timed(lambda: query_knowledge_graph(who, count)))

@@ -46,8 +46,12 @@ def hub(paths: Sequence[Path], scratch: Path, *, before: Sequence[Path] = ()) ->
     collect_seldom()  # as a worker does at its start
     memory = ParserMemory()
     memory.start()
-    stages.embedder_of = lambda _set: _Timed(embedder, clock)  # type: ignore[assignment, return-value]
-    names = {DocumentStatus.STORED: "parse", DocumentStatus.PARSING: "parse", DocumentStatus.CHUNKING: "chunk"}
+    setattr(stages, "embedder_of", lambda _set: _Timed(embedder, clock))  # noqa: B010 (it imports that)
+    names: dict[str, str] = {
+        DocumentStatus.STORED: "parse",
+        DocumentStatus.PARSING: "parse",
+        DocumentStatus.CHUNKING: "chunk",
+    }
 
     def take_in(path: Path, place: str) -> int:
         sha256, size = hash_file(path)
@@ -83,7 +87,7 @@ class _Timed:
         return getattr(self._embedder, name)
 
 
-def plain(paths: Sequence[Path], scratch: Path, *, precision: str, before: Sequence[Path] = ()) -> dict[str, Any]:
+def plain(paths: Sequence[Path], scratch: Path, *, precision: Any, before: Sequence[Path] = ()) -> dict[str, Any]:
     """Read, split by characters, embed in arrival order; nothing is stored."""
     from markitdown import MarkItDown
 

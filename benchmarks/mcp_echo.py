@@ -76,13 +76,13 @@ def _token() -> str:
 async def _compare(token: str, calls: int) -> None:
     sys.stdout.write(f"{'transport':10} {'era':12} {'server':10} {'median ms':>10} {'CPU ms':>8}\n")
     async with _serving(_bare()) as bare, _serving(_ours()) as ours:
-        over_http = {
+        over_http: dict[str, Connect] = {
             "bare SDK": partial(_http, bare + "/mcp", token),
             "hub": partial(_http, ours + "/mcp/core/", token),
         }
         for era, mode in ERAS.items():
             _print("http", era, await _measure(over_http, mode, calls, is_one_process=True))
-    over_stdio = {"bare SDK": partial(_stdio, "bare", token), "hub": partial(_stdio, "hub", token)}
+    over_stdio: dict[str, Connect] = {"bare SDK": partial(_stdio, "bare", token), "hub": partial(_stdio, "hub", token)}
     for era, mode in ERAS.items():
         _print("stdio", era, await _measure(over_stdio, mode, calls, is_one_process=False))
 

@@ -97,7 +97,7 @@ def ask(process: subprocess.Popen[bytes], request: dict[str, Any]) -> None:
     process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
     if not process.stdout.readline():
-        raise SystemExit(f"{process.args} ended without an answer")
+        raise SystemExit(f"{process.args!r} ended without an answer")
 
 
 def main() -> None:

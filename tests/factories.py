@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
+from typing import Any
 
-import factory
 from django.contrib.auth.models import User
 
 from hub.access.models import HubRoleGrant
@@ -14,25 +15,22 @@ from knowledge.documents.uploads import Upload, UploadOutcome, create_document, 
 from knowledge.ingest import pipeline
 from knowledge.models import Collection, CollectionGrant, Document
 
-
-class UserFactory(factory.django.DjangoModelFactory):
-    class Meta:
-        model = User
-
-    username = factory.Sequence(lambda number: f"user{number}")
+_numbers = count(1)
 
 
-class CollectionFactory(factory.django.DjangoModelFactory):
-    class Meta:
-        model = Collection
+def new_user(**fields: Any) -> User:
+    """A person with a name of their own, who may sign in nowhere yet."""
+    return User.objects.create(**{"username": f"user{next(_numbers)}", **fields})
 
-    slug = factory.Sequence(lambda number: f"collection-{number}")
-    name = "文書"
+
+def new_collection(**fields: Any) -> Collection:
+    """A collection with a slug of its own."""
+    return Collection.objects.create(**{"slug": f"collection-{next(_numbers)}", "name": "文書", **fields})
 
 
 def principal_with(role: Role | None, collection: Collection) -> Principal:
     """A new person with one role in one collection, all scopes on the token; no role at all with None."""
-    user = UserFactory()
+    user = new_user()
     if role is not None:
         CollectionGrant.objects.create(collection=collection, user=user, role=role)
     return principal_for_user(user)
@@ -40,7 +38,7 @@ def principal_with(role: Role | None, collection: Collection) -> Principal:
 
 def hub_curator() -> Principal:
     """A new person who curates what belongs to no collection, and has no role in any collection."""
-    user = UserFactory()
+    user = new_user()
     make_hub_curator(user)
     return principal_for_user(user)
 

@@ -109,12 +109,12 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault is Fault.ENDLESS:
             self._send_endless()
         else:
-            text = TEXTS.get(fault) if fault in TEXTS else self.server.answer(asked)  # type: ignore[arg-type]
+            text = TEXTS.get(fault) if fault in TEXTS else self.server.answer(asked)
             assert text is not None
             self._complete(asked, text, fault)
 
     def _complete(self, asked: dict[str, Any], text: str, fault: Fault | None) -> None:
-        reason = {Fault.LENGTH: "length", Fault.FILTERED: "content_filter"}.get(fault, "stop")  # type: ignore[call-overload]
+        reason = {Fault.LENGTH: "length", Fault.FILTERED: "content_filter"}.get(fault, "stop")
         if fault is Fault.LENGTH:
             text = text[: len(text) // 2]
         usage = {"prompt_tokens": count_tokens(asked), "completion_tokens": max(len(text) // 2, 1)}

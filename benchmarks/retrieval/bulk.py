@@ -115,7 +115,7 @@ def write_segments(
     recount_statistics()
 
 
-def _raw_connection():  # type: ignore[no-untyped-def]
+def _raw_connection():
     connection.ensure_connection()
     return connection.connection
 

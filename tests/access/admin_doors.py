@@ -61,7 +61,8 @@ class EmptyTemplates(Loader):
 @contextmanager
 def empty_templates() -> Iterator[None]:
     """Let pages be made without their texts inside the block."""
-    (backend,) = settings.TEMPLATES
+    backends: list[dict[str, Any]] = settings.TEMPLATES
+    (backend,) = backends
     options = {**backend["OPTIONS"], "loaders": ["tests.access.admin_doors.EmptyTemplates"], "context_processors": []}
     templates = [{**backend, "APP_DIRS": False, "DIRS": [], "OPTIONS": options}]
     with override_settings(TEMPLATES=templates, UNFOLD={"SITE_URL": None}):
@@ -192,7 +193,7 @@ class Browser:
         with transaction.atomic():
             if JSON_BODY in address.form:
                 body = address.form[JSON_BODY]
-                response = self._client.post(address.path, body, content_type="application/json")
+                response: Any = self._client.post(address.path, body, content_type="application/json")
             else:
                 response = getattr(self._client, address.method.lower())(address.path, _with_files(address.form))
             if response.streaming and not response.is_async:

@@ -82,7 +82,7 @@ class PeopledHub:
     users: dict[str, User]
     tokens: dict[str, str]
     examples: dict[str, Any]
-    rows: dict[str, Model]
+    rows: dict[str, Any]
     marks: tuple[str, ...]
 
     def narrow_token(self, scopes: frozenset[Scope]) -> str:
@@ -110,7 +110,7 @@ def make_peopled_hub(folder: Path) -> PeopledHub:
         for name, user in users.items()
     }
     examples |= _more_examples(rows)
-    marks = (COLLECTION, DATASET, rows["knowledge.graphnode"].public_id)
+    marks: tuple[str, ...] = (COLLECTION, DATASET, rows["knowledge.graphnode"].public_id)
     marks += tuple(examples[name] for name in ("document_id", "review_id", "chunk_id", "finding_id", "run_id"))
     return PeopledHub(users=users, tokens=tokens, examples=examples, rows=rows, marks=marks)
 
@@ -134,7 +134,7 @@ def _user(name: str) -> User:
     return user
 
 
-def _rows(review: Review, collection: Collection, superuser: User) -> dict[str, Model]:
+def _rows(review: Review, collection: Collection, superuser: User) -> dict[str, Any]:
     """A row of each model, of the collection where it belongs to one, and a draft of what has drafts."""
     operator = local_operator()
     assert review.version is not None

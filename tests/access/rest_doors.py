@@ -35,7 +35,7 @@ class Sender:
         """Send it with a token (empty: without); gives the status and the text."""
         headers = {**call.headers, "Authorization": f"Bearer {token}"} if token else dict(call.headers)
         with transaction.atomic():
-            response = self._client.generic(
+            response: Any = self._client.generic(
                 call.method.upper(), call.url, call.body, content_type=call.content_type, headers=headers
             )
             said = response if response.streaming and not response.is_async else [getattr(response, "content", b"")]

@@ -39,7 +39,8 @@ def walk(hub: PeopledHub, pools: dict[str, list[Any]], seed: int, steps: int) ->
     """Walk, looking after each step; gives how many answers had which status."""
     walk = Walk(hub=hub, random=Random(seed), pools=pools)
     collection = Collection.objects.get(slug=COLLECTION)
-    before, statuses = [], {}
+    before: list[str] = []
+    statuses: dict[int, int] = {}
     for _number in range(steps):
         person = walk.next_person()
         kept = state_of_others(hub.users[person], collection)
@@ -58,7 +59,8 @@ def walk(hub: PeopledHub, pools: dict[str, list[Any]], seed: int, steps: int) ->
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_people_do_they_change_nothing_of_the_hub_and_read_nothing_hidden(filled, seed):
     with one_connection():
-        statuses = walk(*filled, seed, SHORT)
+        hub, pools = filled
+        statuses = walk(hub, pools, seed, SHORT)
     done = sum(count for status, count in statuses.items() if status < 400)
     assert done > SHORT // 4, statuses  # a walk in which everything is refused would say little
 
@@ -67,4 +69,5 @@ def test_whatever_people_do_they_change_nothing_of_the_hub_and_read_nothing_hidd
 @pytest.mark.parametrize("seed", range(100, 140))
 def test_whatever_people_do_for_long_they_change_nothing_of_the_hub_and_read_nothing_hidden(filled, seed):
     with one_connection():
-        walk(*filled, seed, LONG)
+        hub, pools = filled
+        walk(hub, pools, seed, LONG)

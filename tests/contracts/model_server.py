@@ -108,7 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, {**facts, "object": "chat.completion", "choices": [choice], "usage": usage})
             return
         facts["object"] = "chat.completion.chunk"
-        events = [{"delta": {"content": piece}} for piece in (self.server.answer[:5], self.server.answer[5:])]
+        events: list[dict[str, Any]] = [
+            {"delta": {"content": piece}} for piece in (self.server.answer[:5], self.server.answer[5:])
+        ]
         events.append({"delta": {}, "finish_reason": reason})
         lines = [{**facts, "choices": [{"index": 0, **event}]} for event in events]
         lines.append({**facts, "choices": [], "usage": usage})

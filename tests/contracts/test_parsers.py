@@ -38,8 +38,8 @@ def word() -> bytes:
 
 def sheet() -> bytes:
     book = openpyxl.Workbook()
-    book.active.append(["項目", "内容"])  # type: ignore[union-attr]
-    book.active.append(["性能", TEXT])  # type: ignore[union-attr]
+    book.active.append(["項目", "内容"])
+    book.active.append(["性能", TEXT])
     return written_by(book.save)
 
 

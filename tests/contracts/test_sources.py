@@ -50,7 +50,7 @@ def folder_place(folder: Path) -> Place:
 
 
 def s3_place(endpoint: str, folder: Path) -> Place:
-    keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+    keys: Any = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
     client: Any = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys)
     bucket = f"source-{abs(hash(str(folder)))}"
     client.create_bucket(Bucket=bucket)

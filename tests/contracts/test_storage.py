@@ -8,6 +8,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from botocore.config import Config
 
 from knowledge.ports import BlobStore
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
@@ -97,7 +98,7 @@ def test_an_endpoint_that_does_not_answer_is_unavailable(source):
         region_name="us-east-1",
         aws_access_key_id="test",
         aws_secret_access_key="test",
-        config=boto3.session.Config(connect_timeout=1, retries={"max_attempts": 0}),
+        config=Config(connect_timeout=1, retries={"max_attempts": 0}),
     )
     with pytest.raises(StorageUnavailable):
         S3BlobStore(client, "hub").check()

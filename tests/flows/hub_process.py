@@ -123,7 +123,7 @@ def _wait_until_ready(hub: HubProcess, ready_file: Path, log: Path) -> None:
 
 def start_hub(data_dir: Path, *arguments: str, port: int | None = None, under: Sequence[str] = ()) -> HubProcess:
     """Start a hub and wait until it says that it is ready; ``under`` is a command that runs it, such as a tracer."""
-    hub = HubProcess(data_dir=data_dir, port=port or free_port(), process=None)  # type: ignore[arg-type]
+    hub = HubProcess(data_dir=data_dir, port=port or free_port(), process=None)
     ready_file = data_dir.parent / f"ready-{hub.port}.json"
     ready_file.unlink(missing_ok=True)
     log = (data_dir.parent / f"up-{hub.port}.log").open("wb")

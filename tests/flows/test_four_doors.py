@@ -155,7 +155,7 @@ def test_a_real_document_is_found_by_its_own_words_through_every_door(
         assert found, door
         assert found[place] == wanted[place], door
         assert found[place], door
-    page = signed_in(hub).get(f"{hub.url}/admin/search/", params={"q": words, "limit": 10}, timeout=30).text
+    page = signed_in(hub).get(f"{hub.url}/admin/search/", params={"q": words, "limit": "10"}, timeout=30).text
     assert path.name in page
 
 
@@ -195,7 +195,7 @@ def test_search_finds_the_same_in_the_admin_as_through_rest(hub, searched):
     address = f"{hub.url}/admin/search/"
     page = (
         signed_in(hub)
-        .get(address, params={"q": "予約の取消はいつまでできるか", "collection": "sample", "limit": 10}, timeout=30)
+        .get(address, params={"q": "予約の取消はいつまでできるか", "collection": "sample", "limit": "10"}, timeout=30)
         .text
     )
     assert "3.4 予約取消" in page

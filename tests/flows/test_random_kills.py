@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -122,6 +123,6 @@ def _wait_until_answering(hub: HubProcess) -> None:
         time.sleep(0.3)
 
 
-def _wait_for_all(hub: HubProcess, ids: list[str]) -> list[dict[str, object]]:
+def _wait_for_all(hub: HubProcess, ids: list[str]) -> list[dict[str, Any]]:
     """Wait until all are finished, however often the work on them broke off."""
     return hub.wait_until_finished(*ids, stalled_after_s=STALLED_S)

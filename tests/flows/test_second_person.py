@@ -28,7 +28,7 @@ from review.curation import master_versions
 from review.curation.prompts import draft_prompt, publish_prompt, save_prompt_draft
 from review.masters.listing import content_of
 from review.models import CheckItemVersion, CheckListVersion, JudgePrompt, Scenario
-from tests.factories import UserFactory, hub_curator, make_hub_curator
+from tests.factories import hub_curator, make_hub_curator, new_user
 from tests.hub.admin.support import client_of, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -144,7 +144,7 @@ def test_who_wrote_it_is_refused_and_it_stays_a_draft_until_somebody_else_publis
 
 @every_kind
 def test_administrators_publish_alone_and_the_audit_trail_says_so(kind: Kind) -> None:
-    administrator = principal_for_user(UserFactory(is_superuser=True))
+    administrator = principal_for_user(new_user(is_superuser=True))
     kind.publish(administrator, kind.write(administrator))
     assert told(kind) == {"written_by": [administrator.user_id], "published_alone": True}
 
@@ -185,13 +185,13 @@ def test_everybody_who_wrote_in_a_draft_counts_and_not_the_last_one_alone() -> N
 
 
 def test_a_user_who_takes_the_name_of_another_is_another_person_and_one_who_changes_theirs_is_not() -> None:
-    user = make_hub_curator(UserFactory(username="sato"))
+    user = make_hub_curator(new_user(username="sato"))
     draft = draft_prompt(principal=principal_for_user(user), kind="judge", text="文")
     user.username = "suzuki"
     user.save()
     with pytest.raises(Conflict):
         publish_prompt(principal=principal_for_user(user), prompt_id=draft.pk)
-    namesake = make_hub_curator(UserFactory(username="sato"))
+    namesake = make_hub_curator(new_user(username="sato"))
     publish_prompt(principal=principal_for_user(namesake), prompt_id=draft.pk)
 
 
@@ -235,11 +235,11 @@ def test_going_back_to_what_ships_takes_one_person() -> None:
 
 
 def test_an_ontology_put_with_publish_stays_a_draft_that_a_second_person_publishes() -> None:
-    user = make_hub_curator(UserFactory())
+    user = make_hub_curator(new_user())
     scopes = frozenset({Scope.READ, Scope.CURATE})
     tokens = [
         create_token(principal=local_operator(), user=one, name="t", scopes=scopes)[1]
-        for one in (user, make_hub_curator(UserFactory()))
+        for one in (user, make_hub_curator(new_user()))
     ]
 
     def put(token: str) -> Any:

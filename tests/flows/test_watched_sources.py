@@ -58,7 +58,7 @@ def test_a_scan_whose_worker_is_killed_is_finished_by_the_next_and_nothing_is_tw
 def test_a_thousand_files_by_command_killed_in_the_middle_then_once_more_without_changes(tmp_path):
     folder = tmp_path / "通達"
     write_files(folder, FILES)
-    hub = HubProcess(data_dir=tmp_path / "data", port=free_port(), process=None)  # type: ignore[arg-type]
+    hub = HubProcess(data_dir=tmp_path / "data", port=free_port(), process=None)
     hub.manage("migrate")
     with start_index(hub, folder) as first:
         while count(hub) < FILES // 4:

@@ -19,7 +19,7 @@ from hub.rest.idempotency import WRITE_METHODS, is_read
 from knowledge.models import Collection, CollectionGrant, Document
 from review.models import Finding, Review
 from review.runs import execution
-from tests.factories import CollectionFactory, upload_text, work_through
+from tests.factories import new_collection, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
 SECRET = "利用者検索の応答時間は3秒以内とする。"
@@ -60,7 +60,7 @@ class Person:
 
 @pytest.fixture
 def collection(queue) -> Collection:
-    return CollectionFactory()
+    return new_collection()
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def classify_higher(_person: Person) -> None:
 
 
 def move_away(_person: Person) -> None:
-    Document.objects.update(collection=CollectionFactory())
+    Document.objects.update(collection=new_collection())
 
 
 CHANGES = [lose_grant, lose_clearance, leave_group, lose_hub_role, stop_being_superuser, classify_higher, move_away]
@@ -151,7 +151,7 @@ def test_a_kept_answer_ends_with_the_right_to_it(heidi, collection, change):
 
 def test_more_rights_than_before_take_no_answer_away(heidi, collection):
     first = heidi.upload(collection)
-    CollectionGrant.objects.create(collection=CollectionFactory(), user=heidi.user, role=Role.CURATOR)
+    CollectionGrant.objects.create(collection=new_collection(), user=heidi.user, role=Role.CURATOR)
     Clearance.objects.filter(user=heidi.user).update(ceiling=Classification.C3)
     assert heidi.upload(collection).content == first.content
 

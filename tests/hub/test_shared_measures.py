@@ -15,6 +15,7 @@ from hub.access.principals import local_operator
 from hub.core import measures
 from hub.core.errors import Unavailable
 from hub.core.measures import SEARCH_SECONDS, Point, count
+from hub.core.valkey import client_of
 from knowledge.models import DocumentVersion
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchQuery
@@ -69,7 +70,7 @@ def test_a_stage_that_breaks_is_timed_as_failed_and_its_document_counted_by_reas
 def test_without_valkey_work_goes_on_uncounted_and_metrics_say_so(shown, monkeypatch):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        away = measures.client_of(f"redis://127.0.0.1:{unused.getsockname()[1]}")
+        away = client_of(f"redis://127.0.0.1:{unused.getsockname()[1]}")
         monkeypatch.setattr(measures, "_client", lambda: away)
         count(Point(family=SEARCH_SECONDS, labels=("total",), value=5))
         assert shown("hub_shared_measures_up") == 0

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import ElicitResult
+from mcp.types import ElicitResult, TextContent
 
 from mcp_bridge.http import McpApps
 from tools.conformance import suite
@@ -54,7 +54,7 @@ async def test_rounds_of_questions_keep_their_state(mode):
     async with Client(build_fixture(b"k" * 32), mode=mode, elicitation_callback=answer) as client:
         result = await client.call_tool("test_input_required_result_multi_round", {})
     assert len(asked) == 2
-    assert result.content[0].text == "花子 likes 青."
+    assert [part.text for part in result.content if isinstance(part, TextContent)] == ["花子 likes 青."]
 
 
 async def test_every_scored_scenario_of_both_revisions_passes(site):

@@ -31,7 +31,7 @@ def messages(path: Path) -> list[str]:
         return []
     calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
     return [
-        call.args[0].value
+        str(call.args[0].value)
         for call in calls
         if isinstance(call.func, ast.Name) and call.func.id == "_" and isinstance(call.args[0], ast.Constant)
     ]

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import re
+from typing import Any
 
 import httpx2
 import pytest
@@ -37,7 +38,7 @@ def post(site: TestSite, *, path: str = "/mcp/core/", headers: dict[str, str], b
     return httpx2.post(site.url + path, headers={**accept, **headers}, content=json.dumps(body), timeout=30)
 
 
-def assert_has_all_of(ours: object, theirs: object) -> None:
+def assert_has_all_of(ours: Any, theirs: Any) -> None:
     """Every fact of ``theirs`` is in ``ours``; times are written with more digits through MCP."""
     if isinstance(theirs, dict):
         for name, value in theirs.items():
@@ -236,7 +237,8 @@ def test_http_can_be_switched_off(hub):
 
 async def test_check_items_come_in_pages_that_fit_the_output_budget(hub):
     async with stdio_session(hub.stdio("core", HUB_OUTPUT_BUDGET_CHARS="5000")) as client:
-        pages, cursor, asked = [], None, {"checklist": "basic-design"}
+        pages: list[dict[str, Any]] = []
+        cursor, asked = None, {"checklist": "basic-design"}
         while cursor or not pages:
             answer = await client.call_tool("get_check_items", {**asked, **({"cursor": cursor} if cursor else {})})
             pages.append(answer.structured_content)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
 import pytest
 from mcp import MCPError
@@ -25,7 +27,7 @@ def narrow(hub):
 @pytest.fixture(scope="module")
 def few_sessions(hub):
     """A server with few sessions: five of a user, seven in all."""
-    limits = {"HUB_MCP_MAX_SESSIONS_PER_USER": str(MOST_SESSIONS), "HUB_MCP_MAX_SESSIONS": str(MOST_SESSIONS + 2)}
+    limits: Any = {"HUB_MCP_MAX_SESSIONS_PER_USER": str(MOST_SESSIONS), "HUB_MCP_MAX_SESSIONS": str(MOST_SESSIONS + 2)}
     site = start_site(hub, **limits)
     yield site
     stop_site(site)

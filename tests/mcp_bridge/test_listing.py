@@ -11,7 +11,7 @@ from mcp_bridge.errors import in_words
 from mcp_bridge.servers import core, listing, rag, resources
 from mcp_bridge.servers.schemas import FilterIn
 from review.models import CheckListVersion, Review
-from tests.factories import UserFactory, upload_text
+from tests.factories import new_user, upload_text
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +66,7 @@ def test_earlier_reviews_follow_the_documents_page_by_page(reviewed, monkeypatch
 
 
 def test_who_may_not_read_a_document_hears_nothing_of_its_reviews(reviewed):
-    user = UserFactory()
+    user = new_user()
     stranger = Principal(name="x", user_id=user.pk, scopes=ALL_SCOPES, ceiling=Classification.C2)
     with caller_context(Caller(principal=stranger)):
         assert listing.list_documents().items == []

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def node(packages) -> str:
     return found
 
 
-def run(command: list[str], **more: object) -> str:
+def run(command: list[str], **more: Any) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, **more)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import httpx2
 import pytest
@@ -56,7 +57,7 @@ async def test_the_state_of_a_question_serves_its_own_call_and_caller_only(site)
     assert asked["resultType"] == "input_required"
     state = asked["requestState"]
     refusal = {"role": "assistant", "content": {"type": "text", "text": "{}"}, "model": "test"}
-    answers = {"inputResponses": dict.fromkeys(asked["inputRequests"], refusal)}
+    answers: Any = {"inputResponses": dict.fromkeys(asked["inputRequests"], refusal)}
     middle = len(state) // 2
     tampered = state[:middle] + ("A" if state[middle] != "A" else "B") + state[middle + 1 :]
     for owner, given, called in (

@@ -19,7 +19,7 @@ from hub.core.errors import Unauthenticated
 from mcp_bridge import threads, tokens
 from mcp_bridge.threads import in_thread
 from mcp_bridge.tokens import TokenLookup
-from tests.factories import UserFactory
+from tests.factories import new_user
 from tests.mcp_bridge.conftest import stdio_session
 
 pytestmark = [pytest.mark.anyio, pytest.mark.django_db]
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.django_db]
 def token(django_db_setup, django_db_blocker):
     """A token in the database of the tests, committed, as the lookup's own connection needs it."""
     with django_db_blocker.unblock():
-        user = UserFactory()
+        user = new_user()
         yield create_token(principal=local_operator(), user=user, name="試験", scopes=ALL_SCOPES)[1]
         with connection.cursor() as cursor:
             cursor.execute("TRUNCATE access_auditevent")  # nobody may remove single lines

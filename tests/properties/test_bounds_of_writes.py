@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -60,7 +61,7 @@ def test_the_table_refuses_what_comes_from_elsewhere():
         cursor.execute("UPDATE knowledge_guideline SET source = repeat('x', %s)", [LONG_TEXT + 1])
 
 
-def sheet(*rows: tuple[object, ...]) -> bytes:
+def sheet(*rows: tuple[Any, ...]) -> bytes:
     book = Workbook()
     for row in rows:
         book.active.append(row)
@@ -70,9 +71,8 @@ def sheet(*rows: tuple[object, ...]) -> bytes:
 
 
 def guideline(content: bytes, filename: str = "a.md", **more: str) -> GuidelineImport:
-    return GuidelineImport(
-        **{"filename": filename, "content": content, "code": "house", "prefix": "HO-", "name_ja": "house", **more}
-    )
+    names: Any = {"code": "house", "prefix": "HO-", "name_ja": "house", **more}
+    return GuidelineImport(filename=filename, content=content, **names)
 
 
 def test_an_article_that_is_too_long_is_named_by_its_line():

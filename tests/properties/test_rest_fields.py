@@ -55,7 +55,7 @@ def every_operation(filled: Filled) -> list[Operation]:
 def send(client: Client, call: Call) -> Any:
     """Send it through the whole stack and take back what it did; gives the response."""
     with transaction.atomic():
-        response = client.generic(
+        response: Any = client.generic(
             call.method.upper(), call.url, call.body, content_type=call.content_type, headers=dict(call.headers)
         )
         if response.streaming and not response.is_async:

@@ -8,7 +8,8 @@ from typing import Any
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.text.structure import build_sections
 from knowledge.types.requirements import Topic
-from review.types import RuleInput
+from review.rules import run_rule
+from review.types import RuleInput, RuleOutcome
 
 
 def rule_input(
@@ -29,3 +30,10 @@ def rule_input(
         topics=topics,
         params=params or {},
     )
+
+
+def outcome_of(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None = None) -> RuleOutcome:
+    """What a rule that must not crash says of the document."""
+    outcome = run_rule(rule_id, target, params)
+    assert isinstance(outcome, RuleOutcome), outcome
+    return outcome

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
@@ -29,7 +30,7 @@ from tests.factories import upload_file, work_through
 _HEAD = '<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 
 
-def workbook(rows: list[list[object]]) -> bytes:
+def workbook(rows: Sequence[list[Any]]) -> bytes:
     book = Workbook()
     for row in rows:
         book.active.append(row)

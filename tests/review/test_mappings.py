@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -57,7 +59,8 @@ def test_the_list_takes_the_same_queries_however_long(django_assert_num_queries)
 
 def test_unknown_names_are_told_from_those_without_a_mapping():
     assert mappings.list_mappings(local_operator(), article="PG-1.4") == []
-    for wrong in ({"article": "PG-99"}, {"check_item": "XX-1"}):
+    wrongs: Any = ({"article": "PG-99"}, {"check_item": "XX-1"})
+    for wrong in wrongs:
         with pytest.raises(NotFound):
             mappings.list_mappings(local_operator(), **wrong)
 

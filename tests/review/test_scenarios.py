@@ -20,7 +20,7 @@ from knowledge.models import Collection
 from review import scenarios
 from review.models import Scenario, ScenarioProgress, StepPage
 from review.shipped import load_shipped_content
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 from tests.hub.admin.support import client_of, grant, make_user
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_a_document_that_the_person_may_no_longer_read_is_not_shown(review):
     who = principal_with(Role.READER, document.collection)
     scenarios.walk_with(principal=who, code=CODE, document_id=document.public_id)
     assert scenarios.walkthrough(who, CODE).document == document
-    document.collection = CollectionFactory()
+    document.collection = new_collection()
     document.save(update_fields=["collection"])
     assert scenarios.walkthrough(who, CODE).document is None
     with pytest.raises(NotFound):

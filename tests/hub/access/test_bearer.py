@@ -7,14 +7,14 @@ from django.db import DatabaseError, connection
 
 from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import authenticate, create_token
-from tests.factories import UserFactory
+from tests.factories import new_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def token() -> str:
-    return create_token(principal=local_operator(), user=UserFactory(), name="試験", scopes=ALL_SCOPES)[1]
+    return create_token(principal=local_operator(), user=new_user(), name="試験", scopes=ALL_SCOPES)[1]
 
 
 def test_a_connection_that_was_lost_is_replaced_when_the_next_call_begins(token):

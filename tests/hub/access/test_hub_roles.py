@@ -16,7 +16,7 @@ from hub.access.services import authenticate, create_token, principal_for_user, 
 from hub.core.errors import Forbidden
 from knowledge.collections import curators_without_hub_role
 from knowledge.models import Collection
-from tests.factories import UserFactory, hub_curator, make_hub_curator, principal_with
+from tests.factories import hub_curator, make_hub_curator, new_user, principal_with
 from tests.hub.admin.support import client_of, make_user
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def test_a_role_in_a_collection_brings_no_role_of_the_hub():
 
 def test_superusers_the_operator_and_the_hubs_own_tasks_have_every_role():
     for principal in (
-        principal_for_user(UserFactory(is_superuser=True)),
+        principal_for_user(new_user(is_superuser=True)),
         local_operator(),
         system_principal("nightly"),
     ):
@@ -46,7 +46,7 @@ def test_superusers_the_operator_and_the_hubs_own_tasks_have_every_role():
 
 
 def test_a_token_brings_the_hub_roles_of_its_owner_and_of_their_groups_in_the_same_query(django_assert_num_queries):
-    by_group, directly = UserFactory(), make_hub_curator(UserFactory())
+    by_group, directly = new_user(), make_hub_curator(new_user())
     group = Group.objects.create(name="品質支援室")
     by_group.groups.add(group)
     HubRoleGrant.objects.create(group=group, role=HubRole.CURATOR)
@@ -58,11 +58,11 @@ def test_a_token_brings_the_hub_roles_of_its_owner_and_of_their_groups_in_the_sa
         assert principal.hub_roles == {HubRole.CURATOR}
         with django_assert_num_queries(1):
             assert principal_for_user(user).hub_roles == {HubRole.CURATOR}
-    assert not authenticate(token_of(UserFactory())).hub_roles
+    assert not authenticate(token_of(new_user())).hub_roles
 
 
 def test_a_token_without_the_scope_curate_changes_nothing_of_the_hub():
-    user = make_hub_curator(UserFactory())
+    user = make_hub_curator(new_user())
     token = create_token(principal=local_operator(), user=user, name="t", scopes=frozenset({Scope.READ}))[1]
     principal = authenticate(token)
     assert not principal.curates_hub()
@@ -71,7 +71,7 @@ def test_a_token_without_the_scope_curate_changes_nothing_of_the_hub():
 
 
 def test_a_role_that_was_taken_back_is_gone_from_the_next_call_on():
-    user = make_hub_curator(UserFactory())
+    user = make_hub_curator(new_user())
     token = token_of(user)
     assert authenticate(token).curates_hub()
     user.hub_role_grants.all().delete()
@@ -79,7 +79,7 @@ def test_a_role_that_was_taken_back_is_gone_from_the_next_call_on():
 
 
 def test_a_hub_role_is_for_a_user_or_a_group_and_given_once():
-    user = make_hub_curator(UserFactory())
+    user = make_hub_curator(new_user())
     for wrong in (HubRoleGrant(role="curator"), HubRoleGrant(user=user, role="curator")):
         with pytest.raises(ValidationError):
             wrong.full_clean()
@@ -105,13 +105,13 @@ def test_administrators_give_hub_roles_in_the_admin_and_nobody_else():
 
 def test_doctor_names_whom_an_upgrade_took_the_masters_from_until_somebody_has_the_role(capsys):
     collection = Collection.objects.get(slug="default")
-    curator, by_group = UserFactory(username="sato"), UserFactory(username="tanaka")
+    curator, by_group = new_user(username="sato"), new_user(username="tanaka")
     group = Group.objects.create(name="品質支援室")
     by_group.groups.add(group)
     collection.grants.create(user=curator, role=Role.CURATOR)
     collection.grants.create(group=group, role=Role.ADMINISTRATOR)
-    collection.grants.create(user=UserFactory(username="reader"), role=Role.READER)
-    collection.grants.create(user=UserFactory(username="root", is_superuser=True), role=Role.CURATOR)
+    collection.grants.create(user=new_user(username="reader"), role=Role.READER)
+    collection.grants.create(user=new_user(username="root", is_superuser=True), role=Role.CURATOR)
     assert curators_without_hub_role() == ["sato", "tanaka"]
     with suppress(SystemExit):
         call_command("doctor")

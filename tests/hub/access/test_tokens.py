@@ -14,14 +14,14 @@ from hub.access.models import AccessToken, AuditEvent, Clearance
 from hub.access.principals import ALL_SCOPES, Classification, Scope, local_operator, parse_scopes
 from hub.access.services import authenticate, create_token, local_principal, principal_for_user, revoke_token
 from hub.core.errors import Forbidden, HubError, NotFound, Unauthenticated
-from tests.factories import UserFactory
+from tests.factories import new_user
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def user():
-    return UserFactory()
+    return new_user()
 
 
 def issue(user, **more) -> tuple[AccessToken, str]:
@@ -89,14 +89,14 @@ def test_nobody_makes_a_token_that_can_do_more_than_they_can(user):
 
 
 def test_only_an_administrator_makes_tokens_for_others(user):
-    other = principal_for_user(UserFactory())
+    other = principal_for_user(new_user())
     with pytest.raises(Forbidden):
         create_token(principal=other, user=user, name="x", scopes=frozenset({Scope.READ}))
 
 
 def test_the_scope_admin_alone_gives_nobody_a_say_over_the_tokens_of_others(user):
     """As with a reader's token that has the scope admin, at the command line: only superusers."""
-    superuser, reader = UserFactory(is_superuser=True), UserFactory()
+    superuser, reader = new_user(is_superuser=True), new_user()
     theirs, _token = issue(superuser)
     _row, token = issue(reader, scopes=ALL_SCOPES)
     with pytest.raises(Forbidden):
@@ -119,7 +119,7 @@ def test_the_scope_admin_alone_gives_nobody_a_say_over_the_tokens_of_others(user
 def test_a_token_of_another_person_can_not_be_revoked_or_noticed(user):
     row, _token = issue(user)
     with pytest.raises(NotFound):
-        revoke_token(principal=principal_for_user(UserFactory()), token_id=row.pk)
+        revoke_token(principal=principal_for_user(new_user()), token_id=row.pk)
 
 
 def test_the_ceiling_is_c2_unless_a_clearance_says_otherwise(user):
@@ -161,5 +161,5 @@ def test_a_token_costs_one_query_and_brings_its_owners_groups_and_ceiling(user, 
     authenticate(token)  # writes when it was last used
     with django_assert_num_queries(1):
         principal = authenticate(token)
-    assert (principal.group_ids, principal.ceiling) == ({group.pk}, Classification.C3)
+    assert (principal.group_ids, principal.ceiling) == (frozenset({group.pk}), Classification.C3)
     assert (principal.name, principal.token_id) == (user.username, row.pk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -48,7 +49,7 @@ ADMINS = sorted(admin.site._registry.items(), key=lambda pair: pair[0]._meta.lab
 
 
 @pytest.fixture
-def hidden(tmp_path: Path) -> dict[str, Model]:
+def hidden(tmp_path: Path) -> dict[str, Any]:
     """A collection of others, and a confidential document in the collection that bob curates."""
     ours = Collection.objects.create(slug="tenant-b", name="営業部")
     theirs = Collection.objects.create(slug="tenant-a", name=f"{CANARY} 開発部", description=CANARY)
@@ -95,7 +96,7 @@ def hidden(tmp_path: Path) -> dict[str, Model]:
 
 
 @pytest.fixture(params=["carol", "bob"])
-def person(request: pytest.FixtureRequest, hidden: dict[str, Model]) -> User:
+def person(request: pytest.FixtureRequest, hidden: dict[str, Any]) -> User:
     """Carol is staff without any grant; bob curates another collection and sees no confidential documents."""
     user = make_user(request.param)
     if request.param == "bob":
@@ -150,7 +151,7 @@ def test_no_page_of_any_model_names_a_hidden_row(person: User) -> None:
             assert_silent(client, address)
 
 
-def test_no_page_of_our_own_names_a_hidden_row(person: User, hidden: dict[str, Model], queue: None) -> None:
+def test_no_page_of_our_own_names_a_hidden_row(person: User, hidden: dict[str, Any], queue: None) -> None:
     client = client_of(person)
     entity = GraphNode.objects.get(public_id=hidden["document"].public_id).public_id
     for page in registered_pages():
@@ -169,7 +170,7 @@ def test_every_model_admin_and_inline_offers_visible_rows_only() -> None:
             assert issubclass(inline, VisibleRelationsMixin), inline
 
 
-def test_a_superuser_below_the_highest_ceiling_is_offered_no_confidential_node(hidden: dict[str, Model]) -> None:
+def test_a_superuser_below_the_highest_ceiling_is_offered_no_confidential_node(hidden: dict[str, Any]) -> None:
     root = make_user("佐藤", is_superuser=True)
     Clearance.objects.create(user=root, ceiling=Classification.C2)
     node = GraphNode.objects.get(public_id=hidden["secret"].public_id)
@@ -184,7 +185,7 @@ def posted(client: Client, page: str, **fields: object) -> str:
     return json.dumps(form.errors.get_json_data(), ensure_ascii=False)
 
 
-def test_a_hidden_end_of_an_edge_is_refused_as_if_it_were_unknown(hidden: dict[str, Model]) -> None:
+def test_a_hidden_end_of_an_edge_is_refused_as_if_it_were_unknown(hidden: dict[str, Any]) -> None:
     bob = make_user("bob")
     grant(bob, Role.CURATOR, Collection.objects.get(slug="tenant-b"))
     client = client_of(bob)
@@ -197,7 +198,7 @@ def test_a_hidden_end_of_an_edge_is_refused_as_if_it_were_unknown(hidden: dict[s
     assert "source" in refused
 
 
-def test_a_hidden_collection_of_a_node_is_refused_as_if_it_were_unknown(hidden: dict[str, Model]) -> None:
+def test_a_hidden_collection_of_a_node_is_refused_as_if_it_were_unknown(hidden: dict[str, Any]) -> None:
     bob = make_user("bob")
     grant(bob, Role.CURATOR, Collection.objects.get(slug="tenant-b"))
     asked = {"type": "Requirement", "name": "FR-777", "code": "", "aliases": "", "properties": "{}"}
@@ -206,7 +207,7 @@ def test_a_hidden_collection_of_a_node_is_refused_as_if_it_were_unknown(hidden: 
     assert refused == posted(client, "admin:knowledge_graphnode_add", collection=10**8, **asked)
 
 
-def test_what_goes_with_a_node_is_named_as_far_as_it_is_visible(hidden: dict[str, Model]) -> None:
+def test_what_goes_with_a_node_is_named_as_far_as_it_is_visible(hidden: dict[str, Any]) -> None:
     bob = make_user("bob")
     grant(bob, Role.CURATOR, Collection.objects.get(slug="tenant-b"))
     ours = Collection.objects.get(slug="tenant-b")
@@ -233,7 +234,7 @@ def test_a_domain_that_has_only_a_draft_is_named_to_curators_of_the_hub_alone() 
         assert draft.domain in curator.get(address).content.decode(), page
 
 
-def test_a_list_is_not_looked_up_through_what_points_at_its_rows(hidden: dict[str, Model]) -> None:
+def test_a_list_is_not_looked_up_through_what_points_at_its_rows(hidden: dict[str, Any]) -> None:
     bob = make_user("bob")
     grant(bob, Role.CURATOR, Collection.objects.get(slug="tenant-b"))
     client = client_of(bob)

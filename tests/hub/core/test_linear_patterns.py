@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-import re._constants as kinds  # the parser of the standard library has no public name
-import re._parser as parser
+import re._constants as kinds  # type: ignore[import-not-found]  # the parser has no public name, and no types
+import re._parser as parser  # type: ignore[import-not-found]
 import subprocess
 import sys
 import time
@@ -111,12 +111,13 @@ _SINGLE = (kinds.LITERAL, kinds.RANGE)
 def _members(items: Any) -> list[str]:
     """Letters that a set holds: of LETTERS, else its own first one."""
     negated = items[0][0] is kinds.NEGATE
-    held = [letter for letter in LETTERS if any(_holds(*item, letter) for item in items) is not negated]
+    held = [letter for letter in LETTERS if any(_holds(item, letter) for item in items) is not negated]
     own = [chr(value[0] if kind is kinds.RANGE else value) for kind, value in items if kind in _SINGLE]
     return held or own or ["a"]
 
 
-def _holds(kind: Any, value: Any, letter: str) -> bool:
+def _holds(item: tuple[Any, Any], letter: str) -> bool:
+    kind, value = item
     if kind is kinds.LITERAL:
         return ord(letter) == value
     if kind is kinds.RANGE:
@@ -132,7 +133,7 @@ def _holds(kind: Any, value: Any, letter: str) -> bool:
 def ways_of_matching(name: str, pattern: re.Pattern[str]) -> list[Callable[[str], object]]:
     """How the module uses it: searched unless it only ever says ``NAME.match`` or ``NAME.fullmatch``."""
     module, _, attribute = name.partition("[")[0].rpartition(".")
-    source = Path(str(find_spec(module).origin)).read_text(encoding="utf-8")  # type: ignore[union-attr]
+    source = Path(str(find_spec(module).origin)).read_text(encoding="utf-8")
     used = set(re.findall(rf"\b{attribute}\.(\w+)\(", source))
     ways: list[Callable[[str], object]] = []
     if not used or used - {"match", "fullmatch"}:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from hub.core import patterns
 from hub.core.patterns import PatternRefused, PatternTooSlow, check_pattern, patterns_within, stored_pattern
 from knowledge.ontology.shipped_files import TOPIC_FILES
 
@@ -107,7 +106,7 @@ def test_every_pattern_that_ships_is_accepted_and_finds_what_python_finds() -> N
 def test_what_would_be_huge_once_its_repetitions_are_written_out_is_refused_without_compiling_it(
     pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patterns.regex, "compile", lambda *given: pytest.fail("compiled"))
+    monkeypatch.setattr("hub.core.patterns.regex.compile", lambda *given: pytest.fail("compiled"))
     with pytest.raises(PatternRefused, match="characters"):
         stored_pattern(pattern, where="here")
 

@@ -11,8 +11,8 @@ from django.db import OperationalError
 
 from hub.celery import app
 from hub.core import scheduled_rows
-from hub.core.measures import client_of
 from hub.core.scheduled_rows import FAILURES_AT_MOST, failing_tasks, for_each_row
+from hub.core.valkey import client_of
 
 pytestmark = pytest.mark.usefixtures("queue")
 
@@ -66,7 +66,7 @@ def fails_at(number: int) -> float:
 
 def test_scheduled_work_that_fails_as_a_whole_is_known_until_it_goes_well(monkeypatch):
     monkeypatch.setitem(app.conf.beat_schedule, "test", {"task": "tests.fails_at", "schedule": 3600.0})
-    fails_at.apply(args=[0])
+    fails_at.apply(args=(0,))
     assert [one.task for one in failing_tasks()] == ["tests.fails_at (a whole run)"]
-    fails_at.apply(args=[1])
+    fails_at.apply(args=(1,))
     assert failing_tasks() == []

@@ -39,7 +39,7 @@ JUDGING = Purpose(name="test", document_ids=("doc_1",))
 class Outside(OpenAICompatibleProvider):
     """The same server, as if it stood in the internet."""
 
-    is_private = False  # type: ignore[assignment]
+    is_private = False
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ EVIDENCE = {"evidence": "契約書 第12条", "retention": "30日"}
 
 
 class Outside(OpenAICompatibleProvider):
-    is_private = False  # type: ignore[assignment]
+    is_private = False
 
 
 @pytest.fixture

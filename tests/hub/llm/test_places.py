@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from hub.core.measures import client_of
 from hub.core.processes import PerProcess
+from hub.core.valkey import client_of
 from hub.llm import places
 from hub.llm.errors import LlmUnavailable
 from hub.llm.places import held_place

@@ -9,7 +9,7 @@ from django.db import connection
 from django.http import HttpResponse
 
 from hub.access.models import AuditEvent, IdempotencyRecord
-from hub.access.principals import ALL_SCOPES, Classification, Principal
+from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
 from hub.api import api
 from hub.rest.idempotency import (
     Claim,
@@ -69,7 +69,7 @@ def test_two_people_may_use_the_same_key(caller: Caller):
 
 def test_a_token_with_fewer_scopes_gets_no_answer_of_a_stronger_one(caller: Caller):
     caller.post_json("/things", {"name": "x"}, Idempotency_Key="k1")
-    weaker = make_caller("佐藤", scopes=frozenset({"read"}))
+    weaker = make_caller("佐藤", scopes=frozenset({Scope.READ}))
 
     assert_problem(weaker.post_json("/things", {"name": "x"}, Idempotency_Key="k1"), 422, "idempotency_key_reused")
 
@@ -185,7 +185,7 @@ def make_client_call(caller: Caller):
 @pytest.mark.django_db(transaction=True)
 def test_of_many_requests_with_one_new_key_one_gets_the_work():
     barrier = threading.Barrier(6)
-    outcomes = []
+    outcomes: list[object] = []
 
     def race() -> None:
         barrier.wait(timeout=30)

@@ -6,6 +6,7 @@ import logging
 import pytest
 from django.test import Client
 
+from hub.access.principals import Scope
 from tests.hub.rest.conftest import Caller, make_caller
 
 
@@ -151,7 +152,7 @@ def test_a_method_that_is_not_possible_names_the_ones_that_are(caller: Caller):
 
 
 def test_a_missing_scope_is_forbidden(db):
-    reader = make_caller("鈴木", scopes=frozenset({"read"}))
+    reader = make_caller("鈴木", scopes=frozenset({Scope.READ}))
     response = reader.client.delete("/api/v1/things/1", headers=reader.headers)
 
     assert_problem(response, 403, "missing_scope")

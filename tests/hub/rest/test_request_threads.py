@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
 import pytest
 from django.db import connection, connections
@@ -27,7 +28,7 @@ def threads_of(most: int, *, wait_s: float = PATIENCE_S) -> RequestThreads:
 
 async def ask(
     threads: RequestThreads, work: Callable[[], object] = threading.get_ident, *, caller: str | None = None
-) -> object:
+) -> Any:
     async with threads.lend(caller) as thread:
         return await thread.run(work)
 
@@ -70,7 +71,7 @@ def test_who_waits_is_served_in_order_of_arrival() -> None:
         async with threads.lend():
             waiting = []
             for number in range(4):
-                waiting.append(asyncio.create_task(ask(threads, lambda number=number: served.append(number))))
+                waiting.append(asyncio.create_task(ask(threads, partial(served.append, number))))
                 await until(lambda: threads.waiting == len(waiting))
         await asyncio.gather(*waiting)
 

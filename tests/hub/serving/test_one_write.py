@@ -9,16 +9,17 @@ from hub.serving.protocol import OneWrite
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
 
 
-class Wire:
+class Wire(asyncio.Transport):
     """What a transport was given, piece by piece."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.written: list[bytes] = []
         self.is_closed = False
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray | memoryview) -> None:
         assert not self.is_closed
-        self.written.append(data)
+        self.written.append(bytes(data))
 
     def close(self) -> None:
         self.is_closed = True

@@ -29,7 +29,7 @@ def fill(library: Library) -> None:
     library.add("運用設計書.md", [OPERATION], document_type_id="detailed_design", metadata={"年度": 7, "局": "総務"})
 
 
-def ask(client: Client, **asked: object) -> dict[str, Any]:
+def ask(client: Client, **asked: Any) -> dict[str, Any]:
     """Search on the page and give what it shows."""
     response = client.get(reverse("admin:hub_search"), {"q": QUESTION, **asked})
     assert response.status_code == 200

@@ -157,7 +157,7 @@ def test_the_original_is_an_attachment(superuser_client: Any, tmp_path: Path) ->
     response = superuser_client.get(reverse("admin:knowledge_document_file", args=[document.pk]))
     assert response["Content-Type"] == "application/octet-stream"
     assert response["Content-Disposition"].startswith("attachment")
-    assert b"".join(response.streaming_content) == b"<script>alert(1)</script>"
+    assert response.getvalue() == b"<script>alert(1)</script>"
 
 
 def test_retry_works_on_a_document_again(superuser_client: Any, tmp_path: Path) -> None:

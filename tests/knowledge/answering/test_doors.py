@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -17,7 +18,7 @@ from hub.core.errors import NotFound
 from hub.rest.request_threads import request_threads
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.servers import rag
-from tests.factories import CollectionFactory
+from tests.factories import new_collection
 from tests.knowledge.answering.conftest import QUESTION
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
@@ -53,7 +54,7 @@ def test_the_answer_has_its_shape_and_is_the_same_through_mcp(post):
 
 
 def test_a_collection_restricts_in_both_ways(post):
-    CollectionFactory(slug="elsewhere")
+    new_collection(slug="elsewhere")
     for body in ({"collection": "elsewhere"}, {"filter": {"collection": "elsewhere"}}):
         assert post({"query": QUESTION, **body}).json()["answer"] is None
     assert through_mcp(query=QUESTION, collection="elsewhere")["answer"] is None
@@ -73,9 +74,7 @@ def test_a_stream_gives_each_sentence_and_then_the_same_answer(post):
     assert response["Content-Type"] == "text/event-stream"
     events = [
         (name.removeprefix("event: "), json.loads(data.removeprefix("data: ")))
-        for name, data in (
-            event.split("\n") for event in b"".join(response.streaming_content).decode().strip().split("\n\n")
-        )
+        for name, data in (event.split("\n") for event in response.getvalue().decode().strip().split("\n\n"))
     ]
     *sentences, (last, whole) = events
     assert last == "answer"
@@ -90,7 +89,7 @@ def test_a_stream_is_read_in_a_worker_thread_under_asgi(library):
     _row, token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)
 
     async def read() -> str:
-        response = await AsyncClient().post(
+        response: Any = await AsyncClient().post(
             "/api/v1/answer",
             {"query": QUESTION, "stream": True},
             content_type="application/json",

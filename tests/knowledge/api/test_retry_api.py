@@ -13,7 +13,7 @@ from hub.access.principals import ALL_SCOPES, local_operator
 from hub.access.services import create_token
 from knowledge.documents.deletion import retire_document
 from knowledge.models import Document, DocumentStatus
-from tests.factories import CollectionFactory, upload_text, work_through
+from tests.factories import new_collection, upload_text, work_through
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 
@@ -45,7 +45,7 @@ def status(document: Document) -> str:
 
 
 def test_what_failed_in_a_collection_is_worked_on_again(retry: Any, tmp_path: Any) -> None:
-    elsewhere = CollectionFactory()
+    elsewhere = new_collection()
     failed = add(tmp_path, "空.md", "")
     ready = add(tmp_path, "規程.md", "# 規程\n\n三年保存する。\n")
     other = add(tmp_path, "空2.md", "", elsewhere.slug)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from knowledge.types.documents import Block, BlockKind
 from tests.knowledge.chunkers.conftest import assert_chunks, count_tokens
 
 
-def chunk(markdown: str, **options: int) -> list[ChunkSpan]:
+def chunk(markdown: str, **options: Any) -> list[ChunkSpan]:
     blocks = markdown_blocks(markdown)
     chosen = ChunkOptions(**{"overlap": 0, **options})
     chunks = chunk_document(markdown, blocks, build_sections(markdown, blocks), chosen, count_tokens)

@@ -17,7 +17,7 @@ from hub.audit.events import visible_events
 from knowledge.collections import create_collection, delete_collection
 from knowledge.documents.deletion import delete_document
 from knowledge.models import Collection, CollectionGrant, DeletionReceipt
-from tests.factories import UserFactory, principal_with, upload_text
+from tests.factories import new_user, principal_with, upload_text
 from tests.hub.admin.support import client_of, make_user
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +47,7 @@ def deleted(tmp_path) -> Collection:
 
 def test_a_deleted_slug_is_refused_in_the_words_of_one_that_is_taken_and_hidden(deleted: Collection) -> None:
     create_collection(principal=local_operator(), slug="himitsu-", name="秘")
-    client = rest(UserFactory(is_superuser=True, username="bob"))
+    client = rest(new_user(is_superuser=True, username="bob"))
     status, former = asked(client, "kaihatsu")
     assert status == 409
     assert (status, former.replace(b"kaihatsu", b"himitsu-")) == asked(client, "himitsu-")

@@ -30,7 +30,7 @@ from knowledge.models import (
 )
 from knowledge.storage import get_blob_store
 from knowledge.types.chunks import ChunkOptions
-from tests.factories import CollectionFactory, principal_with, upload_text, work_through
+from tests.factories import new_collection, principal_with, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
 
@@ -85,14 +85,14 @@ def test_the_same_bytes_at_two_paths_are_two_documents_and_one_blob(tmp_path):
 
 
 def test_a_twin_that_the_caller_may_not_see_is_not_named(tmp_path):
-    hidden, open_ = CollectionFactory(), CollectionFactory()
+    hidden, open_ = new_collection(), new_collection()
     upload_text(local_operator(), tmp_path, TEXT, name="a.md", collection=hidden.slug)
     reviewer = principal_with(Role.REVIEWER, open_)
     assert upload_text(reviewer, tmp_path, TEXT, name="b.md", collection=open_.slug).same_content_as is None
 
 
 def test_a_path_of_another_uploader_is_a_conflict_unless_a_curator_replaces_it(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     upload_text(principal_with(Role.REVIEWER, collection), tmp_path, TEXT, collection=collection.slug)
     other = principal_with(Role.REVIEWER, collection)
     with pytest.raises(Conflict):
@@ -105,13 +105,13 @@ def test_a_path_of_another_uploader_is_a_conflict_unless_a_curator_replaces_it(t
 
 @pytest.mark.parametrize("role", [None, Role.READER, Role.AUDITOR])
 def test_who_may_not_upload_is_told_that_there_is_no_such_collection(tmp_path, role):
-    collection = CollectionFactory()
+    collection = new_collection()
     with pytest.raises(NotFound):
         upload_text(principal_with(role, collection), tmp_path, TEXT, collection=collection.slug)
 
 
 def test_nobody_uploads_above_their_ceiling(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     with pytest.raises(Forbidden):
         upload_text(
             principal_with(Role.CURATOR, collection),
@@ -131,7 +131,7 @@ def test_a_new_version_may_raise_the_classification_and_leaves_it_otherwise(tmp_
 
 
 def test_a_document_above_the_ceiling_is_not_replaced_either(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     curator = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
     hidden = upload_text(curator, tmp_path, TEXT, collection=collection.slug, classification=Classification.C3).document
     lowered = replace(curator, ceiling=Classification.C2)
@@ -143,7 +143,7 @@ def test_a_document_above_the_ceiling_is_not_replaced_either(tmp_path):
 
 
 def test_uploads_at_a_path_reach_the_document_that_the_uploader_means(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     alice = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
     bob = principal_with(Role.REVIEWER, collection)
     secret = upload_text(alice, tmp_path, TEXT, collection=collection.slug, classification=Classification.C3).document
@@ -168,7 +168,7 @@ def test_an_upload_at_the_path_of_a_hidden_document_answers_as_at_a_free_one(tmp
     """The same person does the same in two collections; only one of them has a confidential document at the path."""
     seen = []
     for is_held in (True, False):
-        collection = CollectionFactory(name="文書")
+        collection = new_collection(name="文書")
         alice = replace(principal_with(Role.CURATOR, collection), ceiling=Classification.C3)
         if is_held:
             upload_text(alice, tmp_path, "# 秘密\n", collection=collection.slug, classification=Classification.C3)
@@ -222,7 +222,7 @@ def test_a_title_that_is_the_name_of_the_file_follows_the_file(tmp_path):
 
 
 def test_a_document_above_the_ceiling_answers_like_one_that_is_not_there(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     done = upload_text(local_operator(), tmp_path, TEXT, collection=collection.slug, classification=Classification.C3)
     reader = principal_with(Role.READER, collection)
     with pytest.raises(NotFound) as hidden:
@@ -279,7 +279,7 @@ def test_bytes_that_another_document_uses_stay(tmp_path, django_capture_on_commi
 
 
 def test_a_reader_can_not_delete_and_the_uploader_can(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     uploader = principal_with(Role.REVIEWER, collection)
     document = upload_text(uploader, tmp_path, TEXT, collection=collection.slug).document
     with pytest.raises(Forbidden):

@@ -10,14 +10,14 @@ from hub.core.errors import Forbidden, InvalidInput
 from knowledge.documents.editing import set_legal_hold, update_document
 from knowledge.search.hybrid import search
 from knowledge.types.search import SearchFilter, SearchQuery
-from tests.factories import CollectionFactory, principal_with, upload_text
+from tests.factories import new_collection, principal_with, upload_text
 from tests.knowledge.documents.contract import TEXT
 
 pytestmark = pytest.mark.django_db
 
 
 def test_only_a_curator_sets_or_lifts_a_hold_and_both_are_written_down(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     uploader = principal_with(Role.REVIEWER, collection)
     document = upload_text(uploader, tmp_path, TEXT, collection=collection.slug).document
     with pytest.raises(Forbidden):
@@ -78,7 +78,7 @@ def test_changes_that_can_not_be_are_refused_and_nothing_is_changed(document, ch
 
 
 def test_nobody_classifies_above_their_ceiling_and_a_reader_changes_nothing(tmp_path):
-    collection = CollectionFactory()
+    collection = new_collection()
     document = upload_text(local_operator(), tmp_path, TEXT, collection=collection.slug).document
     with pytest.raises(Forbidden):
         update_document(

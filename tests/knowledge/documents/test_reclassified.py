@@ -6,11 +6,11 @@ import pytest
 from django.test import Client
 
 from hub.access.models import Clearance
-from hub.access.principals import ALL_SCOPES, Classification, Role, Scope, local_operator
+from hub.access.principals import ALL_SCOPES, Classification, Principal, Role, Scope, local_operator
 from hub.access.services import create_token, principal_for_user
 from knowledge.graph.cypher.query import CypherQuery, projection_backend, query_knowledge_graph
 from knowledge.models import Collection, Document, GraphContribution, GraphEdge, GraphNode
-from tests.factories import UserFactory, upload_text
+from tests.factories import new_user, upload_text
 from tests.hub.admin.support import grant
 from tests.knowledge.graph.support import add
 
@@ -26,8 +26,8 @@ def fresh_copies():
     projection_backend().copies.forget()
 
 
-def person(role: Role, ceiling: Classification, scopes: frozenset[Scope] = ALL_SCOPES) -> tuple[Client, object]:
-    user = UserFactory()
+def person(role: Role, ceiling: Classification, scopes: frozenset[Scope] = ALL_SCOPES) -> tuple[Client, Principal]:
+    user = new_user()
     grant(user, role, Collection.objects.get(slug="default"))
     Clearance.objects.create(user=user, ceiling=ceiling)
     token = create_token(principal=local_operator(), user=user, name="t", scopes=scopes)[1]
@@ -46,7 +46,7 @@ def raise_it(document: Document) -> None:
     assert alice.patch(path, body, content_type="application/json").status_code == 200
 
 
-def names_of(client: Client, principal: object) -> str:
+def names_of(client: Client, principal: Principal) -> str:
     """Everything that the doors of the graph say of the document's requirements."""
     said = []
     for entity in ("FR-901", "機密 要件定義書"):

@@ -15,7 +15,7 @@ from knowledge.documents import deletion
 from knowledge.documents.deletion import retire_document
 from knowledge.documents.editing import set_legal_hold
 from knowledge.models import Collection, DeletionReceipt, Document
-from tests.factories import CollectionFactory, principal_with, upload_text
+from tests.factories import new_collection, principal_with, upload_text
 from tests.knowledge.documents.contract import TEXT
 
 pytestmark = pytest.mark.django_db
@@ -49,7 +49,7 @@ def test_without_a_period_nothing_ever_goes(document):
 
 def test_the_setting_is_the_period_of_collections_without_their_own(document, tmp_path, settings):
     settings.CONFIG = settings.CONFIG.model_copy(update={"retention_days": 10})
-    longer = CollectionFactory(retention_days=1000)
+    longer = new_collection(retention_days=1000)
     kept = upload_text(local_operator(), tmp_path, TEXT, name="長期.md", collection=longer.slug).document
     for each in (document, kept):
         age(each, days=11)

@@ -18,7 +18,7 @@ from knowledge import tasks
 from knowledge.collections import create_collection, update_collection
 from knowledge.documents import deletion
 from knowledge.models import Collection, Document
-from tests.factories import CollectionFactory, upload_text
+from tests.factories import new_collection, upload_text
 from tests.hub.admin.support import client_of, make_user
 from tests.knowledge.documents.contract import TEXT
 
@@ -35,7 +35,7 @@ def old_document(folder, collection: str) -> Document:
 def two_collections(tmp_path) -> tuple[Document, Document]:
     """An expired document in each of two collections that keep documents for 30 days."""
     for slug in ("first", "second"):
-        CollectionFactory(slug=slug, retention_days=30)
+        new_collection(slug=slug, retention_days=30)
     return old_document(tmp_path, "first"), old_document(tmp_path, "second")
 
 

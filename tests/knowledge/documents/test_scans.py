@@ -12,12 +12,14 @@ from django.utils import timezone
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.core.lease import claim
+from hub.rest.uploads import temp_dir
 from knowledge import tasks
 from knowledge.documents import folders, scans, sources
 from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.documents.uploads import create_document, hash_file
 from knowledge.models import DocumentVersion, Source
-from knowledge.sources.base import prune_private_folders, temp_dir
+from knowledge.sources.base import prune_private_folders
+from knowledge.sources.folder import FolderReader
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.documents.source_support import live_paths, run, state
 
@@ -135,7 +137,7 @@ def test_leftovers_of_killed_scans_are_removed_after_a_day():
 def test_the_command_goes_on_with_what_a_killed_run_left_in_work(folder):
     plan = folders.Plan(
         principal=local_operator(),
-        reader=folders.FolderReader(folder),
+        reader=FolderReader(folder),
         collection="default",
         chunk_options=SMALL,
         incremental=True,

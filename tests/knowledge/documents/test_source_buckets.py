@@ -6,10 +6,10 @@ import boto3
 import pytest
 
 from hub.access.principals import local_operator
+from hub.rest.uploads import temp_dir
 from knowledge.documents import sources
 from knowledge.models import Document, Source
 from knowledge.sources import registry
-from knowledge.sources.base import temp_dir
 from tests.knowledge.documents.source_support import live_paths, run, state, work_off
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from knowledge.documents import sources
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 from tests.knowledge.documents.source_support import live_paths, run, watch
 
 pytestmark = pytest.mark.django_db
@@ -47,7 +47,7 @@ def test_a_second_source_of_the_same_name_or_place_is_a_conflict(source, folder,
 
 
 def test_only_an_administrator_says_what_is_watched_and_a_curator_sees_and_scans_it(folder):
-    collection = CollectionFactory()
+    collection = new_collection()
     curator = principal_with(Role.CURATOR, collection)
     with pytest.raises(Forbidden):
         sources.create_source(principal=curator, name="x", location="/etc", collection=collection.slug)
@@ -61,7 +61,7 @@ def test_only_an_administrator_says_what_is_watched_and_a_curator_sees_and_scans
     with pytest.raises(Forbidden):
         sources.delete_source(principal=curator, name=source.name)
     with pytest.raises(NotFound):
-        sources.get_source(principal_with(Role.CURATOR, CollectionFactory()), source.name)
+        sources.get_source(principal_with(Role.CURATOR, new_collection()), source.name)
 
 
 def test_a_deleted_source_leaves_its_documents(source):

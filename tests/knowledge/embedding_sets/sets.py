@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hub.access.principals import local_operator
 from knowledge.consistency import check_consistency
@@ -27,7 +28,7 @@ DOCUMENTS = {
 QUESTION = "認証に失敗した利用者はどうなるか"
 
 
-def add(folder: Path, name: str, text: str, **more: object) -> Document:
+def add(folder: Path, name: str, text: str, **more: Any) -> Document:
     document = work_through(upload_text(ME, folder, text, name=name, **more).document)
     assert document.latest_version.status == "ready"
     return document
@@ -38,7 +39,7 @@ def add_corpus(folder: Path) -> None:
         add(folder, name, text)
 
 
-def make(name: str, backend: str = "bundled-fp32", **more: object) -> EmbeddingSet:
+def make(name: str, backend: str = "bundled-fp32", **more: Any) -> EmbeddingSet:
     return sets.create_set(principal=ME, draft=SetDraft(name=name, backend=backend, **more))
 
 
@@ -67,7 +68,7 @@ def inconsistencies() -> set[str]:
     return {found.code for found in check_consistency() if not found.is_note} - {"blobs_without_rows"}
 
 
-def answer(embedding_set: EmbeddingSet | None = None, **more: object) -> tuple:
+def answer(embedding_set: EmbeddingSet | None = None, **more: Any) -> tuple:
     """All that a search says, without its timings."""
     result = search(ME, SearchQuery(text=QUESTION, **more), embedding_set=embedding_set)
     hits = tuple((hit.chunk_id, hit.score, hit.content, hit.is_context) for hit in result.hits)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hub.access.principals import Role, local_operator
@@ -69,7 +71,8 @@ def test_the_key_goes_to_the_configured_address_alone(settings) -> None:
     settings.CONFIG = config
     active_embedder._make_embedder.cache_clear()
     for url, key in ((ours, "secret"), ("", "secret"), ("http://127.0.0.1:2/v1", None)):
-        assert make_embedder("openai", "m", url)._server._api_key == (key or "")
+        embedder: Any = make_embedder("openai", "m", url)
+        assert embedder._server._api_key == (key or "")
     active_embedder._make_embedder.cache_clear()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -33,7 +34,7 @@ def test_after_a_switch_the_row_decides_and_not_the_settings() -> None:
 
 
 @contextmanager
-def searchers(number: int, seen: list, **query: object) -> Iterator[None]:
+def searchers(number: int, seen: list, **query: Any) -> Iterator[None]:
     """Threads that search until the block is left; what they get, errors too, is in ``seen``."""
     stop = threading.Event()
 
@@ -57,7 +58,7 @@ def searchers(number: int, seen: list, **query: object) -> Iterator[None]:
             thread.join()
 
 
-def switch_under_load(first: str, second: str, **query: object) -> None:
+def switch_under_load(first: str, second: str, **query: Any) -> None:
     """Every answer is wholly the one set's or wholly the other's, and each had its turn."""
     pure = [answer(EmbeddingSet.objects.get(name=name), **query) for name in (first, second)]
     assert pure[0] != pure[1]

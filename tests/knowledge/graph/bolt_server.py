@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neo4j._codec.packstream import Structure
-from neo4j._codec.packstream.v1 import PackableBuffer, Packer, UnpackableBuffer, Unpacker
+from neo4j._codec.packstream._common import PackableBuffer, UnpackableBuffer
+from neo4j._codec.packstream.v1 import Packer, Unpacker
 
 HELLO, GOODBYE, RESET, RUN, BEGIN, COMMIT, ROLLBACK, DISCARD, PULL = (
     *(0x01, 0x02, 0x0F, 0x10),

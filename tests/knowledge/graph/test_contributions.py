@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -24,7 +25,7 @@ from knowledge.models import (
     IdentifierPattern,
     VersionContent,
 )
-from tests.factories import CollectionFactory, upload_text, work_through
+from tests.factories import new_collection, upload_text, work_through
 from tests.knowledge.graph.support import add, edges, everything, nodes, settle
 from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS, TESTS
 
@@ -129,7 +130,13 @@ def test_what_is_new_in_the_graph_needs_no_settling(project):
 
 
 def test_only_rows_that_were_not_there_are_told_to_be_new():
-    concept = {"type_id": "Concept", "collection_id": None, "code": "", "aliases": [], "keys": ["性能", 'a\\"b']}
+    concept: dict[str, Any] = {
+        "type_id": "Concept",
+        "collection_id": None,
+        "code": "",
+        "aliases": [],
+        "keys": ["性能", 'a\\"b'],
+    }
     concept |= {"properties": {"level": None, "path": "1 › 2"}, "classification": 1, "revision": 1}
     first, second = ({**concept, "public_id": f"gn_{name}", "key": name, "name": name} for name in "甲乙")
     assert insert_new(GraphNode, [first], returning=("public_id",)) == [("gn_甲",)]
@@ -219,7 +226,7 @@ def test_variants_of_width_case_and_hyphen_are_one_and_long_vowels_are_not(proje
 
 
 def test_collections_do_not_share_requirements(project, tmp_path):
-    CollectionFactory(slug="other")
+    new_collection(slug="other")
     add(tmp_path, REQUIREMENTS, name="要件定義書.md", collection="other")
     found = GraphNode.objects.filter(code="FR-001").values_list("collection__slug", flat=True)
     assert sorted(found) == ["default", "other"]
@@ -253,7 +260,7 @@ def test_real_documents_give_the_same_graph_in_whatever_order_they_come(test_dat
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(test_data.glob("documents/*.md"))[:6]}
     graphs = []
     for order in (sorted(texts), sorted(texts, reverse=True)):
-        collection = CollectionFactory()
+        collection = new_collection()
         for name in order:
             add(tmp_path, texts[name], name=name, collection=collection.slug)
         settle()

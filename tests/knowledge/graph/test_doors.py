@@ -17,7 +17,7 @@ from knowledge.ingest import graph
 from knowledge.models import GraphNode
 from knowledge.search.retrieval import Retrieval, RetrievalStrategy, retrieve
 from review.runs.retrieval import retrieve_for_check
-from tests.factories import UserFactory, principal_with, upload_text, work_through
+from tests.factories import new_user, principal_with, upload_text, work_through
 from tests.knowledge.graph.support import add
 from tests.knowledge.graph.texts import DESIGN, REQUIREMENTS
 
@@ -50,7 +50,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def client() -> Client:
-    user = UserFactory(is_superuser=True)
+    user = new_user(is_superuser=True)
     token = create_token(principal=local_operator(), user=user, name="t", scopes=ALL_SCOPES)[1]
     return Client(headers={"Authorization": f"Bearer {token}"})
 

@@ -10,7 +10,7 @@ from hub.core.errors import Forbidden, InvalidInput, NotFound
 from knowledge.graph.search import GraphQuery, Traversal, graph_search, similarity
 from knowledge.graph.walk import Direction
 from knowledge.models import GraphNode
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 from tests.knowledge.graph.support import add
 
 pytestmark = pytest.mark.django_db
@@ -83,9 +83,9 @@ def test_an_unknown_entity_type_or_depth_is_told(project):
     for bad in ({"max_depth": 0}, {"max_depth": 6}, {"limit": 0}, {"limit": 501}):
         with pytest.raises(InvalidInput, match=next(iter(bad))):
             search("FR-001", **bad)
-    for bad in ("", "  ", "x" * 501, "a\x00b"):
+    for entity in ("", "  ", "x" * 501, "a\x00b"):
         with pytest.raises(InvalidInput, match="entity"):
-            search(bad)
+            search(entity)
 
 
 def test_the_limit_keeps_the_nearest_and_the_answer_says_that_there_is_more(project):
@@ -96,7 +96,7 @@ def test_the_limit_keeps_the_nearest_and_the_answer_says_that_there_is_more(proj
 
 
 def test_nobody_walks_through_what_they_may_not_see(project, tmp_path):
-    other = CollectionFactory(slug="other")
+    other = new_collection(slug="other")
     add(tmp_path, "# 別件設計書\n\n## 1. FR-001 別件\n\n基本設計書に関する本文。\n", name="別件.md", collection="other")
     reader = principal_with(Role.READER, other)
     found = search("FR-001", reader, max_depth=5, limit=500)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
@@ -53,7 +54,7 @@ def asked(content: str | bytes = MARKDOWN, *, filename: str = "指針.md", **mor
     return GuidelineImport(filename=filename, content=data, **facts)
 
 
-def sheet(*rows: tuple[object, ...]) -> bytes:
+def sheet(*rows: tuple[Any, ...]) -> bytes:
     book = Workbook()
     for row in rows:
         book.active.append(row)

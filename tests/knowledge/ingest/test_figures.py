@@ -16,7 +16,7 @@ from knowledge.documents.reading import get_structure, open_figure
 from knowledge.ingest import pipeline
 from knowledge.models import Blob, Chunk, Document, DocumentVersion, Figure
 from knowledge.storage import get_blob_store
-from tests.factories import CollectionFactory, principal_with, upload_text, work_through
+from tests.factories import new_collection, principal_with, upload_text, work_through
 from tests.knowledge.parsers.pictures import data_uri, png
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_two_documents_share_the_bytes_of_a_picture(tmp_path):
 
 def test_who_may_not_read_the_document_is_told_there_is_none(tmp_path):
     document = ingest(tmp_path, 1, 2)
-    stranger = principal_with(Role.READER, CollectionFactory())
+    stranger = principal_with(Role.READER, new_collection())
     figure = Figure.objects.first()
     with pytest.raises(NotFound):
         open_figure(stranger, document.public_id, figure.public_id)
@@ -94,7 +94,7 @@ def test_who_may_not_read_the_document_is_told_there_is_none(tmp_path):
 
 
 def test_a_figure_is_served_as_a_file_to_save_and_described_on_demand(tmp_path, client: Client, settings):
-    collection = CollectionFactory()
+    collection = new_collection()
     principal = principal_with(Role.CURATOR, collection)
     document = ingest(tmp_path, 1, 2, principal=principal, collection=collection.slug)
     user = User.objects.get(pk=principal.user_id)
@@ -103,7 +103,7 @@ def test_a_figure_is_served_as_a_file_to_save_and_described_on_demand(tmp_path, 
     path = f"/api/v1/documents/{document.public_id}/figures/{figure.public_id}"
     answer = client.get(path, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200
-    assert b"".join(answer.streaming_content) == png(1)
+    assert answer.getvalue() == png(1)
     assert answer["Content-Disposition"] == f'attachment; filename="{figure.public_id}.png"'
     assert answer["X-Content-Type-Options"] == "nosniff"
     missing = client.get(path + "0", headers={"Authorization": f"Bearer {token}"})

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from hub.access.principals import local_operator
 from hub.core.lease import LeaseLost, claim, lease_duration
-from knowledge.index import vectors
+from knowledge.index import postings, vectors
 from knowledge.ingest import pipeline, stages
 from knowledge.models import Chunk, ChunkVector, DocumentStatus, DocumentVersion
 from tests.factories import upload_text, work_through
@@ -103,7 +103,7 @@ def test_a_crash_in_the_middle_of_embedding_leaves_the_same_rows_as_one_clean_ru
 def _crash_after_two_batches(version, monkeypatch):
     """What SIGKILL does: the process is gone, its transaction with it, its lease stays."""
     calls = []
-    write = vectors.write_postings
+    write = postings.write_postings
 
     def write_twice_then_die(*args, **kwargs):
         calls.append(1)

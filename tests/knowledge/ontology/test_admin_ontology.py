@@ -33,7 +33,15 @@ def draft() -> Ontology:
 
 
 def class_fields(row: OntologyClass, **changed: object) -> dict[str, object]:
-    names = ("label_ja", "label_en", "definition_ja", "definition_en", "category", "severity", "position")
+    names: tuple[str, ...] = (
+        "label_ja",
+        "label_en",
+        "definition_ja",
+        "definition_en",
+        "category",
+        "severity",
+        "position",
+    )
     names += ("expected_location", "expected_location_en", "example", "example_polite")
     lists = ("synonyms", "cues", "exclusions", "elements_ja", "elements_en")
     return (

@@ -10,11 +10,11 @@ from hub.access.principals import local_operator
 from hub.management.commands import doctor
 from knowledge.ingest.graph import update_graph_now
 from knowledge.models import DocumentGraph, IdentifierPattern, OntologyClass
+from knowledge.ontology.rdf_files import read_graph
 from knowledge.ontology.shapes import ShapesError, validate
 from knowledge.stored_patterns import refused_patterns
 from tests.factories import upload_text, work_through
 from tests.knowledge.ontology.test_api import call as call
-from tests.knowledge.ontology.test_rdf import read_graph
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 ENDLESS = r"(a|aa)+$"

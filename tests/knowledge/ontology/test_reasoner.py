@@ -77,7 +77,7 @@ def test_every_proof_starts_from_what_is_asserted_and_rests_on_what_was_shown_be
         graph.add(fact)
     closure = Closure(graph)
     for inferred, depth in closure.inferred_with_depth():
-        seen = set()
+        seen: set[Any] = set()
         for step in closure.proof(inferred):
             assert set(step.premises) <= seen
             assert step.premises or step.fact in graph

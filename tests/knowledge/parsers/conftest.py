@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def samples() -> Path:
 def parse() -> Parse:
     """Parse a file in this process."""
 
-    def run(path: Path, *, filename: str | None = None, **limits: float) -> ParsedDocument:
+    def run(path: Path, *, filename: str | None = None, **limits: Any) -> ParsedDocument:
         return parse_file(path, filename=filename or path.name, limits=ParseLimits(**limits))
 
     return run

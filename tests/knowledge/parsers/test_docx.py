@@ -5,10 +5,12 @@ from pathlib import Path
 import docx
 import pytest
 from docx.document import Document
+from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
+from docx.text.paragraph import Paragraph
 
 from knowledge.parsers.docx.numbering import format_number
 from knowledge.parsers.errors import ParseError
@@ -35,7 +37,7 @@ def numbered(document: Document, levels: list[tuple[str, str]]) -> str:
     return "900"
 
 
-def number(paragraph: docx.text.paragraph.Paragraph, list_id: str, level: int) -> None:
+def number(paragraph: Paragraph, list_id: str, level: int) -> None:
     properties = paragraph._p.get_or_add_pPr()
     properties.append(
         parse_xml(f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{level}"/><w:numId w:val="{list_id}"/></w:numPr>')
@@ -149,7 +151,7 @@ def test_text_boxes_and_content_controls_are_read(tmp_path: Path, parse: Parse) 
 
 def test_a_table_of_contents_is_a_list_of_entries_with_pages(tmp_path: Path, parse: Parse) -> None:
     source = docx.Document()
-    style = source.styles.add_style("toc 1", docx.enum.style.WD_STYLE_TYPE.PARAGRAPH)
+    style = source.styles.add_style("toc 1", WD_STYLE_TYPE.PARAGRAPH)
     for text in ("1 目的\t3", "2 範囲\t4"):
         source.add_paragraph(text, style=style)
 
@@ -215,7 +217,7 @@ def note(kind: str, number: int, text: str) -> str:
     return f'<w:{kind} w:id="{number}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:{kind}>'
 
 
-def add_mark(paragraph: docx.text.paragraph.Paragraph, kind: str, number: int) -> None:
+def add_mark(paragraph: Paragraph, kind: str, number: int) -> None:
     paragraph._p.append(parse_xml(f'<w:r {nsdecls("w")}><w:{kind}Reference w:id="{number}"/></w:r>'))
 
 

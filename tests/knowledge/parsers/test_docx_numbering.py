@@ -6,6 +6,7 @@ import docx
 from docx.document import Document
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
+from docx.text.paragraph import Paragraph
 
 from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, texts
@@ -29,7 +30,7 @@ def define(document: Document, number: int, levels: str, *, abstract: int | None
     root.append(parse_xml(f'<w:num {nsdecls("w")} w:numId="{number}">{link}{override}</w:num>'))
 
 
-def put_in_list(paragraph: docx.text.paragraph.Paragraph, number: int, depth: int = 0) -> None:
+def put_in_list(paragraph: Paragraph, number: int, depth: int = 0) -> None:
     paragraph._p.get_or_add_pPr().append(
         parse_xml(f'<w:numPr {nsdecls("w")}><w:ilvl w:val="{depth}"/><w:numId w:val="{number}"/></w:numPr>')
     )
@@ -113,7 +114,7 @@ def test_a_list_of_words_without_numbers_shows_its_word(tmp_path: Path, parse: P
     assert read(source, tmp_path, parse) == ["注） 休館日を除く。"]
 
 
-def bold(document: Document, text: str, size: float | None = None) -> docx.text.paragraph.Paragraph:
+def bold(document: Document, text: str, size: float | None = None) -> Paragraph:
     paragraph = document.add_paragraph()
     run = paragraph.add_run(text)
     run.bold = True

@@ -45,7 +45,7 @@ OLD = """<html><head><meta charset="utf-8"><title>国民健康保険</title></he
 
 
 @pytest.fixture
-def read(tmp_path: Path, parse: Parse):  # type: ignore[no-untyped-def]
+def read(tmp_path: Path, parse: Parse):
     def of(page: str) -> ParsedDocument:
         path = tmp_path / "ページ.html"
         path.write_text(page, encoding="utf-8")

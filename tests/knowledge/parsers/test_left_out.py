@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import docx
 import openpyxl
@@ -123,7 +124,7 @@ def test_a_chart_on_a_sheet_of_its_own_or_placed_by_measure_is_read(tmp_path: Pa
         chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=2), titles_from_data=True)
         if holder is sheet:
             size = XDRPositiveSize2D(cm_to_EMU(8), cm_to_EMU(5))
-            chart.anchor = AbsoluteAnchor(pos=XDRPoint2D(0, 0), ext=size)
+            chart.anchor = AbsoluteAnchor(pos=XDRPoint2D(0, 0), ext=size)  # type: ignore[assignment]  # or its top left cell
         holder.add_chart(chart)
     path = tmp_path / "集計.xlsx"
     book.save(path)
@@ -139,7 +140,7 @@ def test_check_boxes_tell_whether_they_are_ticked_and_words_for_older_programs_a
     tmp_path: Path, parse: Parse
 ) -> None:
     book = openpyxl.Workbook()
-    sheet = book.active
+    sheet: Any = book.active
     sheet["A1"] = "集計"
     sheet.add_chart(BarChart(), "C3")
     path = tmp_path / "集計.xlsx"

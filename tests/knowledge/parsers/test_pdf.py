@@ -10,7 +10,7 @@ from knowledge.types.documents import BlockKind
 from tests.knowledge.parsers.conftest import Parse, assert_valid, texts
 from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
-BODY = [
+BODY: list[tuple[float, float, float, str]] = [
     (60, 700, 10, "この設計書は市立図書館の予約業務を対象とし、窓口と画面の両方で同じ手順により予約"),
     (60, 685, 10, "を受け付けるための方式を定めるものであり、貸出の会計は対象としないものとする。また"),
     (60, 670, 10, "夜間の処理は別に定める。"),
@@ -77,7 +77,7 @@ def test_running_headers_and_page_numbers_are_dropped(tmp_path: Path, parse: Par
 
 
 def test_ruled_tables_become_tables_in_their_place(tmp_path: Path, parse: Parse) -> None:
-    rules = [(60, y, 300, y) for y in (600, 580, 560)] + [(x, 560, x, 600) for x in (60, 140, 300)]
+    rules = [(60.0, y, 300.0, y) for y in (600.0, 580.0, 560.0)] + [(x, 560.0, x, 600.0) for x in (60.0, 140.0, 300.0)]
     cells = [(65, 585, 10, "項目"), (145, 585, 10, "説明"), (65, 565, 10, "応答"), (145, 565, 10, "2秒以内")]
     page = PdfPage(texts=[*BODY, *cells, (60, 500, 10, "以上のとおりとする。")], rules=rules)
 
@@ -200,7 +200,7 @@ def test_a_finished_paragraph_does_not_reach_over_the_page_break(tmp_path: Path,
 
 def test_vertical_lines_are_read_from_the_right(tmp_path: Path, parse: Parse) -> None:
     columns = ["第一条本規程は図書館の予約に", "ついて必要な事項を定める。", "第二条予約は窓口で受ける。"]
-    drawn = [
+    drawn: list[tuple[float, float, float, str]] = [
         (500 - 20 * number, 760 - 12 * place, 11, char)
         for number, column in enumerate(columns)
         for place, char in enumerate(column)

@@ -26,10 +26,15 @@ def items(first: int, count: int) -> list[tuple[str, str, str]]:
 
 
 def ruled(
-    rows: Rows, *, top: float = TOP, lefts: Sequence[float] = LEFTS, shaded: bool = False, extra: Rows = ()
+    rows: Rows,
+    *,
+    top: float = TOP,
+    lefts: Sequence[float] = LEFTS,
+    shaded: bool = False,
+    extra: Sequence[tuple[float, float, float, str]] = (),
 ) -> PdfPage:
     """A page with a ruled table whose first row begins at ``top``; ``extra`` are further (x, y, size, text)."""
-    page = PdfPage(texts=[*extra])  # type: ignore[list-item]
+    page = PdfPage(texts=[*extra])
     bottom = top - ROW * len(rows)
     page.rules = [(lefts[0], top - ROW * line, RIGHT, top - ROW * line) for line in range(len(rows) + 1)]
     page.rules += [(x, top, x, bottom) for x in (*lefts, RIGHT)]

@@ -12,7 +12,7 @@ from tests.knowledge.parsers.pdf_writer import PdfPage, write_pdf
 
 def application(*written: tuple[str, float, float, str]) -> PdfPage:
     """A ruled form of two rows: what to fill in at the left, room for it at the right."""
-    rules = [(60.0, y, 400.0, y) for y in (716, 692, 668)] + [(x, 668.0, x, 716.0) for x in (60, 150, 400)]
+    rules = [(60.0, y, 400.0, y) for y in (716.0, 692.0, 668.0)] + [(x, 668.0, x, 716.0) for x in (60.0, 150.0, 400.0)]
     labels = [(64.0, 700.0, 10.0, "氏名"), (64.0, 676.0, 10.0, "所属")]
     return PdfPage(texts=labels, rules=rules, written=list(written))
 

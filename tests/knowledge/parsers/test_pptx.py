@@ -146,9 +146,9 @@ def test_shapes_of_a_group_are_read_together_in_their_rows(tmp_path: Path, parse
     source = Presentation()
     slide = source.slides.add_slide(source.slide_layouts[6])
     group = slide.shapes.add_group_shape()
-    for left, text in [(4, "審査"), (1, "受付")]:
+    for left, text in [(4.0, "審査"), (1.0, "受付")]:
         group.shapes.add_shape(1, Inches(left), Inches(3), Inches(1.5), Inches(0.6)).text_frame.text = text
-    for left, top, text in [(5, 1.49, "右"), (0.5, 1.51, "左")]:
+    for left, top, text in [(5.0, 1.49, "右"), (0.5, 1.51, "左")]:
         slide.shapes.add_textbox(Inches(left), Inches(top), Inches(2), Inches(0.6)).text_frame.text = text
 
     assert texts(parse(save(source, tmp_path)))[1:] == ["左", "右", "受付", "審査"]

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -23,7 +25,7 @@ def save(workbook: Workbook, folder: Path) -> Path:
     return path
 
 
-def workbook_of(rows: list[list[object]], *, title: str = "一覧") -> Workbook:
+def workbook_of(rows: Sequence[list[Any]], *, title: str = "一覧") -> Workbook:
     workbook = openpyxl.Workbook()
     sheet = workbook.active
     assert sheet is not None
@@ -186,7 +188,7 @@ def test_cell_comments_are_counted_and_kept_out(tmp_path: Path, parse: Parse) ->
 
 def test_the_words_of_a_chart_stand_where_it_floats(tmp_path: Path, parse: Parse) -> None:
     source = workbook_of([["月", "件数"], ["4月", 10], ["5月", 20]])
-    sheet = source["一覧"]
+    sheet: Any = source["一覧"]
     chart = BarChart()
     chart.title = "月ごとの予約"
     chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)

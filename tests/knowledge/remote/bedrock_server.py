@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-PASSAGE = {
+PASSAGE: dict[str, Any] = {
     "content": {"text": "非機能要求は六つの大項目に分けて定める。", "type": "TEXT"},
     "location": {"type": "S3", "s3Location": {"uri": "s3://guides/非機能.pdf"}},
 }

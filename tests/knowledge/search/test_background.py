@@ -24,7 +24,8 @@ of_the_call: ContextVar[str] = ContextVar("of_the_call", default="")
 def test_work_beside_knows_the_callers_context_and_raises_where_it_is_waited_for() -> None:
     of_the_call.set("監査")
     assert background.begin(of_the_call.get)() == "監査"
-    failing = background.begin(lambda: {}["無い"])
+    empty: dict[str, str] = {}
+    failing = background.begin(lambda: empty["無い"])
     with pytest.raises(KeyError, match="無い"):
         failing()
 

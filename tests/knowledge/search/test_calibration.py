@@ -23,7 +23,7 @@ def test_a_model_nobody_measured_is_not_called_calibrated() -> None:
     calibration = calibration_for(backend="openai", model="text-embedding-unknown")
     assert not calibration.is_known(SearchMode.VECTOR)
     assert not calibration.is_known(SearchMode.HYBRID)
-    assert calibration.scores([0.42], SearchMode.HYBRID) == [0.42]
+    assert calibration.scores(np.array([0.42]), SearchMode.HYBRID) == [0.42]
 
 
 def test_lexical_scores_are_calibrated_whatever_the_model() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from django.db import connection, transaction
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.django_db
 DOCUMENTS, PER_DOCUMENT = 20, 20
 WORDS = ("性能", "可用性", "認証", "監査", "移行", "試験", "応答時間", "暗号化", "権限", "障害")
 # All, half, a tenth, a twentieth of the passages, and a single one.
-FILTERS = (
+FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"metadata": {"half": True}},
     {"metadata": {"tenth": True}},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def fused(
     cosine_range: CosineRange = RANGE,
     weights: Weights | None = None,
 ) -> Ranking:
-    given = {} if weights is None else {"weights": weights}
+    given: Any = {} if weights is None else {"weights": weights}
     return fuse(evidence(candidates), mode=mode, cosine_range=cosine_range, **given)
 
 

@@ -25,7 +25,7 @@ from knowledge.search.weighing import weigh_terms
 from knowledge.types.search import SearchDetail, SearchFilter, SearchMode, SearchQuery
 from mcp_bridge.caller import Caller, caller_context
 from mcp_bridge.servers import completions, rag, rag_graph
-from tests.factories import UserFactory, upload_text, work_through
+from tests.factories import new_user, upload_text, work_through
 from tests.knowledge.search.shelf import Library, person
 
 pytestmark = pytest.mark.django_db
@@ -200,7 +200,7 @@ def heidi_at_doors(library: Library, tmp_path: Path) -> tuple[Client, Principal]
     text, shelf = DOCUMENT.format(name="公開計画"), library.collection.slug
     more = {"name": "公開計画.md", "collection": shelf, "document_type": "basic_design"}
     work_through(upload_text(local_operator(), tmp_path, text, **more).document)
-    user = UserFactory(username="heidi")
+    user = new_user(username="heidi")
     CollectionGrant.objects.create(collection=library.collection, user=user, role=Role.READER)
     token = create_token(principal=local_operator(), user=user, name="t", scopes=frozenset(ALL_SCOPES))[1]
     rest = Client(headers={"Authorization": f"Bearer {token}", "Accept-Language": "en"})
@@ -245,6 +245,6 @@ def test_no_door_answers_otherwise_for_hidden_documents(
     before = at_doors(*heidi_at_doors)
     hide_six(library)
     for number, shelf in enumerate(("closed", library.collection.slug)):
-        more = {"name": f"緋{number}.md", "collection": shelf, "classification": Classification.C3}
+        more: Any = {"name": f"緋{number}.md", "collection": shelf, "classification": Classification.C3}
         work_through(upload_text(local_operator(), tmp_path, DOCUMENT.format(name="緋色計画"), **more).document)
     assert at_doors(*heidi_at_doors) == before

@@ -206,7 +206,7 @@ def test_pages_are_slices_of_one_ranking() -> None:
     while offset is not None:
         page = ask("画面の表示", limit=5, offset=offset)
         pages += contents(page)
-        offset = page.next_offset  # type: ignore[assignment]
+        offset = page.next_offset
     assert pages == contents(whole)
     assert ask("画面の表示", limit=5, offset=50).hits == ()
 
@@ -240,7 +240,7 @@ def test_neighbours_are_shown_once_as_context_and_without_overlap() -> None:
     shown = [(hit.is_context, hit.content) for hit in result.hits]
     assert shown == [(True, "第一章 "), (True, "概要を述べる。"), (False, texts[2]), (True, texts[3])]
     assert all(hit.score is None for hit in result.hits if hit.is_context)
-    markdown = Document.objects.get().current_version.content.markdown  # type: ignore[union-attr]
+    markdown = Document.objects.get().current_version.content.markdown
     assert all(hit.content == markdown[hit.start_offset : hit.end_offset] for hit in result.hits)
     assert "".join(contents(result)) == markdown
 

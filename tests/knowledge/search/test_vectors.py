@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -127,7 +128,8 @@ def test_the_filtered_walk_uses_the_sets_index(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(vector_leg, "_nearest", lambda sql, params, _permitted: explain(sql, params))
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE knowledge_chunkvector")
-    plan = "\n".join(map(str, nearest_chunks(embedding_set, vector_literal(unit_vectors(1)[0]), permitted, limit=20)))
+    explained: Any = nearest_chunks(embedding_set, vector_literal(unit_vectors(1)[0]), permitted, limit=20)
+    plan = "\n".join(map(str, explained))
     assert index_name(embedding_set) in plan
 
 

@@ -16,9 +16,8 @@ from knowledge.search.highlights import highlight_spans, query_marks
 from knowledge.text.date_forms import ERAS, era_on
 from knowledge.text.dates import find_days, first_day, read_day, without_days
 from review.report.answer_file import read_answer_day
-from review.rules.base import run_rule
 from review.rules.history.edition import read_edition
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 CASES = {
     "2024/4/1": date(2024, 4, 1),
@@ -65,7 +64,7 @@ def _in_a_period(written: str) -> date | None:
     orders = []
     for end in (day, day - timedelta(days=1)):
         target = rule_input(f"# 設計書\n\n## 1. 期間\n\n期間は{written}から{end:%Y年%m月%d日}までとする。\n")
-        orders.append(len(run_rule("consistency.date_order", target).findings))
+        orders.append(len(outcome_of("consistency.date_order", target).findings))
     return day if orders == [0, 1] else None
 
 

@@ -28,12 +28,12 @@ CASES = {
     "三千": 3000,
     "二〇二六": 2026,
 }
+_NARROW = str.maketrans("０１２３４５６７８９", "0123456789")
 READERS: dict[str, Callable[[str], str]] = {
     "a heading": lambda numeral: str(heading_number(f"第{numeral}条 委託")),
     "an article": lambda numeral: next(articles_in(f"第{numeral}条".translate(_NARROW)))[1:-1],
     "a quantity": lambda numeral: next(iter(numbers_of(f"{numeral}件"))),
 }
-_NARROW = str.maketrans("０１２３４５６７８９", "0123456789")
 
 
 @pytest.mark.parametrize("numeral", CASES)

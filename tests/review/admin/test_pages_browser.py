@@ -31,7 +31,7 @@ OPERATOR = local_operator()
 EDITED = DESIGN.replace("- 版数: 1.2", "- 版数: 1.1").replace("適切に対応する。", "適切に対処し、結果を記録する。")
 
 
-def decide(review: Review, at: int, **change: object) -> Finding:
+def decide(review: Review, at: int, **change: Any) -> Finding:
     finding = Finding.objects.filter(result__review=review)[at]
     return triage_finding(principal=OPERATOR, finding_id=finding.public_id, change=TriageChange(**change))
 
@@ -108,7 +108,7 @@ def pages(tmp_path: Path) -> dict[str, str]:
 def resize(browser: WebDriver, width: int) -> None:
     """A window can't be made narrower than 500 px; the device that is emulated can."""
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)  # type: ignore[attr-defined]
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
 
 def picture(browser: WebDriver, name: str) -> None:
@@ -150,5 +150,5 @@ def test_nothing_runs_off_the_screen_narrow_or_wide_in_both_languages(
                     if found := browser.execute_script(RUNS_OFF):
                         problems.append((name, language, width, found))
     finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})  # type: ignore[attr-defined]
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert problems == []

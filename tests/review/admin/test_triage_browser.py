@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ def design() -> str:
 
 
 @pytest.fixture
-def review(tmp_path: Path) -> Iterator[Review]:
+def review(tmp_path: Path) -> Review:
     return review_text(tmp_path, design())
 
 

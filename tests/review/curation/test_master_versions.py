@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -15,7 +16,7 @@ from review.masters.content import ItemContent, diff_masters
 from review.masters.lint import lint_item, lint_master
 from review.masters.listing import content_of, get_checklist, item_versions_of, list_check_items, version_in_force
 from review.models import CheckListVersion, MasterStatus
-from tests.factories import CollectionFactory, hub_curator, principal_with
+from tests.factories import hub_curator, new_collection, principal_with
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +39,7 @@ def current() -> CheckListVersion:
     return version
 
 
-def item(code: str = "X-01", **changes: object) -> ItemContent:
+def item(code: str = "X-01", **changes: Any) -> ItemContent:
     given = {
         "name_ja": "版管理",
         "name_en": "Versions",
@@ -47,7 +48,7 @@ def item(code: str = "X-01", **changes: object) -> ItemContent:
         "guideline_reference": "JIS Z 8301",
         "criteria": {"rules": [{"rule_id": "document.version_mismatch"}]},
     }
-    return ItemContent(code=code, **{**given, **changes})  # type: ignore[arg-type]
+    return ItemContent(code=code, **{**given, **changes})
 
 
 def test_a_new_version_copies_the_entries_and_is_in_force_when_it_is_approved(
@@ -108,9 +109,7 @@ def test_approving_a_list_approves_its_draft_items_unless_one_is_wrong(
     with pytest.raises(InvalidInput, match="X-02"):
         master_versions.approve_item_version(principal=second, version=bad)
     with pytest.raises(Forbidden):
-        master_versions.draft_item(
-            principal=principal_with(Role.ADMINISTRATOR, CollectionFactory()), content=item("X-03")
-        )
+        master_versions.draft_item(principal=principal_with(Role.ADMINISTRATOR, new_collection()), content=item("X-03"))
 
 
 def test_versions_are_compared_field_by_field(curator: Principal, current: CheckListVersion) -> None:
@@ -159,7 +158,7 @@ def test_an_orderly_item_has_no_remarks() -> None:
         ({"criteria": {"prompt": "確かめる。"}}, "incomplete_prompt", "warning"),
     ],
 )
-def test_the_lint_names_what_is_wrong(changes: dict[str, object], code: str, weight: str) -> None:
+def test_the_lint_names_what_is_wrong(changes: dict[str, Any], code: str, weight: str) -> None:
     found = {remark.code: remark.weight.value for remark in lint_item(item(**changes))}
     assert found[code] == weight
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 SAMPLE = Path(__file__).resolve().parents[3] / "knowledge" / "data" / "sample" / "基本設計書_図書予約システム.md"
 UNDEFINED = {
@@ -12,7 +13,7 @@ UNDEFINED = {
     "expected_verdict": "fail",
     "identifiers": ["FR-006"],
 }
-CASES = [
+CASES: list[dict[str, Any]] = [
     UNDEFINED,
     UNDEFINED | {"item": "FR-001 の定義", "expected_verdict": "pass", "identifiers": ["FR-001"]},
     {"path": SAMPLE.name, "rule_id": "document.version_mismatch", "item": "誤った期待", "expected_verdict": "pass"},

@@ -37,7 +37,7 @@ def finding_of(found: Review, rule_id: str) -> Finding:
     return Finding.objects.filter(result__review=found, rule_id=rule_id).first()
 
 
-def decide(finding: Finding, **change: object) -> Finding:
+def decide(finding: Finding, **change: Any) -> Finding:
     return triage_finding(principal=ME, finding_id=finding.public_id, change=TriageChange(**change))
 
 
@@ -104,7 +104,7 @@ def test_a_version_is_a_number_from_one(version: Any) -> None:
         review_case({"path": "設計書.md", "version": version, "rule_id": "style.*", "expected_verdict": "pass"})
 
 
-def post(client: Client, found: Review, **body: object) -> Any:
+def post(client: Client, found: Review, **body: Any) -> Any:
     door = reverse("admin:review_review_keep", args=[found.pk])
     return client.post(door, json.dumps(body), content_type="application/json")
 

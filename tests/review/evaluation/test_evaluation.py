@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -14,7 +15,7 @@ from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
-from hub.evaluation.working import take_stuck
+from hub.evaluation.working import store_scores, take_stuck
 from knowledge.models import Collection
 from review.evaluation import cases, datasets, execution, runs
 from review.evaluation.runs import KNOWN_METRICS, get_run, start_run
@@ -22,7 +23,7 @@ from review.evaluation.schemas import evaluation_out
 from review.models import Finding
 from review.runs.execution import execute as execute_review
 from review.runs.reviews import start_review
-from tests.factories import CollectionFactory, hub_curator, principal_with, upload_file, work_through
+from tests.factories import hub_curator, new_collection, principal_with, upload_file, work_through
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +96,7 @@ def test_the_same_twice_has_no_flips_and_a_chosen_baseline_stays(dataset) -> Non
 def test_killed_in_the_middle_a_run_goes_on_with_what_is_left(dataset, monkeypatch) -> None:
     undisturbed = finished()
     run = start_run(principal=ME, dataset="gold")
-    real = execution.store_scores
+    real = store_scores
 
     def store_then_die(*args):
         real(*args)
@@ -113,7 +114,7 @@ def test_killed_in_the_middle_a_run_goes_on_with_what_is_left(dataset, monkeypat
 
 
 def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
-    collection = CollectionFactory()
+    collection = new_collection()
     curator = hub_curator()
     run = finished()
     assert list(datasets.list_datasets(curator)) == []
@@ -126,7 +127,8 @@ def test_only_named_readers_see_a_dataset_and_its_runs(dataset) -> None:
         with pytest.raises(NotFound):
             look()
     datasets.change_dataset(principal=ME, code="gold", readers=[curator.name])
-    assert datasets.read_dataset(curator, "gold").review_cases == len(CASES)
+    counted: Any = datasets.read_dataset(curator, "gold")
+    assert counted.review_cases == len(CASES)
     with pytest.raises(Forbidden):
         datasets.create_dataset(principal=principal_with(Role.CURATOR, collection), code="other")
 

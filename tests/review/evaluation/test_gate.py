@@ -21,17 +21,15 @@ from review.evaluation.gate_report import Standing
 from review.models import JudgePrompt
 from tests.factories import hub_curator
 from tests.hub.admin.support import client_of, make_user
+from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
 from tests.llm_server import prompt_of
 from tests.review.judging.conftest import (  # noqa: F401 (fixtures)
     FAIL,
     ITEM,
     PASS,
-    configure,
-    configured,
     document,
     item,
     run,
-    server,
 )
 
 pytestmark = pytest.mark.django_db

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from django.utils import translation
 
@@ -18,7 +20,7 @@ ME = local_operator()
 
 
 @pytest.fixture(autouse=True)
-def guarded(db, tmp_path, settings) -> None:
+def guarded(db, tmp_path, settings) -> Iterator[None]:
     add_corpus(tmp_path)
     settings.CONFIG = settings.CONFIG.model_copy(update={"hub_evaluation_gate": "refuse"})
     datasets.create_dataset(principal=ME, code="questions")

@@ -6,18 +6,18 @@ import pytest
 
 from hub.access.principals import Classification, Role
 from hub.evaluation.models import EvaluationDataset
-from tests.factories import CollectionFactory, upload_text, work_through
+from tests.factories import new_collection, upload_text, work_through
 from tests.review.hidden.support import DESIGN, OPERATOR, REQUIREMENTS, Person
 
 
 @pytest.fixture
 def open_shelf():
-    return CollectionFactory()
+    return new_collection()
 
 
 @pytest.fixture
 def closed_shelf():
-    return CollectionFactory()
+    return new_collection()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from mcp_bridge.caller import Caller, caller_context
 from review.models import Finding, Review
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, start_review
-from tests.factories import UserFactory
+from tests.factories import new_user
 
 OPERATOR = local_operator()
 CANARIES = ("FR-901", "FR-902")
@@ -50,7 +50,7 @@ class Person:
     """Somebody with a token and a browser."""
 
     def __init__(self, name: str, role: Role, *shelves: Any, ceiling: Classification = Classification.C2) -> None:
-        self.user = UserFactory(username=name, is_staff=True)
+        self.user = new_user(username=name, is_staff=True)
         Clearance.objects.create(user=self.user, ceiling=ceiling)
         for shelf in shelves:
             CollectionGrant.objects.create(collection=shelf, user=self.user, role=role)

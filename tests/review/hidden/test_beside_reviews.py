@@ -99,7 +99,7 @@ def test_a_run_says_nothing_of_cases_about_hidden_documents(cases, requirements,
 
 def test_suggestions_are_asked_for_under_the_highest_classification_of_the_documents(design, secret, alice):
     review = reviewed(alice, design, secret)
-    session = ModelSession(review=review, target=Work.on(review, fence=lambda: None).target, lease=None)  # type: ignore[arg-type]
+    session = ModelSession(review=review, target=Work.on(review, fence=lambda: None).target, lease=None)
 
     purpose = session.suggestions_purpose()
 

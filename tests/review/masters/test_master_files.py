@@ -17,7 +17,7 @@ from review.curation import master_files, master_versions
 from review.masters.listing import content_of, get_checklist, item_versions_of, version_in_force
 from review.masters.table import COLUMNS
 from review.models import CheckItemVersion, CheckListVersion, CheckType, MasterStatus, Priority
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 
 pytestmark = pytest.mark.django_db
 COLUMN = {column.field: at for at, column in enumerate(COLUMNS, 1)}
@@ -198,7 +198,7 @@ def test_importing_nothing_new_is_said_and_readers_import_nothing() -> None:
             principal=local_operator(), code="basic-design", filename="m.xlsx", content=content
         )
     assert refusal.value.error_code == "nothing_changed"
-    reader = principal_with(Role.READER, CollectionFactory())
+    reader = principal_with(Role.READER, new_collection())
     with pytest.raises(Forbidden):
         master_files.preview_import(principal=reader, code="basic-design", filename="m.xlsx", content=content)
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from knowledge.guidelines import imports
 from knowledge.types.requirements import Article, RequiredElement
-from review.rules import run_rule
 from review.types import RuleOutcome, Severity
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 NAME = "設計書作成指針"
 
@@ -43,9 +42,7 @@ GUIDE = (CHAPTER, PERFORMANCE, MONITORING, API)
 
 def run(rule: str, text: str, articles=GUIDE, document_type="basic_design", **params) -> RuleOutcome:
     target = replace(rule_input(text, document_type=document_type, params=params), articles=tuple(articles))
-    outcome = run_rule(rule, target)
-    assert isinstance(outcome, RuleOutcome)
-    return outcome
+    return outcome_of(rule, target)
 
 
 def absent(text: str, **more) -> dict[str, str]:
@@ -138,7 +135,7 @@ def test_params_narrow_the_articles():
     assert list(absent(bare)) == ["GL-2.1", "GL-3"]
     assert [found.data["article"] for found in run(rule, bare, articles=GUIDE).findings] == ["GL-2.1", "GL-3"]
     only = replace(rule_input(bare, params={"articles": ["GL-3"]}), articles=GUIDE)
-    outcome = run_rule(rule, only)
+    outcome = outcome_of(rule, only)
     assert [found.data["article"] for found in outcome.findings] == ["GL-3"]
     assert run(rule, bare, guidelines=["other"]).skip_reason
 

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from review.rules import run_rule
 from review.types import RelatedDocument
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 RULE = "consistency.conflicting_value"
 
 
 def findings(text: str):
-    return run_rule(RULE, rule_input(text)).findings
+    return outcome_of(RULE, rule_input(text)).findings
 
 
 def table(header: str, *rows: str) -> str:
@@ -105,7 +104,7 @@ def test_requirements_and_design_that_differ_are_reported_with_both_places():
         blocks=other.blocks,
     )
 
-    (found,) = run_rule(RULE, replace(design, related=(related,))).findings
+    (found,) = outcome_of(RULE, replace(design, related=(related,))).findings
 
     assert [span.document for span in found.evidence] == ["", "doc_r"]
     assert "3秒" not in found.message.ja
@@ -134,5 +133,5 @@ def test_what_a_quantity_belongs_to_makes_it_comparable(first, second):
 def test_a_document_with_amounts_but_no_two_of_one_thing_is_decided():
     rule = "consistency.conflicting_value"
 
-    assert run_rule(rule, rule_input("# 設計書\n\n7世代を保管し、30分後に止める。\n")).skip_reason is None
-    assert run_rule(rule, rule_input("# 設計書\n\n方針を定める。\n")).skip_reason is not None
+    assert outcome_of(rule, rule_input("# 設計書\n\n7世代を保管し、30分後に止める。\n")).skip_reason is None
+    assert outcome_of(rule, rule_input("# 設計書\n\n方針を定める。\n")).skip_reason is not None

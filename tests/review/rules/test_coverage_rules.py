@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from review.rules import run_rule
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 from tests.shipped_topics import load_topics
 
 
 def findings(rule: str, text: str, **params):
     target = rule_input(text, topics=load_topics("basic_design"), params=params)
-    return run_rule(rule, target).findings
+    return outcome_of(rule, target).findings
 
 
 DESIGN = """# 設計書
@@ -47,6 +46,6 @@ def test_a_title_line_and_a_parent_of_sections_are_not_empty():
 
 
 def test_a_type_without_topics_is_not_judged():
-    outcome = run_rule("coverage.missing_topic", rule_input("# 議事録\n文。\n"))
+    outcome = outcome_of("coverage.missing_topic", rule_input("# 議事録\n文。\n"))
 
     assert outcome.skip_reason

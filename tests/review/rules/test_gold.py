@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from review.rules import list_rules, run_rule
+from review.rules import list_rules
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 from tests.shipped_topics import load_topics
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -71,13 +71,13 @@ def related_to(name: str) -> tuple[RelatedDocument, ...]:
 @lru_cache(maxsize=8)
 def alone(name: str) -> Outcomes:
     """What all rules say of one document by itself."""
-    return {rule.id: run_rule(rule.id, target_of(name)) for rule in list_rules()}
+    return {rule.id: outcome_of(rule.id, target_of(name)) for rule in list_rules()}
 
 
 @lru_cache(maxsize=8)
 def beside(name: str) -> Outcomes:
     """What all rules say with the related documents beside it."""
-    return {rule.id: run_rule(rule.id, replace(target_of(name), related=related_to(name))) for rule in list_rules()}
+    return {rule.id: outcome_of(rule.id, replace(target_of(name), related=related_to(name))) for rule in list_rules()}
 
 
 @lru_cache(maxsize=1)
@@ -246,6 +246,6 @@ def test_every_finding_rests_on_exact_slices_and_says_what_to_do(path):
 def test_a_second_run_says_the_same_in_the_same_order(path):
     target = replace(target_of(path.name), related=related_to(path.name))
 
-    again = {rule.id: run_rule(rule.id, target) for rule in list_rules()}
+    again = {rule.id: outcome_of(rule.id, target) for rule in list_rules()}
 
     assert again == beside(path.name)

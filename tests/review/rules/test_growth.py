@@ -197,7 +197,7 @@ class Text:
         self.text = text
         self.blocks = markdown_blocks(text)
         self.sections = build_sections(text, self.blocks)
-        given = {"text": text, "title": "文書", "sections": self.sections, "blocks": self.blocks}
+        given: Any = {"text": text, "title": "文書", "sections": self.sections, "blocks": self.blocks}
         related = RelatedDocument(document_id="r", document_type="requirements", **given)
         self.target = RuleInput(
             document_type="basic_design", topics=load_topics("basic_design"), related=(related,), **given

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from review.rules import run_rule
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 
 def findings(rule: str, text: str):
-    return run_rule(rule, rule_input(text)).findings
+    return outcome_of(rule, rule_input(text)).findings
 
 
 def test_a_number_used_twice_is_one_finding_with_both_places():
@@ -87,7 +86,7 @@ def test_level_jumps_are_one_finding():
 
 
 def test_a_document_without_numbers_is_not_judged():
-    outcome = run_rule("structure.number_order", rule_input("# 表題\n文\n"))
+    outcome = outcome_of("structure.number_order", rule_input("# 表題\n文\n"))
 
     assert outcome.skip_reason
     assert outcome.examined == 0

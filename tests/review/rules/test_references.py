@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from review.rules import run_rule
 from review.types import RelatedDocument
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 DANGLING = "traceability.dangling_reference"
 CONTENTS = "structure.toc_mismatch"
@@ -15,7 +14,7 @@ CHAPTERS = "# 設計書\n\n## 1. 目的\n\n{0}\n\n## 2. 構成\n\n文。\n\n### 
 
 
 def outcome(rule: str, text: str, **more):
-    return run_rule(rule, replace(rule_input(text), **more))
+    return outcome_of(rule, replace(rule_input(text), **more))
 
 
 def related(text: str, document_type: str = "requirements") -> tuple[RelatedDocument, ...]:
@@ -149,7 +148,7 @@ def test_names_of_a_related_documents_requirements_are_compared_and_not_quoted()
 def test_a_list_under_a_line_that_is_no_heading_is_a_table_of_contents():
     text = "# 設計書\n\n[目次]\n\n- １．目的\n- ２．{}\n\n## １．目的\n\n文。\n\n## ２．構成\n\n文。\n"
 
-    same, other = (run_rule(CONTENTS, rule_input(text.format(title))) for title in ("構成", "運用"))
+    same, other = (outcome_of(CONTENTS, rule_input(text.format(title))) for title in ("構成", "運用"))
 
     assert (same.findings, same.skip_reason) == ((), None)
     assert len(other.findings) == 1

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from review.rules import run_rule
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 
 def variants(text: str, **params):
-    found = run_rule("terminology.variant", rule_input(text, params=params)).findings
+    found = outcome_of("terminology.variant", rule_input(text, params=params)).findings
     return [finding.data["variants"] for finding in found]
 
 
@@ -56,7 +55,7 @@ def test_different_words_code_and_quotations_are_no_variants(text):
 def test_the_majority_is_proposed_and_an_inflected_word_keeps_its_ending():
     text = "検査を行います。記録を行う。報告を行なった。"
 
-    (found,) = run_rule("terminology.variant", rule_input(text)).findings
+    (found,) = outcome_of("terminology.variant", rule_input(text)).findings
 
     assert found.data["proposed"] == "行う"
     assert found.confidence == pytest.approx(2 / 3, abs=1e-3)

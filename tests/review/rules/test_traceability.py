@@ -4,8 +4,7 @@ import pytest
 
 from knowledge.text.identifier_shapes import Role
 from knowledge.text.identifiers import read_families
-from review.rules import run_rule
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 
 def table(header: str, *rows: str) -> str:
@@ -14,7 +13,7 @@ def table(header: str, *rows: str) -> str:
 
 
 def findings(rule: str, text: str, document_type: str = "basic_design"):
-    return run_rule(rule, rule_input(text, document_type=document_type)).findings
+    return outcome_of(rule, rule_input(text, document_type=document_type)).findings
 
 
 def families(text: str):

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from review.rules import run_rule
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 
 def findings(text: str, **params):
-    return run_rule("wording.ambiguous", rule_input(text, params=params)).findings
+    return outcome_of("wording.ambiguous", rule_input(text, params=params)).findings
 
 
 def by_class(text: str, **params):
@@ -69,7 +68,7 @@ def test_params_narrow_classes_and_allow_expressions():
 
 def test_in_a_design_a_plain_statement_that_leaves_it_to_the_reader_is_vague():
     rule, text = "wording.ambiguous", "# 書\n\n## 画面遷移\n\n入力の誤りがあれば、適宜、エラーを表示する。\n"
-    said = {kind: run_rule(rule, rule_input(text, document_type=kind)) for kind in ("basic_design", "test_plan")}
+    said = {kind: outcome_of(rule, rule_input(text, document_type=kind)) for kind in ("basic_design", "test_plan")}
 
     assert [list(found.data["expressions"]) for found in said["basic_design"].findings] == [["適宜"]]
     assert said["test_plan"].findings == ()

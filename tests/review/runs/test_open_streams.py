@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
@@ -19,7 +20,7 @@ from knowledge.models import CollectionGrant, Document
 from review.models import Review
 from review.runs.reviews import start_review
 from review.runs.work import publish_progress
-from tests.factories import CollectionFactory, upload_text, work_through
+from tests.factories import new_collection, upload_text, work_through
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("queue")]
 
@@ -33,7 +34,7 @@ def person() -> tuple[User, dict[str, str]]:
 
 @pytest.fixture
 def review(person, tmp_path) -> Review:
-    collection = CollectionFactory()
+    collection = new_collection()
     CollectionGrant.objects.create(collection=collection, user=person[0], role=Role.READER)
     uploaded = upload_text(local_operator(), tmp_path, "# 設計\n\n本文。\n", collection=collection.slug)
     document = work_through(uploaded.document)
@@ -66,7 +67,7 @@ def nothing() -> None:
 
 async def events_after(review: Review, headers: dict[str, str], change) -> list[bytes]:
     """The events of the stream that come after the change, until it ends."""
-    response = await AsyncClient().get(f"/api/v1/reviews/{review.public_id}/events", headers=headers)
+    response: Any = await AsyncClient().get(f"/api/v1/reviews/{review.public_id}/events", headers=headers)
     lines = aiter(response.streaming_content)
     assert b"queued" in await anext(lines)
     await sync_to_async(change)()
@@ -105,7 +106,7 @@ def test_an_answers_stream_ends_before_the_sentence_that_its_caller_may_not_have
         change()
         yield "sentence", Sentence(text="二", document_id=review.document_id_text)
 
-    request = RequestFactory().post("/api/v1/answer", headers=person[1])
+    request: Any = RequestFactory().post("/api/v1/answer", headers=person[1])
     request.principal = principal_for_user(person[0])
-    sent = b"".join(server_sent_events(request, sentences()).streaming_content).decode()
+    sent = server_sent_events(request, sentences()).getvalue().decode()
     assert ("一" in sent, "二" in sent) == (True, False)

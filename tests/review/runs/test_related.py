@@ -12,7 +12,7 @@ from review.models import Finding
 from review.runs import execution
 from review.runs.reviews import ReviewOptions, get_review, ordered_findings, start_review
 from review.runs.schemas import review_out
-from tests.factories import CollectionFactory, principal_with, upload_text, work_through
+from tests.factories import new_collection, principal_with, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
 
@@ -41,12 +41,12 @@ DESIGN = """# 基本設計書
 
 @pytest.fixture
 def open_shelf():
-    return CollectionFactory()
+    return new_collection()
 
 
 @pytest.fixture
 def closed_shelf():
-    return CollectionFactory()
+    return new_collection()
 
 
 @pytest.fixture

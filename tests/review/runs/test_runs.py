@@ -12,12 +12,13 @@ from django.utils import translation
 
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, InvalidInput, NotFound
+from review.judging.engine import judge
 from review.models import CheckItemVersion, Finding, Review
 from review.report import build_report
 from review.runs import execution, work
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, ordered_findings, start_review
 from review.runs.schemas import review_out
-from tests.factories import CollectionFactory, principal_with, upload_file, upload_text, work_through
+from tests.factories import new_collection, principal_with, upload_file, upload_text, work_through
 
 pytestmark = pytest.mark.django_db
 
@@ -102,13 +103,13 @@ def test_the_same_document_gives_the_same_fingerprints_and_verdicts(document):
 def test_killed_in_the_middle_a_review_goes_on_where_it_was_and_ends_the_same(document, monkeypatch):
     undisturbed = show(finish(start(document)))
     review = start(document)
-    real, calls = work.judge, []
+    calls: list[int] = []
 
     def judge_two_then_die(*args, **kwargs):
         calls.append(1)
         if len(calls) > 2:
             raise KeyboardInterrupt
-        return real(*args, **kwargs)
+        return judge(*args, **kwargs)
 
     with monkeypatch.context() as patch:
         patch.setattr(work, "judge", judge_two_then_die)
@@ -208,7 +209,7 @@ def test_the_reason_for_the_strategy_is_recorded(document):
 
 def test_a_review_of_a_hidden_document_answers_like_an_unknown_one(document):
     review = start(document)
-    outsider = principal_with(Role.READER, CollectionFactory())
+    outsider = principal_with(Role.READER, new_collection())
     with pytest.raises(NotFound) as hidden:
         get_review(outsider, review.public_id)
     with pytest.raises(NotFound) as absent:

@@ -87,7 +87,8 @@ def test_a_helper_writes_nothing_once_the_review_was_cancelled(review):
 
 @pytest.mark.parametrize(("parallel", "calls"), [(True, 1), (False, 0)])
 def test_other_workers_are_asked_unless_the_caller_does_not_want_it(review, parallel, calls):
-    other, asked = start(review, parallel=parallel), []
+    other = start(review, parallel=parallel)
+    asked: list[int] = []
     execution.execute(other.pk, call_for_help=asked.append)
     assert asked == [other.pk] * calls
     assert Review.objects.get(pk=other.pk).status == "completed"

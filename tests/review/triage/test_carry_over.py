@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -19,7 +20,7 @@ from review.models import EventKind, Finding, Review, Triage
 from review.runs.reviews import get_review
 from review.triage.carry_over import carry_triage
 from review.triage.decisions import TriageChange, triage_finding
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 from tests.hub.admin.support import client_of, make_user
 from tests.review.conftest import DESIGN, review_text
 
@@ -50,7 +51,7 @@ def twin(review: Review, finding: Finding) -> Finding:
     return Finding.objects.get(result__review=review, carried__finding_id=finding.public_id)
 
 
-def decide(finding: Finding, **change: object) -> Finding:
+def decide(finding: Finding, **change: Any) -> Finding:
     return triage_finding(principal=OPERATOR, finding_id=finding.public_id, change=TriageChange(**change))
 
 
@@ -199,7 +200,7 @@ def test_only_an_earlier_review_of_the_same_document_that_one_may_triage(base, r
         carry_triage(principal=OPERATOR, review_id=other.public_id)
     assert none_there.value.error_code == "no_earlier_review"
     with pytest.raises(NotFound):
-        carry(review, base, principal_with(Role.REVIEWER, CollectionFactory()))
+        carry(review, base, principal_with(Role.REVIEWER, new_collection()))
     Review.objects.filter(pk=review.pk).update(signed_at=timezone.now())
     with pytest.raises(Conflict):
         carry(review, base)

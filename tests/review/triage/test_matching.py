@@ -83,7 +83,7 @@ def outcome(edit: Edit) -> tuple[Reviewed, Reviewed, Matching]:
 def test_the_same_text_has_every_finding_still_open():
     base, current, matching = outcome(lambda text: text)
     assert len(matching.open) == len(base.findings) == len(current.findings) > 5
-    assert matching.fixed == matching.new == matching.moved == matching.undecided == ()
+    assert (matching.fixed, matching.new, matching.moved, matching.undecided) == ((), (), (), ())
 
 
 def both(*edits: Edit) -> Edit:

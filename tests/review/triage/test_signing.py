@@ -13,7 +13,7 @@ from knowledge.models import CollectionGrant, Document
 from review.models import CheckResult, Finding, Review, Signature
 from review.triage.signing import sign_off, sign_off_state
 from review.triage.verdicts import decide_result
-from tests.factories import UserFactory
+from tests.factories import new_user
 from tests.review.triage.deciding import OPERATOR, decide, settle_everything
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def two_sign(settings):
 
 
 def reviewer_of(review, *, username=""):
-    user = UserFactory(username=username) if username else UserFactory()
+    user = new_user(username=username) if username else new_user()
     CollectionGrant.objects.create(collection=review.version.document.collection, user=user, role=Role.REVIEWER)
     return principal_for_user(user)
 

@@ -18,7 +18,7 @@ from review.runs.reviews import get_review, show_review
 from review.triage.decisions import Answer, finding_history, reopen_expired_waivers, triage_findings
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_result
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 from tests.review.triage.deciding import OPERATOR, change, decide, failing_check
 
 pytestmark = pytest.mark.django_db
@@ -148,18 +148,18 @@ def test_bulk_is_all_or_none(review):
 
 def test_readers_and_outsiders_can_not_decide(review, document):
     finding = Finding.objects.filter(result__review=review).first()
-    for who in (principal_with(Role.READER, document.collection), principal_with(Role.CURATOR, CollectionFactory())):
+    for who in (principal_with(Role.READER, document.collection), principal_with(Role.CURATOR, new_collection())):
         with pytest.raises(NotFound):
             decide(finding, who, triage="accepted")
         with pytest.raises(NotFound):
             sign_off(principal=who, review_id=review.public_id)
     with pytest.raises(NotFound):
-        finding_history(principal_with(None, CollectionFactory()), finding.public_id)
+        finding_history(principal_with(None, new_collection()), finding.public_id)
 
 
 def test_findings_are_assigned_only_to_people_who_may_read_them(review):
     finding = Finding.objects.filter(result__review=review).first()
-    outsider = principal_with(Role.REVIEWER, CollectionFactory())
+    outsider = principal_with(Role.REVIEWER, new_collection())
     with pytest.raises(InvalidInput, match=outsider.name):
         decide(finding, assignee=outsider.name)
 

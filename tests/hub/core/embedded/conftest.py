@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from hub.core.embedded import EmbeddedPostgres, EmbeddedValkey
-from hub.core.embedded.server import EmbeddedServer
 
 REPOSITORY = Path(__file__).resolve().parents[4]
 
@@ -98,7 +97,7 @@ def needs_root() -> None:
         pytest.skip("only root runs PostgreSQL as another user")
 
 
-def stop_whatever_runs(server: EmbeddedServer) -> None:
+def stop_whatever_runs(server: EmbeddedPostgres | EmbeddedValkey) -> None:
     """Become the last user and leave; a test that failed half-way leaves no server behind."""
     if server.is_ready():
         server.ensure()

@@ -106,8 +106,8 @@ def test_programs_that_are_executed_inherit_no_reference(tmp_path: Path) -> None
     with locks.exclusive():
         locks.join()
     command = [sys.executable, "-c", "import sys; print('executed', flush=True); sys.stdin.read()"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, close_fds=False) as other:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, close_fds=False) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "executed\n"
         locks.leave()

@@ -64,7 +64,7 @@ def test_it_is_private_durable_and_tuned(postgres: EmbeddedPostgres) -> None:
     server.ensure("検査 \"a'b")
     with psycopg.connect(server.dsn("検査 \"a'b")) as connection:
         names = ("work_mem", "fsync", "listen_addresses", "unix_socket_permissions")
-        values = [connection.execute(f"SHOW {name}").fetchone() for name in names]  # type: ignore[arg-type]
+        values = [connection.execute(f"SHOW {name}").fetchone() for name in names]
         database = connection.execute("SELECT current_database()").fetchone()
     server.release()
     assert values == [("3MB",), ("on",), ("",), ("0700",)]

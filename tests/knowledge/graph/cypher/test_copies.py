@@ -9,7 +9,7 @@ from knowledge.documents.deletion import delete_document
 from knowledge.documents.editing import update_document
 from knowledge.graph.cypher.query import projection_backend
 from knowledge.ingest import graph
-from tests.factories import CollectionFactory, principal_with
+from tests.factories import new_collection, principal_with
 from tests.knowledge.graph.cypher.asking import ask, values
 from tests.knowledge.graph.support import add
 from tests.knowledge.graph.texts import DESIGN, TESTS
@@ -60,7 +60,7 @@ def test_after_changes_the_copy_is_what_a_new_one_would_be(project, tmp_path):
 
 
 def test_nobody_sees_more_than_their_collections_and_their_ceiling(project, tmp_path):
-    other = CollectionFactory(slug="other")
+    other = new_collection(slug="other")
     add(tmp_path, "# 別件設計書\n\n## 1. FR-777 別件\n\n本文。\n", name="別件.md", collection="other")
     reader = principal_with(Role.READER, other)
     assert values(ask("MATCH (d:Document) RETURN d.name", reader)) == [["別件設計書"]]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from django.db import connections
@@ -84,7 +85,7 @@ def no_pauses():
     projection_backend().pauses._until.clear()
 
 
-def elsewhere(*arguments: object) -> CypherResult:
+def elsewhere(*arguments: Any) -> CypherResult:
     """Ask in another thread, which has a connection of its own."""
     try:
         return ask(*arguments)
@@ -116,12 +117,13 @@ def test_a_query_that_ended_its_process_is_not_tried_again_and_its_caller_pauses
         with translation.override("en"), pytest.raises(RateLimited, match="has just ended the process") as paused:
             ask(ONE, PERSON)
         assert paused.value.error_code == "query_paused"
-        assert 0 < paused.value.data["retry_after_s"] <= PAUSE_S
+        retry_after_s: Any = paused.value.data["retry_after_s"]
+        assert 0 < retry_after_s <= PAUSE_S
     assert ask(ONE).records == ({"one": 1},)
 
 
 def test_queries_that_were_hit_together_are_tried_again_alone_and_nobody_pauses(project, monkeypatch, no_pauses):
-    alone = Counter()
+    alone: Counter[str] = Counter()
     real = Company.alone
 
     def counted(self, **more):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.lint import measure
-from review.rules import run_rule
 from review.rules.style import ALIASES, aliases_of, style_rules
 from tests.conftest import REPOSITORY
-from tests.review.markdown import rule_input
+from tests.review.markdown import outcome_of, rule_input
 
 
 def test_every_alias_names_rules_and_parameters_that_exist():
@@ -34,7 +33,7 @@ def test_the_aliases_cover_the_examples_and_agree_with_them(test_data):
 
 def test_the_rule_on_formal_nouns_asks_for_kana_in_times_too():
     (use,) = ALIASES["textlint:ja-hiragana-keishikimeishi"]
-    said = run_rule(use.rule_id, rule_input("登録した時に通知する。登録した時刻。\n", params=use.params))
+    said = outcome_of(use.rule_id, rule_input("登録した時に通知する。登録した時刻。\n", params=use.params))
 
     (finding,) = said.findings
     assert [(span.start, span.end) for span in finding.evidence] == [(4, 5)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.review.rules.style.support import corrected, found
@@ -113,7 +115,7 @@ LEFT_ALONE = [
 
 @pytest.mark.parametrize(("rule_id", "text", "pieces"), POINTS_AT)
 def test_a_rule_points_at_the_place(rule_id, text, pieces):
-    params = {"space": "always"} if rule_id == "style.unit_spacing" else {}
+    params: Any = {"space": "always"} if rule_id == "style.unit_spacing" else {}
     said = found(rule_id, text, **params)
     assert said if pieces is None else said == pieces
 
