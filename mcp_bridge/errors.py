@@ -127,7 +127,7 @@ def check_arguments(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_names(given: set[str], *, known: set[str], required: set[str]) -> None:
-    """Raise InvalidInput that names what is unknown or missing, and what there is."""
+    """Raise InvalidInput that names what is unknown or missing, and the known names."""
     problems = [f"unknown: {', '.join(sorted(given - known))}"] if given - known else []
     problems += [f"missing: {', '.join(sorted(required - given))}"] if required - given else []
     if problems:

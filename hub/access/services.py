@@ -243,7 +243,7 @@ def record_event(principal: Principal, action: str, resource: str = "", **detail
 def local_principal(token: str = "") -> Principal:
     """The caller of a command or of a stdio server.
 
-    With ``token`` (or HUB_TOKEN) its owner; without, the local operator, but only on an embedded database: whoever can
+    With ``token`` (or HUB_TOKEN) its owner; without, the local operator, but only on an embedded database: who can
     start the command owns its files anyway. Raises Unauthenticated.
     """
     token = token or settings.CONFIG.hub_token

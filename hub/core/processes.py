@@ -20,7 +20,7 @@ REQUESTS = (5_000, 20, 20)
 
 
 def collect_seldom(after: tuple[int, int, int] = WORK) -> None:
-    """Look for cycles seldom, and never among what there is already, so that forked children share it."""
+    """Look for cycles seldom, and never among objects that exist already, so that forked children share them."""
     gc.freeze()
     gc.set_threshold(*after)
 

@@ -1,4 +1,4 @@
-"""Finding a document, and what holds for it whoever does something with it: ceilings, places, filters, chunking."""
+"""Finding a document, and what each service checks of it: ceilings, places, filters, chunking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend with two ways less to the server: for connections that are well, and for plans."""
+"""Django's PostgreSQL backend that checks idle connections without a query and can prepare statements."""
 
 from __future__ import annotations
 
