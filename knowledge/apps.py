@@ -11,14 +11,14 @@ class KnowledgeConfig(AppConfig):
 
     def ready(self) -> None:
         from hub.access.changes import watch  # models are not loaded yet when this module is
-        from hub.access.rights import ask_for_ids, count_rights_of
-        from hub.access.services import count_scopes_of
+        from hub.access.rights import HIDDEN_IDS, RIGHTS
+        from hub.access.services import SCOPES
         from knowledge.collections import granted_scopes, rights_by_grants
         from knowledge.models import Collection, CollectionGrant, Document
 
-        count_scopes_of(granted_scopes)
-        count_rights_of(rights_by_grants)
-        ask_for_ids("doc", Document.objects.any_hidden)
+        SCOPES.register(granted_scopes)
+        RIGHTS.register(rights_by_grants)
+        HIDDEN_IDS.register(("doc", Document.objects.any_hidden))
         watch(Collection, CollectionGrant)
         load_after_migrations(self, _load_shipped_content)
 

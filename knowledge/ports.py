@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Protocol
 
+from hub.core.extensions import ExtensionPoint
 from knowledge.facts import Facts
 
 
@@ -61,14 +62,5 @@ class GraphMasterSource(Protocol):
         """All that the master says now, in any order; queries of a number that does not grow with its size."""
 
 
-_graph_masters: dict[str, GraphMasterSource] = {}
-
-
-def register_graph_master(source: GraphMasterSource) -> None:
-    """Have a master contribute to the graph from now on; apps call this when they are ready."""
-    _graph_masters[source.name] = source
-
-
-def graph_masters() -> tuple[GraphMasterSource, ...]:
-    """The registered masters, by name."""
-    return tuple(_graph_masters[name] for name in sorted(_graph_masters))
+GRAPH_MASTERS = ExtensionPoint[GraphMasterSource]()
+"""The masters of apps above that contribute to the knowledge graph."""

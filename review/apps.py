@@ -10,25 +10,25 @@ class ReviewConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from hub.access.rights import ask_for_ids  # models are not loaded yet when this module is
-        from knowledge.documents.deletion import erase_with
-        from knowledge.embedding_sets.switching import check_before_switch
-        from knowledge.guidelines.editions import find_check_items_with, notify_of_editions
-        from knowledge.ports import register_graph_master
+        from hub.access.rights import HIDDEN_IDS  # models are not loaded yet when this module is
+        from knowledge.documents.deletion import ERASERS
+        from knowledge.embedding_sets.switching import SWITCH_CHECKS
+        from knowledge.guidelines.editions import CHECK_ITEM_FINDERS, EDITION_LISTENERS
+        from knowledge.ports import GRAPH_MASTERS
         from review.erasure import erase_reviews_of
         from review.evaluation.gate import check_switch
         from review.graph_master import CheckItems
         from review.mappings import mapped_items, mark_suspects
         from review.models import Finding, Review
 
-        ask_for_ids("rev", Review.objects.any_hidden)
-        ask_for_ids("fnd", Finding.objects.any_hidden)
+        HIDDEN_IDS.register(("rev", Review.objects.any_hidden))
+        HIDDEN_IDS.register(("fnd", Finding.objects.any_hidden))
         load_after_migrations(self, _load_shipped_content)
-        erase_with(erase_reviews_of)
-        find_check_items_with(mapped_items)
-        notify_of_editions(mark_suspects)
-        check_before_switch(check_switch)
-        register_graph_master(CheckItems())
+        ERASERS.register(erase_reviews_of)
+        CHECK_ITEM_FINDERS.register(mapped_items)
+        EDITION_LISTENERS.register(mark_suspects)
+        SWITCH_CHECKS.register(check_switch)
+        GRAPH_MASTERS.register(CheckItems())
 
 
 def _load_shipped_content() -> None:

@@ -8,27 +8,16 @@ from dataclasses import replace
 from itertools import chain
 
 from hub.access.principals import ALL_SCOPES, Classification, Principal
+from hub.core.extensions import ExtensionPoint
 
-RightsSource = Callable[[Principal], Iterable[str]]
 HiddenAmong = Callable[[Principal, set[str]], bool]
 
-_sources: list[RightsSource] = []
-_hidden_among: dict[str, HiddenAmong] = {}
+RIGHTS = ExtensionPoint[Callable[[Principal], Iterable[str]]]()
+"""The rights that a principal does not carry itself, as :func:`rights_of` states them: the grants that an app keeps."""
+HIDDEN_IDS = ExtensionPoint[tuple[str, HiddenAmong]]()
+"""The prefix of an app's ids, and whether some such ids exist and are hidden from a person."""
+
 _ID = re.compile(rb"\b([a-z]{3})_[0-9a-z]{20}\b")
-
-
-def count_rights_of(source: RightsSource) -> None:
-    """Have ``source`` asked for rights that a principal does not carry itself. Repeatable.
-
-    This is how apps above this one bring in the grants that they keep.
-    """
-    if source not in _sources:
-        _sources.append(source)
-
-
-def ask_for_ids(prefix: str, hidden_among: HiddenAmong) -> None:
-    """Have ``hidden_among`` asked whether some of the ids with this prefix are there and hidden from a person."""
-    _hidden_among[prefix] = hidden_among
 
 
 def rights_of(principal: Principal) -> set[str]:
@@ -40,7 +29,7 @@ def rights_of(principal: Principal) -> set[str]:
         (f"role {role}" for role in principal.hub_roles),
         ("superuser",) if principal.is_superuser else (),
     )
-    return {*chain.from_iterable(own), *chain.from_iterable(source(principal) for source in _sources)}
+    return {*chain.from_iterable(own), *chain.from_iterable(source(principal) for source in RIGHTS)}
 
 
 def sees_all_named(principal: Principal, content: bytes) -> bool:
@@ -52,6 +41,4 @@ def sees_all_named(principal: Principal, content: bytes) -> bool:
     for found in _ID.finditer(content):
         named.setdefault(found[1].decode(), set()).add(found[0].decode())
     person = replace(principal, scopes=ALL_SCOPES)
-    return not any(
-        hidden_among(person, named[prefix]) for prefix, hidden_among in _hidden_among.items() if prefix in named
-    )
+    return not any(hidden_among(person, named[prefix]) for prefix, hidden_among in HIDDEN_IDS if prefix in named)

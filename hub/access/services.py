@@ -29,6 +29,7 @@ from hub.access.principals import ALL_SCOPES, HUB_ROLE_SCOPES, Classification, H
 from hub.core.context import current_call
 from hub.core.database import prepared_cursor
 from hub.core.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from hub.core.extensions import ExtensionPoint
 
 
 class _Stamp(Func):
@@ -89,17 +90,8 @@ TOKEN_PREFIX = "hub_"  # noqa: S105 (the public prefix by which people and scann
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
-ScopeSource = Callable[[Principal], Iterable[Scope]]
-_scope_sources: list[ScopeSource] = []
-
-
-def count_scopes_of(source: ScopeSource) -> None:
-    """Have ``source`` asked what a caller's roles can use, beside the roles of the hub. Repeatable.
-
-    This is how apps above this one bring in the roles that they give.
-    """
-    if source not in _scope_sources:
-        _scope_sources.append(source)
+SCOPES = ExtensionPoint[Callable[[Principal], Iterable[Scope]]]()
+"""The scopes that a caller's roles in an app can use, beside the roles of the hub."""
 
 
 def usable_scopes(principal: Principal) -> frozenset[Scope]:
@@ -107,7 +99,7 @@ def usable_scopes(principal: Principal) -> frozenset[Scope]:
     if principal.is_superuser:
         return principal.scopes
     by_hub_roles = chain.from_iterable(HUB_ROLE_SCOPES[role] for role in principal.hub_roles)
-    by_sources = chain.from_iterable(source(principal) for source in _scope_sources)
+    by_sources = chain.from_iterable(source(principal) for source in SCOPES)
     return principal.scopes & {*by_hub_roles, *by_sources}
 
 

@@ -9,7 +9,7 @@ class EvaluationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from hub.access.rights import count_rights_of  # models are not loaded yet when this module is
+        from hub.access.rights import RIGHTS  # models are not loaded yet when this module is
         from hub.evaluation.models import EvaluationDataset
 
-        count_rights_of(EvaluationDataset.objects.rights_of)
+        RIGHTS.register(EvaluationDataset.objects.rights_of)

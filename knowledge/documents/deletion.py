@@ -35,6 +35,7 @@ from hub.access.principals import Principal, Scope, system_principal
 from hub.access.services import record_event
 from hub.core import bus
 from hub.core.errors import Conflict, NotFound
+from hub.core.extensions import ExtensionPoint
 from hub.core.lease import lease_duration
 from hub.core.scheduled_rows import FAILURES_AT_MOST, keep_failures, try_each_row
 from hub.llm.recordings import forget_answers
@@ -48,18 +49,11 @@ from knowledge.storage import StorageUnavailable, delete_bytes, lock_bytes, remo
 
 logger = logging.getLogger(__name__)
 
-Eraser = Callable[[Document], Mapping[str, int]]
-_erasers: list[Eraser] = []
+ERASERS = ExtensionPoint[Callable[[Document], Mapping[str, int]]]()
+"""Called for each document that is deleted, in the same transaction and before its rows go.
 
-
-def erase_with(eraser: Eraser) -> None:
-    """Have ``eraser`` called for each document that is deleted, in the same transaction and before its rows go.
-
-    It erases what its app keeps of the document's text, and gives the counts that the receipt states. This is how
-    apps above this one take part without being known here.
-    """
-    if eraser not in _erasers:
-        _erasers.append(eraser)
+Each erases what its app keeps of the document's text, and returns the counts that the receipt states.
+"""
 
 
 def delete_document(*, principal: Principal, document_id: str) -> DeletionReceipt:
@@ -108,7 +102,7 @@ def remove_document(principal: Principal, document: Document) -> DeletionReceipt
     for sha256 in hashes:
         lock_bytes(sha256)
     counts: Counter[str] = Counter()
-    for eraser in _erasers:
+    for eraser in ERASERS:
         counts.update(eraser(document))
     counts["graph"] = forget_document(document)
     counts["figures"] = Figure.objects.filter(version__document=document).count()

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.core.errors import Conflict
+from hub.core.extensions import ExtensionPoint
 from knowledge.documents.workers import POLL_S
 from knowledge.embedding_sets import builds
 from knowledge.embedding_sets.builds import progress_of
@@ -23,10 +24,8 @@ from knowledge.models import EmbeddingSet, EmbeddingSetStatus
 CATCH_UP_TRIES = 5
 CATCH_UP_S = 10.0
 
-SwitchCheck = Callable[[Principal, EmbeddingSet], None]
-"""Raises Conflict to keep a set from becoming the active one."""
-
-_checks: list[SwitchCheck] = []
+SWITCH_CHECKS = ExtensionPoint[Callable[[Principal, EmbeddingSet], None]]()
+"""Called before a set is switched to, outside of the transaction that does so; raise Conflict to prevent it."""
 
 _COUNT_CHUNKS = """
 UPDATE knowledge_documentversion v SET chunks_count = counted.number
@@ -36,26 +35,17 @@ WHERE v.id = counted.version_id AND NOT v.has_own_policy
 """
 
 
-def check_before_switch(check: SwitchCheck) -> None:
-    """Have ``check`` called before a set is switched to, outside of the transaction that does so.
-
-    This is how an app above this one measures the set first.
-    """
-    if check not in _checks:
-        _checks.append(check)
-
-
 def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
     """Make a set the one that search uses, for all processes from their next query on.
 
     One transaction, in which no version can become current: the set has every passage or is refused. What came in
-    since it was built is made first. Those who asked with :func:`check_before_switch` are heard before that. Switching
-    to the active set does nothing. Raises NotFound, Conflict.
+    since it was built is made first. ``SWITCH_CHECKS`` are called before that. Switching to the active set does
+    nothing. Raises NotFound, Conflict.
     """
     principal.require_administrator()
     target = _switchable(name)
     if not target.is_active:
-        for check in _checks:
+        for check in SWITCH_CHECKS:
             check(principal, target)
     return _switch(principal, target)
 

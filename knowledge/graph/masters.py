@@ -22,7 +22,7 @@ from knowledge.models import (
     GuidelineArticle,
     OntologyClass,
 )
-from knowledge.ports import GraphMasterSource, graph_masters
+from knowledge.ports import GRAPH_MASTERS, GraphMasterSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def sync_masters() -> int:
         nonlocal written
         written += _sync(source, is_due=written > 0)
 
-    for_each_row("knowledge.sync_graph_masters", (*BUILT_IN, *graph_masters()), sync, name=lambda source: source.name)
+    for_each_row("knowledge.sync_graph_masters", (*BUILT_IN, *GRAPH_MASTERS), sync, name=lambda source: source.name)
     return written
 
 

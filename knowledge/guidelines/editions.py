@@ -12,37 +12,22 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal, Scope
 from hub.access.versions import PublicationStatus, publish, retire
 from hub.core.errors import Conflict, NotFound
+from hub.core.extensions import ExtensionPoint
 from knowledge.guidelines.diff import COMPARED, ArticleChange, ArticleState, diff_articles
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.types.requirements import Article, RequiredElement
 
 _NEAR_MATCHES = 5
-EditionListener = Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]
-CheckItemFinder = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
-
-_listeners: list[EditionListener] = []
-_finders: list[CheckItemFinder] = []
-
-
-def notify_of_editions(listener: EditionListener) -> None:
-    """Have ``listener`` called when an edition follows another, in the same transaction, with what changed.
-
-    This is how apps above this one learn that what rests on an article may no longer hold.
-    """
-    if listener not in _listeners:
-        _listeners.append(listener)
-
-
-def find_check_items_with(finder: CheckItemFinder) -> None:
-    """Have ``finder`` asked which check items rest on articles: from article codes to codes of check items."""
-    if finder not in _finders:
-        _finders.append(finder)
+EDITION_LISTENERS = ExtensionPoint[Callable[[Principal, GuidelineEdition, Sequence[ArticleChange]], None]]()
+"""Called when an edition follows another, in the same transaction, with the articles that changed."""
+CHECK_ITEM_FINDERS = ExtensionPoint[Callable[[Sequence[str]], Mapping[str, Sequence[str]]]]()
+"""Return the codes of the check items that rest on articles, by the codes of these."""
 
 
 def check_items_of(codes: Sequence[str]) -> dict[str, list[str]]:
     """The check items that rest on each of some articles, sorted; articles without any are left out."""
     found: dict[str, set[str]] = {}
-    for finder in _finders:
+    for finder in CHECK_ITEM_FINDERS:
         for code, items in finder(codes).items():
             found.setdefault(code, set()).update(items)
     return {code: sorted(items) for code, items in found.items()}
@@ -161,7 +146,7 @@ def publish_edition(*, principal: Principal, code: str, number: int) -> Guidelin
     """Put a draft into force; the edition in force before retires. Publishing it again is no error.
 
     Raises NotFound, and Conflict: it is retired or empty, or the caller wrote it and somebody else has to publish it.
-    Whatever rests on an article that changed is marked by those who asked with :func:`notify_of_editions`.
+    Whatever rests on an article that changed is marked by ``EDITION_LISTENERS``.
     """
     principal.require_hub_curator()
     edition = _lock_edition(principal, code, number)
@@ -204,7 +189,7 @@ def _lock_edition(principal: Principal, code: str, number: int) -> GuidelineEdit
 
 
 def _notify(principal: Principal, edition: GuidelineEdition, changes: Sequence[ArticleChange]) -> None:
-    for listener in _listeners:
+    for listener in EDITION_LISTENERS:
         listener(principal, edition, changes)
 
 

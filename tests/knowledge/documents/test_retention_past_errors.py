@@ -58,9 +58,9 @@ def failing_eraser(two_collections):
             raise ZeroDivisionError("what is kept of it can't be read")
         return {}
 
-    deletion.erase_with(erase)
+    deletion.ERASERS.register(erase)
     yield broken, whole
-    deletion._erasers.remove(erase)
+    deletion.ERASERS.remove(erase)
 
 
 def test_a_period_that_no_calendar_has_keeps_no_other_collection_from_its_deletions(two_collections):
