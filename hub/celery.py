@@ -82,8 +82,8 @@ def prune() -> dict[str, int]:
 
 @app.task(name="hub.alerts")
 def alerts() -> None:
-    """Say through ALERT_URLS what is wrong; the web process does the same, see hub.alerts."""
-    from hub.alerts import look  # Django is not set up yet when this module is imported
+    """Say through ALERT_URLS what is wrong; the web process does the same, see hub.site.alerts."""
+    from hub.site.alerts import look  # Django is not set up yet when this module is imported
 
     look()
 

@@ -17,7 +17,7 @@ from hub.core.context import in_one_line
 from hub.core.embedded.postgres import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
 from hub.data_dir import compiled_catalogue, make_data_dir, secret_key
-from hub.unfold import UNFOLD  # noqa: F401 (read by the admin)
+from hub.site.unfold import UNFOLD  # noqa: F401 (read by the admin)
 
 django_stubs_ext.monkeypatch()
 
@@ -28,8 +28,8 @@ SECRET_KEY = secret_key(CONFIG)
 DEBUG = False
 ALLOWED_HOSTS = list(CONFIG.allowed_hosts)
 CSRF_TRUSTED_ORIGINS = [CONFIG.public_url]
-ROOT_URLCONF = "hub.urls"
-ASGI_APPLICATION = "hub.asgi.application"
+ROOT_URLCONF = "hub.site.urls"
+ASGI_APPLICATION = "hub.site.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [

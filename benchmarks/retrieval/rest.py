@@ -192,7 +192,7 @@ def _client(port: int, token: str) -> Iterator[subprocess.Popen[str]]:
 
 @contextmanager
 def _server(meter: Meter) -> Iterator[int]:
-    from hub.asgi import application
+    from hub.site.asgi import application
 
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(meter.wrap(application), lifespan="on", log_level="warning", timeout_keep_alive=75)

@@ -1,4 +1,4 @@
-"""A NinjaAPI with the hub's conventions built in: what :mod:`hub.api` mounts the apps' routers on."""
+"""A NinjaAPI with the hub's conventions built in: what :mod:`hub.site.api` mounts the apps' routers on."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from django.template.loaders.base import Loader
 from django.test import Client, override_settings
 from django.urls import URLPattern, reverse
 
-from hub.api import api
-from hub.urls import urlpatterns
+from hub.site.api import api
+from hub.site.urls import urlpatterns
 from tests.access.answers import Answer, Observed
 from tests.access.people import NOBODY, PERSONS, PeopledHub
 from tests.properties.examples import TURTLE

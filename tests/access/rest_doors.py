@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.test import Client
 
-from hub.api import api
+from hub.site.api import api
 from tests.access.answers import Answer, Observed
 from tests.access.people import NOBODY, PERSONS, PeopledHub
 from tests.properties.operations import Call, Operation, operations

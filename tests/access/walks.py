@@ -19,8 +19,8 @@ from mcp import MCPError
 
 from hub.access.principals import ALL_SCOPES, Scope
 from hub.access.services import create_token, principal_for_user
-from hub.api import api
 from hub.core.errors import HubError
+from hub.site.api import api
 from mcp_bridge import uris
 from mcp_bridge.server import HubTool
 from mcp_bridge.servers import SERVERS, build_server

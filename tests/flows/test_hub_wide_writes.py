@@ -19,9 +19,9 @@ from django.urls import reverse
 from hub.access.models import HubRoleGrant
 from hub.access.principals import ALL_SCOPES, Role, local_operator
 from hub.access.services import authenticate, create_token
-from hub.api import api
 from hub.core.errors import Forbidden
 from hub.evaluation.models import EvaluationCase, EvaluationDataset, EvaluationRun
+from hub.site.api import api
 from knowledge.index.active_embedder import active_embedding_set
 from knowledge.models import (
     Collection,

@@ -14,8 +14,8 @@ from hub.access.models import Clearance, HubRoleGrant, IdempotencyRecord
 from hub.access.principals import ALL_SCOPES, Classification, HubRole, Role, Scope, local_operator
 from hub.access.rights import sees_all_named
 from hub.access.services import create_token, principal_for_user
-from hub.api import api
 from hub.rest.idempotency import WRITE_METHODS, is_read
+from hub.site.api import api
 from knowledge.models import Collection, CollectionGrant, Document
 from review.models import Finding, Review
 from review.runs import execution

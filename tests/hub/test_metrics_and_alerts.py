@@ -14,9 +14,9 @@ from django.core.cache import cache
 from django.utils import timezone, translation
 from prometheus_client.parser import text_string_to_metric_families
 
-from hub import alerts
 from hub.access.principals import Scope, local_operator
 from hub.access.services import create_token
+from hub.site import alerts
 from knowledge.models import DocumentVersion
 from mcp_bridge.errors import internal_error
 from review.models import CheckListVersion, Review

@@ -12,10 +12,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import connection
 from django.db.models import Field, JSONField, TextField
 
-from hub.api import api
 from hub.core.bounds import check_row
 from hub.core.errors import InvalidInput
 from hub.core.given_fields import GivenJson, GivenList, GivenText
+from hub.site.api import api
 
 Json = Any
 

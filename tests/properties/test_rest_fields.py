@@ -13,7 +13,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from hub.api import api
+from hub.site.api import api
 from tests.properties.conftest import Filled
 from tests.properties.hostile import JSON_VALUES, LARGE_JSON_VALUES, LARGE_TEXT_VALUES, TEXT_VALUES
 from tests.properties.operations import Call, Operation, Place, operations

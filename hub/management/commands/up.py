@@ -20,8 +20,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from hub.config import BASE_DIR
 from hub.core.embedded import EmbeddedServerError, shared_postgres
 from hub.core.valkey import ensure_queue
-from hub.first_start import FirstAdmin, load_sample, make_first_admin, migrate
-from hub.supervisor import Child, Supervisor
+from hub.site.first_start import FirstAdmin, load_sample, make_first_admin, migrate
+from hub.site.supervisor import Child, Supervisor
 
 
 class Command(BaseCommand):

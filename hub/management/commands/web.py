@@ -8,7 +8,7 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from hub.serving.options import APPLICATION, allow_open_files, server_options
+from hub.site.server_options import APPLICATION, allow_open_files, server_options
 
 LOG_LEVELS = ("critical", "error", "warning", "info", "debug")
 

@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from hub.first_start import make_first_admin
+from hub.site.first_start import make_first_admin
 from tests.hub.admin.support import PASSWORD, client_of, make_user
 
 pytestmark = pytest.mark.django_db

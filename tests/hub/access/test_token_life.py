@@ -17,7 +17,7 @@ from hub.access.models import AccessToken
 from hub.access.principals import Scope, local_operator
 from hub.access.services import authenticate, create_token
 from hub.core.errors import InvalidInput, Unauthenticated
-from hub.first_start import make_first_admin
+from hub.site.first_start import make_first_admin
 from tests.hub.admin.support import PASSWORD, client_of, make_user
 
 pytestmark = pytest.mark.django_db

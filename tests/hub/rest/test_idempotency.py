@@ -10,7 +10,6 @@ from django.http import HttpResponse
 
 from hub.access.models import AuditEvent, IdempotencyRecord
 from hub.access.principals import ALL_SCOPES, Classification, Principal, Scope
-from hub.api import api
 from hub.rest.idempotency import (
     Claim,
     IdempotencyKeyReused,
@@ -18,6 +17,7 @@ from hub.rest.idempotency import (
     claim_key,
     prune_idempotency_records,
 )
+from hub.site.api import api
 from tests.hub.rest import urls
 from tests.hub.rest.conftest import Caller, make_caller
 from tests.hub.rest.test_problems import assert_problem

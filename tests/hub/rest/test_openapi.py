@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from hub.api import api
+from hub.site.api import api
 
 
 @pytest.fixture

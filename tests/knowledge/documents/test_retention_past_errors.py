@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 from django.test import Client
 from django.urls import reverse
 
-from hub import alerts
 from hub.access.principals import local_operator
 from hub.core import scheduled_rows
 from hub.core.errors import InvalidInput
+from hub.site import alerts
 from knowledge import tasks
 from knowledge.collections import create_collection, update_collection
 from knowledge.documents import deletion

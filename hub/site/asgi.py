@@ -25,14 +25,14 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 # What follows needs the apps to be loaded.
 from django.conf import settings  # noqa: E402
 
-from hub.alerts import watched  # noqa: E402
 from hub.core.asgi import AsgiApp, Receive, Scope, Send  # noqa: E402
 from hub.core.client_address import read_forwarded  # noqa: E402
-from hub.one_thread import OneThreadHandler  # noqa: E402
-from hub.open_requests import OpenRequests  # noqa: E402
 from hub.rest.body_limit import BodyLimit  # noqa: E402
 from hub.rest.security_headers import with_security_headers  # noqa: E402
-from hub.serving.options import unguarded_server  # noqa: E402
+from hub.site.alerts import watched  # noqa: E402
+from hub.site.one_thread import OneThreadHandler  # noqa: E402
+from hub.site.open_requests import OpenRequests  # noqa: E402
+from hub.site.server_options import unguarded_server  # noqa: E402
 from mcp_bridge.events import have_queue  # noqa: E402
 from mcp_bridge.http import McpApps  # noqa: E402
 from mcp_bridge.threads import in_thread  # noqa: E402

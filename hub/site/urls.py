@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from hub.api import api
-from hub.health import healthz, metrics, readyz
+from hub.site.api import api
+from hub.site.health import healthz, metrics, readyz
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),

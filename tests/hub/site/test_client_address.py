@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hub.core.client_address import Networks, read_forwarded
-from tests.hub.serving.conftest import Wire, bearer
+from tests.hub.site.conftest import Wire, bearer
 
 PROXIES = Networks(["127.0.0.2", "10.0.0.0/8", "2001:db8::/32"])
 GUESSES = 900

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.hub.serving.conftest import Wire, bearer
+from tests.hub.site.conftest import Wire, bearer
 
 PATHS = ("/api/v1/collections", "/mcp/core/", "/admin/login/")
 TWICE = (

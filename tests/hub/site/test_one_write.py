@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hub.serving.protocol import OneWrite
+from hub.site.server_protocol import OneWrite
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
 

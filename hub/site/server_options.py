@@ -8,8 +8,8 @@ from typing import Any
 
 from django.conf import settings
 
-APPLICATION = "hub.asgi:application"
-PROTOCOL = "hub.serving.protocol:GuardedProtocol"
+APPLICATION = "hub.site.asgi:application"
+PROTOCOL = "hub.site.server_protocol:GuardedProtocol"
 # Clients forget idle connections after five seconds, as uvicorn would: whoever is first breaks the other's request.
 KEEP_ALIVE_S = 75
 GRACE_S = 3

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from tests.hub.serving.conftest import Wire, bearer, read_answer
+from tests.hub.site.conftest import Wire, bearer, read_answer
 
 MANY = 300
 BEGINNINGS = (

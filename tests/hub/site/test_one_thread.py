@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from asgiref.sync import AsyncToSync, SyncToAsync
 
-from hub import one_thread
-from hub.one_thread import OneThreadHandler
 from hub.rest.request_threads import RequestThreads
+from hub.site import one_thread
+from hub.site.one_thread import OneThreadHandler
 
 # The request, and closing the answer.
 MOST_CHANGES = 2

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hub.asgi import Hub
 from hub.core.processes import REQUESTS
+from hub.site.asgi import Hub
 
 
 @pytest.fixture
