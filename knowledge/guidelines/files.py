@@ -15,6 +15,7 @@ from knowledge.parsers.errors import ParseError
 from knowledge.parsers.markdown import markdown_blocks
 from knowledge.parsers.tables import Sheet, read_workbook
 from knowledge.text.folding import fold_name, normalise
+from knowledge.text.numbering import ORDINAL
 from knowledge.text.structure import build_sections, is_table_of_contents
 from knowledge.types.documents import Section
 
@@ -42,8 +43,7 @@ Row = tuple[int, tuple[str, ...]]
 _LABELLED = re.compile(r"^[ \t]{0,3}(?:[-*+][ \t]+)?(?P<label>[^:：\n]{1,30})[:：](?P<value>[^\n]*)$")
 _ITEM = re.compile(r"^[ \t]*[-*+][ \t]+(?P<item>\S[^\n]*)$")
 _NUMBER_IN_TITLE = re.compile(
-    r"^\s*(?:第\s*[0-9０-９一二三四五六七八九十百]+\s*[編部章節款項条](?:の[0-9０-９]+)?"
-    r"|[0-9０-９]+(?:[.．\-][0-9０-９]+)*[.．)）]?)[\s　]*"
+    rf"^\s*(?:{ORDINAL}(?:の[0-9０-９]+)?|[0-9０-９]+(?:[.．\-][0-9０-９]+)*[.．)）]?)[\s　]*"
 )
 # Before the text is parsed: what may be a heading, whether of the form "# title" or underlined.
 _HEADING = re.compile(r"^[ ]{0,3}(?:#{1,6}(?![^ \t\n])|=+[ \t]*$|-+[ \t]*$)", re.M)

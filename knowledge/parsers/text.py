@@ -9,12 +9,12 @@ from pathlib import Path
 from knowledge.parsers.encoding import decode_text
 from knowledge.parsers.limits import ParseLimits
 from knowledge.text.folding import normalise
-from knowledge.text.numbering import is_caption, numbered_level
+from knowledge.text.numbering import ORDINAL, is_caption, numbered_level
 from knowledge.types.documents import Block, BlockKind, ParsedDocument
 
 _MAX_HEADING = 60
 _NO_HEADING_END = re.compile(r"[。、,;；:：]$|(?<![.．・…‥])[.．・…‥]{3,}+\s*+\d++$|\s\d++$")
-_STRONG = re.compile(r"第\s*[0-9〇一二三四五六七八九十百]+\s*[編部章節条]|[0-9]{1,3}(?:[.-][0-9]{1,3})+")
+_STRONG = re.compile(ORDINAL + r"|[0-9]{1,3}(?:[.-][0-9]{1,3})+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+・●○◆■□▪※]|\(?[0-9]{1,3}[.)、]|[①-⑳]|[(（][0-9０-９a-zａ-ｚア-ン][)）])\s*\S")
 _LINE = re.compile(r"[^\n]+")
 

@@ -8,6 +8,9 @@ import unicodedata
 from knowledge.text.folding import normalise
 from knowledge.text.numerals import NUMERAL, read_numeral
 
+ORDINAL = rf"第\s*+(?:[0-9０-９]++|{NUMERAL}++)\s*+[編部章節款項条]"
+"""A regular expression for the number of a part of a text: 第3章, 第十二条. What follows is for the caller to ask."""
+
 _UNIT_LEVELS = {"編": 1, "部": 1, "章": 1, "節": 2, "条": 3}
 _ARABIC_OR_KANJI = rf"(?P<n>[0-9]+|{NUMERAL}+)"
 _UNIT = re.compile(

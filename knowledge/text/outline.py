@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from knowledge.text.folding import normalise
+from knowledge.text.numbering import ORDINAL
 from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Section
 
@@ -16,11 +17,9 @@ _HISTORY_TITLE = re.compile(
     r"|changelog)",
     re.IGNORECASE,
 )
-_CHAPTER_NUMBER = re.compile(
-    r"^\s*(?:第\s*[0-9一二三四五六七八九十]+\s*[章節項編部]|[0-9]+(?:[.．\-][0-9]+)*[.．、)]?)\s*"
-)
+_CHAPTER_NUMBER = re.compile(rf"^\s*(?:{ORDINAL}|[0-9]+(?:[.．\-][0-9]+)*[.．、)]?)\s*")
 _LIST_NUMBER = re.compile(
-    r"\s*+(?:第\s*+[0-9一二三四五六七八九十]++\s*+[章節項編部条]"
+    rf"\s*+(?:{ORDINAL}"
     r"|(?:付録|附録|別紙|別添|別表|参考|Appendix|Annex)\s*[0-9A-Z]{0,3}(?:[.\-][0-9]+)*(?:[.、):：]|\s|$)"
     r"|[(（](?:[0-9]{1,2}|[ア-ンa-zA-Z]|[一二三四五六七八九十]{1,3}|[ivx]{1,4})[)）]"
     r"|[A-Z](?:[.\-][0-9]+)+[.)]?(?=\s)|[A-Zア-ン][.、)](?![0-9])|[アイウエオカキクケコ](?=\s)"

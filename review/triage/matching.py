@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowledge.text.folding import fold_case
-from knowledge.text.numbering import heading_number
+from knowledge.text.numbering import ORDINAL, heading_number
 from knowledge.text.structure import section_at
 from knowledge.types.documents import Section
 
@@ -204,7 +204,9 @@ def title_key(section: Section) -> str:
     return _bare(section.title)
 
 
-_NUMBER = re.compile(r"^(?:第?\s*[0-9]+(?:[.\-][0-9]+)*\s*[章節項編部]?|[（(][0-9]+[)）]|[①-⑳]|[A-Z]\.)[.．、:：]?\s*")
+_NUMBER = re.compile(
+    rf"^(?:{ORDINAL}|第?\s*[0-9]+(?:[.\-][0-9]+)*\s*[章節項編部]?|[（(][0-9]+[)）]|[①-⑳]|[A-Z]\.)[.．、:：]?\s*"
+)
 
 
 def _bare(title: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from knowledge.parsers.pdf.page import Line, Page
 from knowledge.text.date_forms import ERA_NAMES
 from knowledge.text.folding import fold_compact, normalise
-from knowledge.text.numbering import is_caption, numbered_level
+from knowledge.text.numbering import ORDINAL, is_caption, numbered_level
 
 _MARGIN_SHARE = 0.1
 _REPEATED_SHARE = 0.6
@@ -26,9 +26,7 @@ DATE_LINE = re.compile(
     rf"(?:{ERA_NAMES})?\s*[0-9元]+\s*年\s*[0-9]+\s*月(?:\s*[0-9]+\s*日)?.{{0,10}}|[0-9]{{4}}[-./][0-9]{{1,2}}.{{0,4}}"
 )
 """A line that is a date, as covers have one in large type."""
-_STRONG_NUMBER = re.compile(
-    r"第\s*[0-9〇一二三四五六七八九十]+\s*[編部章節]|[0-9]{1,2}(?:[.-][0-9]{1,2})+[.\s]|[0-9]{1,2}\.?\s"
-)
+_STRONG_NUMBER = re.compile(ORDINAL + r"|[0-9]{1,2}(?:[.-][0-9]{1,2})+[.\s]|[0-9]{1,2}\.?\s")
 
 Outline = Mapping[tuple[int, str], int]
 

@@ -7,11 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from knowledge.answering.sentences import numbers_of
+from knowledge.guidelines.files import read_markdown
+from knowledge.parsers.text import has_strong_number
 from knowledge.search.scope import section_pattern
 from knowledge.text.codes import articles_in
 from knowledge.text.dates import find_dates
 from knowledge.text.numbering import heading_number
 from knowledge.text.numerals import MOST_WRITTEN, read_numeral, write_numeral
+from knowledge.text.outline import bare_title, unnumbered_title
+from knowledge.types.documents import Section
+from review.triage.matching import title_key
 
 CASES = {
     "3": 3,
@@ -40,6 +45,37 @@ READERS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
 def test_every_reader_reads_a_numeral_alike(numeral: str, reader: Callable[[str], str]) -> None:
     assert reader(numeral) == str(CASES[numeral])
+
+
+def _title_of_an_article(heading: str) -> str:
+    (article,) = read_markdown(f"# 指針\n\n## {heading}\n\n定める。\n").articles
+    return article.title
+
+
+def _title_in_the_next_version(heading: str) -> str:
+    section = Section(
+        id="s1", title=heading, number=None, level=1, path=(heading,), start=0, body_start=0, body_end=0, end=0
+    )
+    return title_key(section)
+
+
+TITLES: dict[str, Callable[[str], str]] = {
+    "a message": unnumbered_title,
+    "a name": bare_title,
+    "an article of a guideline": _title_of_an_article,
+    "a section of the next version": _title_in_the_next_version,
+}
+
+
+@pytest.mark.parametrize("unit", "編部章節款項条")
+@pytest.mark.parametrize("numeral", CASES)
+@pytest.mark.parametrize("reader", TITLES.values(), ids=list(TITLES))
+def test_every_reader_takes_the_number_of_a_part_off_its_title(
+    numeral: str, unit: str, reader: Callable[[str], str]
+) -> None:
+    heading = f"第{numeral}{unit} 委託"
+    assert reader(heading) == "委託"
+    assert has_strong_number(heading)
 
 
 @pytest.mark.parametrize(("numeral", "day"), [(text, day) for text, day in CASES.items() if day <= 31])
