@@ -1,6 +1,6 @@
 """The configuration: every setting, read from the environment and ``.env`` and checked together.
 
-``docs/settings.md`` and ``.env.example`` list what stands here; a test holds them to it.
+``docs/settings.md`` and ``.env.example`` list what is here; a test holds them to it.
 """
 
 from __future__ import annotations

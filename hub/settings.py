@@ -172,7 +172,7 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.public_url.startswith("https://")
 SESSION_COOKIE_AGE = CONFIG.hub_session_hours * 3600
 # Of pages; what is no page gets a policy that allows nothing. Alpine, which Unfold's menus and tabs are made with,
-# compiles what stands in their attributes, which is what 'unsafe-eval' is for; Unfold's colours are an inline style.
+# compiles what is in their attributes, which is what 'unsafe-eval' is for; Unfold's colours are an inline style.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],

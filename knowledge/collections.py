@@ -33,7 +33,7 @@ def read_classification(name: str, *, field: str = "classification") -> Classifi
 
 
 def curates_some_collection(principal: Principal) -> bool:
-    """Tell whether there is a collection that the caller curates. It gives no say over what belongs to none."""
+    """Return whether there is a collection that the caller curates. It gives no say over what belongs to none."""
     return Collection.objects.visible_to(principal, Scope.CURATE).exists()
 
 

@@ -49,7 +49,7 @@ class Reranker(Protocol):
 
 
 class GraphMasterSource(Protocol):
-    """A master whose entries stand in the knowledge graph: check items, guideline articles, ontologies.
+    """A master whose entries are in the knowledge graph: check items, guideline articles, ontologies.
 
     Nodes are known by type and ``NodeRef.key`` (:func:`knowledge.graph.reading.name_key` of the entry's code).
     """

@@ -1,4 +1,4 @@
-"""Celery tasks of the knowledge app: each makes one call. What is to be done stands in PostgreSQL."""
+"""Celery tasks of the knowledge app: each makes one call. What is to be done is in PostgreSQL."""
 
 from __future__ import annotations
 

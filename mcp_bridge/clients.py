@@ -13,7 +13,7 @@ from hub.config import BASE_DIR
 from mcp_bridge.servers import SERVERS
 
 TOKEN_PLACEHOLDER = "YOUR_TOKEN"  # noqa: S105 - what people replace by their own
-# Kept out of what is printed: whoever reads a configuration file should not read passwords in it.
+# Kept out of what is printed: readers of a configuration file should not read passwords in it.
 SECRET_SETTINGS = ("DATABASE_URL", "POSTGRES_PASSWORD", "REDIS_URL", "SECRET_KEY")
 
 

@@ -1,7 +1,7 @@
 """Erasing what reviews keep of a deleted document's text. Verdicts, counts, severities and places stay.
 
 Messages, titles of sections and suggestions name words of the document as quotes do, so they go as well; what a
-finding was about is still told by its rule.
+finding was about is still named by its rule.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _erase_finding(finding: Finding) -> None:
 
 
 def _title_of(rule_id: str) -> Text:
-    """What a rule is about; a rule that is gone is told by its id."""
+    """What a rule is about; a rule that is gone is named by its id."""
     try:
         return get_rule(rule_id).title
     except UnknownRuleError:

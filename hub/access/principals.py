@@ -117,7 +117,7 @@ class Principal:
             )
 
     def curates_hub(self) -> bool:
-        """Tell whether this call may change what belongs to no collection."""
+        """Return whether this call may change what belongs to no collection."""
         return self.allows(Scope.CURATE) and self.has_hub_role(HubRole.CURATOR)
 
     def has_hub_role(self, role: HubRole) -> bool:

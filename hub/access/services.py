@@ -3,7 +3,7 @@
 An access token opens something until its end, and as long as its owner's password stays the same: it keeps a stamp of
 the password that its owner had when it was made, which the query that finds the token compares, so it holds however the
 password was changed: on a page, by a command, or in the database itself. That query's text is made once, since it
-stands before every call; PostgreSQL is asked each time, so that what was revoked is refused from the next call on.
+is before every call; PostgreSQL is asked each time, so that what was revoked is refused from the next call on.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def revoke_token(*, principal: Principal, token_id: int) -> AccessToken:
 def authenticate(token: str, *, now: datetime | None = None) -> Principal:
     """Find the caller behind a bearer token. Raises Unauthenticated, the same for every reason.
 
-    One query, since it stands before every call; ``last_used_at`` is written at most once a minute.
+    One query, since it is before every call; ``last_used_at`` is written at most once a minute.
     """
     now = now or timezone.now()
     row = find_token(digest_of(token))

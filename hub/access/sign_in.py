@@ -69,7 +69,7 @@ def _end_of_wait(tries: QuerySet[AccessAttempt], most: int) -> datetime | None:
 
 
 def _is_known(username: str, address: str) -> bool:
-    """Tell whether the person has signed in from this address lately."""
+    """Return whether the person has signed in from this address lately."""
     signed_in = AuditEvent.objects.filter(action="LOGIN", user__username=username, address=address)
     return address != NO_ADDRESS and signed_in.filter(at__gte=timezone.now() - KNOWN_FOR).exists()
 
@@ -120,7 +120,7 @@ def end_wait(*, principal: Principal, username: str) -> int:
 
 
 class SignInGuard(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types
-    """What axes asks and tells: whether a sign-in is allowed, and how it ended."""
+    """What axes asks and returns: whether a sign-in is allowed, and how it ended."""
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
         """Give the limit of axes when the sign-in is refused, else 0: the two bounds are ours."""

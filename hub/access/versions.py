@@ -198,7 +198,7 @@ _NO_FACTS: Mapping[str, object] = {}
 
 
 def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
-    """Store a draft, a new one under the next number; whoever saves it is its author.
+    """Store a draft, a new one under the next number; the caller becomes its author.
 
     Who may is for the caller to check. Raises Conflict: it is no draft (any more), or its thing has one already.
     """

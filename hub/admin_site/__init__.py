@@ -1,1 +1,1 @@
-"""The ground that every app's admin stands on: the site, base classes, keyset pages, badges."""
+"""What every app's admin uses: the site, base classes, keyset pages, badges."""

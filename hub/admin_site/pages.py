@@ -38,7 +38,7 @@ def remembered(request: HttpRequest, name: str, find: Callable[[], Fact]) -> Fac
 
 
 def is_staff(request: HttpRequest) -> bool:
-    """Tell whether a person is signed in who may enter the admin at all (the login page asks, too)."""
+    """Return whether a person is signed in who may enter the admin at all (the login page asks, too)."""
     user = request.user
     return bool(user.is_active and getattr(user, "is_staff", False))
 

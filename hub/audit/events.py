@@ -27,7 +27,7 @@ def visible_events(principal: Principal) -> QuerySet[AuditEvent]:
 
 
 def _is_of_a_former_collection() -> Exists:
-    """Whether a line is older than the collection with its slug: it tells of another one, deleted before."""
+    """Whether a line is older than the collection with its slug: it is about another one, deleted before."""
     later = Collection.objects.order_by().annotate(resource=_name_of("collection", "slug"))
     return Exists(later.filter(resource=OuterRef("resource"), created_at__gt=OuterRef("at")))
 

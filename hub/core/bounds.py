@@ -26,7 +26,7 @@ SHORT_TEXT = 200
 MOST_NAMED = 500
 """The most names, codes or words in one list, where no service says less."""
 PROMPT_TEXT = 20_000
-"""The most characters of what a language model is told."""
+"""The most characters of a prompt to a language model."""
 CHAPTER_TEXT = 100_000
 """The most characters of an article of a guideline."""
 INTEGER = 2**31 - 1

@@ -45,7 +45,7 @@ def check_code(code: str) -> None:
 
 
 def save_case(dataset: EvaluationDataset, case: ParsedCase) -> tuple[EvaluationCase, bool]:
-    """Store a case, or replace the answer to the same question; the second value tells whether it is new."""
+    """Store a case, or replace the answer to the same question; the second value is whether it is new."""
     return EvaluationCase.objects.update_or_create(
         dataset=dataset,
         kind=case.kind,

@@ -79,7 +79,7 @@ def bootstrap_mean(scores: Sequence[float], weights: Sequence[float]) -> Interva
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """What was said of one case. ``stable`` tells whether every round said the same (None: one round only)."""
+    """What was said of one case. ``stable`` says whether every round said the same (None: one round only)."""
 
     expected: str
     said: str

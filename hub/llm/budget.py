@@ -99,7 +99,7 @@ class Budget:
                     self.used.add(*reservation.taken, price.cost(*reservation.taken) if price else None)
 
     def has_room(self, *, tokens: int, cost: Decimal | None, share: float) -> bool:
-        """Tell whether work of this size takes at most ``share`` (0 to 1) of what is left."""
+        """Return whether work of this size takes at most ``share`` (0 to 1) of what is left."""
         with self._lock:
             if self.max_tokens is not None and tokens > share * (self.max_tokens - self.used.tokens):
                 return False

@@ -143,7 +143,7 @@ def _checked(prepared: Prepared, completion: Completion, tokens: tuple[int, int]
 
 @dataclass(slots=True, kw_only=True)
 class _Sent:
-    """A request under way: what it took, and what is told of it."""
+    """A request under way: what it took, and what is measured of it."""
 
     provider: Provider
     prepared: Prepared
@@ -203,7 +203,7 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
                 reservation.settle(wanted.tokens_in, 0)  # the provider has read it, and may charge for it
             raise
         finally:
-            if outcome != AnswerPending.code:  # nothing was sent: the request is made again, and told then
+            if outcome != AnswerPending.code:  # nothing was sent: the request is made again, and measured then
                 seconds = time.monotonic() - started
                 _record(principal, sent, outcome, duration_ms=round(seconds * 1000))
                 _count(sent, outcome, seconds)

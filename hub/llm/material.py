@@ -14,7 +14,7 @@ def label_of(index: int) -> str:
 
 
 def fence_of(parts: Iterable[str]) -> str:
-    """A name for the fence: a hash of all that stands inside, so that none of it can hold the text that would end it.
+    """A name for the fence: a hash of all that is inside, so that none of it can hold the text that would end it.
 
     >>> fence_of(["応答時間は3秒以内とする。"])
     '91ac4cfadfb9'
@@ -23,5 +23,5 @@ def fence_of(parts: Iterable[str]) -> str:
 
 
 def fenced(content: str, *, label: str, place: str, fence: str) -> str:
-    """One passage between its fences, under the place where it stands in its document."""
+    """One passage between its fences, under the place where it is in its document."""
     return f'<passage-{fence} id="{label}">\n[{place}]\n{content}\n</passage-{fence}>'

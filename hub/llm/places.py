@@ -107,7 +107,7 @@ class SharedPlaces:
         return place
 
     def give_back(self, place: str) -> None:
-        """Free a place; when Valkey can't be told it frees itself."""
+        """Free a place; when Valkey does not answer it frees itself."""
         with self._lock:  # not while it is being renewed, which would take it anew
             self._held.discard(place)
         self._ask(lambda valkey: valkey.zrem(KEY, place))

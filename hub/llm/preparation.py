@@ -26,7 +26,7 @@ from hub.llm.types import LlmRequest, NamesItsModel, Provider, Strength
 class Purpose:
     """What a request is for. ``document_ids`` are those whose text it holds: recorded answers go when they go.
 
-    ``name`` stands in the audit trail. ``classification`` is the highest of the documents'.
+    ``name`` is in the audit trail. ``classification`` is the highest of the documents'.
     """
 
     name: str

@@ -33,7 +33,7 @@ class FinishReason(StrEnum):
 
 
 class StructuredOutput(StrEnum):
-    """How an endpoint is told the shape of its answer; each answer is checked against the schema in any case."""
+    """How a request states the shape of its answer; each answer is checked against the schema in any case."""
 
     JSON_SCHEMA = "json_schema"
     JSON_OBJECT = "json_object"
@@ -93,7 +93,7 @@ class LlmRequest:
 class Completion:
     """What a provider gave, unchecked but for characters that can't be stored (U+FFFD stands for them).
 
-    Token counts are None where the provider does not tell them.
+    Token counts are None where the provider does not return them.
     """
 
     text: str
@@ -111,7 +111,7 @@ class Completion:
 class LlmAnswer:
     """A checked answer. ``data`` is the parsed JSON where a schema was given.
 
-    ``cost`` is in US$, None without configured prices. ``usage_is_estimated`` where the provider told no counts.
+    ``cost`` is in US$, None without configured prices. ``usage_is_estimated`` where the provider returned no counts.
     An answer ``from_cache`` has the counts of when it was made, and cost nothing now.
     """
 

@@ -1,7 +1,7 @@
 """Alerts through ALERT_URLS: once when trouble begins, once when it is over.
 
 The web process looks itself, since a dead worker can't say that it is dead; beat's task looks too, should the web be
-away. What was said is kept in the cache, so that it is said once whoever looks.
+away. What was said is kept in the cache, so that it is said once, however many processes look.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The one set of options with which the web server runs, whoever starts it."""
+"""The one set of options with which the web server runs, whichever process starts it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.conf import settings
 
 APPLICATION = "hub.site.asgi:application"
 PROTOCOL = "hub.site.server_protocol:GuardedProtocol"
-# Clients forget idle connections after five seconds, as uvicorn would: whoever is first breaks the other's request.
+# Clients forget idle connections after five seconds, as uvicorn would: the first to close breaks the other's request.
 KEEP_ALIVE_S = 75
 GRACE_S = 3
 OTHER_FILES = 512  # connections to PostgreSQL and Valkey, uploads on their way, libraries

@@ -39,7 +39,7 @@ from knowledge.models.documents import IN_WORK
 
 
 def confirm_and_delete(request: HttpRequest, documents: Sequence[Document]) -> HttpResponseBase:
-    """Ask whether to delete; a POST with ``confirmed`` does it and tells what each receipt counted."""
+    """Ask whether to delete; a POST with ``confirmed`` does it and says what each receipt counted."""
     if request.method == "POST" and "confirmed" in request.POST:
         for document in documents:
             _delete(request, document)

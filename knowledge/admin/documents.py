@@ -106,7 +106,7 @@ class DocumentAdmin(KeysetModelAdmin):
 
     @admin.action(description=_("Work on the selected documents again"))
     def retry(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        """Start each document's latest version again; what the service refuses is told document by document."""
+        """Start each document's latest version again; what the service refuses is shown document by document."""
         ids = list(queryset.values_list("public_id", flat=True))
         done = retry_documents(principal=principal_of(request), document_ids=ids)
         for _document_id, error in done.refused:

@@ -1,4 +1,4 @@
-"""The knowledge graph: its types, which curators decide on, and the nodes and edges that stand in it."""
+"""The knowledge graph: its types, which curators decide on, and the nodes and edges that are in it."""
 
 from __future__ import annotations
 

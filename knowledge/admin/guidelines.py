@@ -197,7 +197,7 @@ def guideline_page(request: HttpRequest, object_id: str) -> HttpResponseBase:
 
 
 def _tree(articles: list[GuidelineArticle]) -> list[tuple[int, GuidelineArticle, list[str]]]:
-    """Each article with how deep it stands and the check items that rest on it."""
+    """Each article with how deep it is and the check items that rest on it."""
     items = guidelines.check_items_of([article.code for article in articles])
     depths: dict[int, int] = {}
     for article in articles:

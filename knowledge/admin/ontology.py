@@ -146,7 +146,7 @@ def _too_large() -> LimitExceeded:
 
 @dataclass(slots=True, kw_only=True)
 class TreeNode:
-    """A class at one place. ``is_repeated``: what is below it stands at its first place."""
+    """A class at one place. ``is_repeated``: what is below it is at its first place."""
 
     row: OntologyClass
     children: list[TreeNode] = field(default_factory=list)

@@ -74,7 +74,7 @@ def rendered_blocks(
 ) -> SafeString:
     """Render the part ``window`` of a document with a passage marked, whose first mark has the id ``passage``.
 
-    Each block stands for itself, so that no text is taken for markup of the next one; pages and cells stand above
+    Each block stands for itself, so that no text is taken for markup of the next one; pages and cells are above
     what begins there. Text that is in no block (comments) is left out.
     """
     parts: list[str] = []
@@ -83,7 +83,7 @@ def rendered_blocks(
         start, end = max(block.start, window[0]), min(block.end, window[1])
         if start >= end:
             continue
-        if anchor and passage[0] < passage[1] <= start:  # the passage stands in no block
+        if anchor and passage[0] < passage[1] <= start:  # the passage is in no block
             parts.append(f'<span id="{anchor}"></span>')
             anchor = ""
         if (stated := _place_of(block)) != place:
@@ -116,7 +116,7 @@ def _rendered_block(
 
 
 def is_own_markdown(version: DocumentVersion) -> bool:
-    """Tell whether the stored text of a version is Markdown as its author wrote it."""
+    """Return whether the stored text of a version is Markdown as its author wrote it."""
     return version.format in _MARKDOWN_FORMATS
 
 
@@ -131,7 +131,7 @@ def _rendered(hit: Hit, start: int, end: int, *, is_markdown: bool) -> SafeStrin
 
 
 def _from_the_beginning(hit: Hit, end: int, *, is_markdown: bool) -> SafeString:
-    """Render the beginning of a passage, which may stand in the middle of a table, or of a row that was cut."""
+    """Render the beginning of a passage, which may be in the middle of a table, or of a row that was cut."""
     spans = hit.highlights or ()
     cut = _rest_of_row(hit)
     begun = render_marked(hit.content[:cut], _inside(spans, 0, cut), is_markdown=is_markdown) if cut else ""
@@ -151,7 +151,7 @@ def _inside(spans: Spans, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _head_in_context(hit: Hit) -> str:
-    """The header that stands in the context of a passage which goes on with a table."""
+    """The header that is in the context of a passage which goes on with a table."""
     lines = hit.context_prefix.splitlines(keepends=True)
     if len(lines) < 2 or not is_ruler(lines[-1]) or not is_row(lines[-2]):
         return ""
@@ -185,7 +185,7 @@ WINDOW_CHARS = 40_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextWindow:
-    """One part of the text: what stands before, in and after the marked passage (which may be empty).
+    """One part of the text: what is before, in and after the marked passage (which may be empty).
 
     ``html`` is the part rendered. ``start`` and ``end`` are the passage's offsets in the whole text, ``previous_at``
     and ``next_at`` those where the neighbouring parts begin, None at the ends.

@@ -21,7 +21,7 @@ from knowledge.documents.deletion import due_documents, preview_retention, reten
 from knowledge.models import Collection, DeletionReceipt
 
 FACTS = ("receipt", "document", "collection")
-# What a receipt counts, as people call it; a name that is not here is shown as it stands.
+# What a receipt counts, as people call it; a name that is not here is shown as it is.
 COUNTED = {
     "versions": _("versions"),
     "chunks": _("chunks"),

@@ -118,7 +118,7 @@ class SearchForm(forms.Form):
 
     @property
     def options(self) -> list[forms.BoundField]:
-        """The fields that stand right below the question."""
+        """The fields that are right below the question."""
         return [self[name] for name in ("mode", "collection", "limit", "source") if name in self.fields]
 
     @property

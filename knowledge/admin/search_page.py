@@ -40,7 +40,7 @@ STEPS = {
     "total": gettext_lazy("total"),
 }
 
-# The plans as search names them; one that is not here is shown as it stands.
+# The plans as search names them; one that is not here is shown as it is.
 PLANS = (
     gettext_noop("exact over up to 10000 permitted passages"),
     gettext_noop("HNSW, iterative scan"),
@@ -50,7 +50,7 @@ PLANS = (
 
 
 def leg_name(leg: str) -> str | Promise:
-    """Give the name of a leg that people read; one that has none is shown as it stands."""
+    """Give the name of a leg that people read; one that has none is shown as it is."""
     return LEGS.get(leg, leg)
 
 
@@ -178,7 +178,7 @@ def _datasets(request: HttpRequest, principal: Principal) -> dict[str, Any]:
 def _columns(
     query: SearchQuery, found: Sequence[tuple[str, SearchResult]], kept: Sequence[EvaluationCase]
 ) -> list[Shown]:
-    """Put the modes beside each other; each hit tells where the other modes have it."""
+    """Put the modes beside each other; each hit says where the other modes have it."""
     own_markdown = markdown_versions(hit for _mode, result in found for hit in result.hits)
     ranks = {mode: {hit.chunk_id: rank for rank, hit in enumerate(result.hits, 1)} for mode, result in found}
     columns = []

@@ -60,7 +60,7 @@ class Asked:
         return self.wants_number and bool(numbers_of(one.text))
 
     def heading_named(self, one: PlacedSentence) -> str:
-        """Return what a sentence stands under if the question names it, by its words or by its code; else nothing."""
+        """Return what a sentence is under if the question names it, by its words or by its code; else nothing."""
         title = unnumbered_title(one.hit.section_path[-1]) if one.hit.section_path else ""
         heading = fold_terms(title).strip("()「」【】 ")
         if len(heading) >= _LEAST_HEADING and heading in self.text:
@@ -121,7 +121,7 @@ LEAST_OF_BEST = 0.75
 _FOR_WORDS, _FOR_MEANING, _FOR_PASSAGE = 0.4, 0.4, 0.2
 # One under a heading that the question names may fit the whole question less.
 LEAST_OF_BEST_NAMED = 0.5
-# Half of the words count wherever they stand: in the sentence, its headings or the header of its table.
+# Half of the words count wherever they are: in the sentence, its headings or the header of its table.
 _OWN = 0.5
 # Who asks when or how many is answered by a number, which no word of the question tells; who asks for a thing by its
 # code, by its heading, or for what a word means, by what names it.
@@ -141,7 +141,7 @@ class _Rated:
 def best_sentences(question: str, hits: Sequence[Hit], *, limit: int) -> tuple[AnswerSentence, ...]:
     """Choose up to ``MAX_SENTENCES`` sentences of up to ``limit`` passages, best first, with verbatim citations.
 
-    Ranked by the words of the question that they, and what stands above them, have, by their similarity in meaning,
+    Ranked by the words of the question that they, and what is above them, have, by their similarity in meaning,
     by their passage's score, and by whether they give what is asked for: a number, a thing's code, a meaning. What is
     about another thing of the kind whose code is asked for is left out. Without the embedding model similarity does
     not count.
@@ -195,7 +195,7 @@ def _without_meaning(asked: Asked, one: PlacedSentence) -> _Rated:
 
 
 def _next(rated: Sequence[_Rated], chosen: Sequence[_Rated], limit: int) -> _Rated | None:
-    """Give what belongs to the answer next: first what stands under headings that the question names, each in turn."""
+    """Give what belongs to the answer next: first what is under headings that the question names, each in turn."""
     if not chosen:
         return next(iter(rated), None)
     passages = {one.one.hit.chunk_id for one in chosen}

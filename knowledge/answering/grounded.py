@@ -42,7 +42,7 @@ class ListReader:
             try:
                 value, self._place = self._decoder.raw_decode(self._text, begin)
             except ValueError:
-                break  # not whole yet, or no JSON: the check of the whole answer tells
+                break  # not whole yet, or no JSON: the check of the whole answer decides
             found.append(value)
         return found
 

@@ -84,7 +84,7 @@ class PlacedSentence:
 
     @property
     def around(self) -> str:
-        """What tells what it is about, beside itself: the document's title, headings, header and label."""
+        """Its context: the document's title, headings, header and label."""
         return "\n".join([self.hit.title, *self.hit.section_path, self.header, self.label])
 
     def cite(self) -> Citation:
@@ -130,7 +130,7 @@ def header_of(hit: Hit) -> str:
 
 
 def _is_header(row: str, following: str) -> bool:
-    """Return whether a row stands above the line under a header, and names columns."""
+    """Return whether a row is above the line under a header, and names columns."""
     is_ruled = _ROW.match(following) is not None and _RULER.match(following) is not None
     return is_ruled and len(cells_of(row)) >= _LEAST_COLUMNS
 
@@ -235,9 +235,9 @@ def _value(numeral: str) -> str:
 
 
 def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
-    """Tell whether the passages have the sentence's words, and every number in it; a date in any calendar and spelling.
+    """Return whether the passages have the sentence's words and all its numbers; a date in any calendar and spelling.
 
-    A quantity must stand there with its unit: 3分 is not borne out by a chapter 3. What it can't see is a sentence that
+    A quantity must be there with its unit: 3分 is not borne out by a chapter 3. What it can't see is a sentence that
     turns what the passages say into its opposite, unless by a plain negation that the cited sentences do not have, or
     by leaving out that something is forbidden.
     """
@@ -251,7 +251,7 @@ def is_supported(sentence: str, passages: Sequence[Hit]) -> bool:
 
 
 def _has_quantities(sentence: str, text: str) -> bool:
-    """Return whether a text has the quantities of a sentence; the unit of a cell may stand in its table's header."""
+    """Return whether a text has the quantities of a sentence; the unit of a cell may be in its table's header."""
     wanted = {one for one in _quantities(sentence) if one[1]}
     if not wanted:
         return True

@@ -39,7 +39,7 @@ def answer_question(principal: Principal, question: Question) -> Answer:
     """Answer a question from what the caller may search, or say that the documents don't.
 
     With a language model each sentence is the model's and was found to be borne out by the passages that it cites;
-    without one, or when it fails, sentences are taken from the documents as they stand.
+    without one, or when it fails, sentences are taken from the documents as they are.
 
     :raises Forbidden: the caller lacks the scope search. :raises InvalidInput: names the field.
     :raises NotFound: a collection of the filter. :raises Unavailable: the search can't answer.

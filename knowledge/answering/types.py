@@ -1,4 +1,4 @@
-"""A question and its answer: plain data, and what an answer tells people about itself."""
+"""A question and its answer: plain data, and what an answer says to people about itself."""
 
 from __future__ import annotations
 

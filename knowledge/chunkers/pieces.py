@@ -1,4 +1,4 @@
-"""The smallest units of a chunk, how much of it they take, what stands above them, and where a long one is cut."""
+"""The smallest units of a chunk, how much of it they take, what is above them, and where a long one is cut."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ _SHRINK = 0.95
 def longest_fit(text: str, start: int, end: int, *, lead: str, budget: Budget) -> int | None:
     """Find the best end of a first part of ``text[start:end]`` that fits behind ``lead``.
 
-    Sentence and line ends are preferred, then commas, then blanks, if they stand in the later half of what fits; else
+    Sentence and line ends are preferred, then commas, then blanks, if they are in the later half of what fits; else
     the cut is hard, but never inside a character with combining marks. None when not even one character fits.
     """
     room = budget.likely_end(text, start, end)

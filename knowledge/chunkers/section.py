@@ -65,7 +65,7 @@ class Group:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A chunk's span before trimming, what it is made of, and where it stands."""
+    """A chunk's span before trimming, what it is made of, and where it is."""
 
     start: int
     end: int
@@ -107,7 +107,7 @@ def section_groups(markdown: str, blocks: Sequence[Block], sections: Sequence[Se
 
 
 def _bodies(blocks: Sequence[Block], sections: Sequence[Section]) -> list[list[Block]]:
-    """Sort blocks to the sections in whose own text they stand; both are in document order."""
+    """Sort blocks to the sections in whose own text they are; both are in document order."""
     bodies: list[list[Block]] = [[] for _ in sections]
     index = -1
     for block in blocks:
@@ -160,7 +160,7 @@ class _Packer:
         return start
 
     def _draft(self, start: int, first: int) -> tuple[Draft, int]:
-        """Build the chunk that begins at ``start`` and brings at least the piece ``first``; tell what comes next."""
+        """Build the chunk that begins at ``start`` and brings at least the piece ``first``; say what comes next."""
         prefix = self._context.prefix(self._pieces[start])
         after = self._fill(prefix, start, first)
         if after == first and start < first:

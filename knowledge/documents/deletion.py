@@ -136,7 +136,7 @@ def _forget_answers(document_id: str) -> None:
 
 
 def _delete_bytes_or_log(sha256: str) -> None:
-    """After the commit the deletion stands: a store that is down now is tried again by ``remove_stray_bytes``."""
+    """After the commit the deletion is final: a store that is down now is tried again by ``remove_stray_bytes``."""
     try:
         if not delete_bytes(sha256) and PendingBytes.objects.filter(pk=sha256).exists():
             logger.warning("bytes %s stay: the store belongs to another database; see manage.py doctor", sha256)
@@ -160,7 +160,7 @@ def retire_document(document: Document) -> None:
     """Take a document whose file is gone out of search; its versions stay until deletion or retention."""
     with transaction.atomic():
         Document.objects.filter(pk=document.pk).update(retired_at=timezone.now())
-        # whoever works on it now loses the lease here, and could otherwise index it again
+        # a worker loses its lease here, and could otherwise index it again
         document.versions.filter(status__in=IN_WORK).update(
             status=DocumentStatus.RETIRED, lease_token="", lease_expires_at=None
         )

@@ -48,7 +48,7 @@ class DocumentVectors:
 def vectors_of(principal: Principal, document_id: str) -> list[DocumentVectors]:
     """A document's vectors in every set that is kept, the active one first. Raises NotFound."""
     document = get_document(principal, document_id)
-    active_embedding_set()  # before the first document there is none; whoever asks for it finds it made
+    active_embedding_set()  # before the first document there is none; asking for it makes it
     return [_state(document, embedding_set) for embedding_set in _kept_sets()]
 
 
@@ -117,7 +117,7 @@ def _kept_sets() -> list[EmbeddingSet]:
 
 
 def _find_set(model: str) -> EmbeddingSet:
-    """The set of that name, or of that model: in full, or without what stands before its last slash."""
+    """The set of that name, or of that model: in full, or without what is before its last slash."""
     active = active_embedding_set()
     wanted = model.strip()
     if not wanted:

@@ -35,7 +35,7 @@ def document_not_found(document_id: str) -> NotFound:
 
 
 def curates(principal: Principal, document: Document) -> bool:
-    """Tell whether the caller curates the document's collection. One query."""
+    """Return whether the caller curates the document's collection. One query."""
     return Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=document.collection_id).exists()
 
 

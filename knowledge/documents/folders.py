@@ -35,7 +35,7 @@ from knowledge.types.chunks import ChunkOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFile:
-    """A document that came from a source, with what tells whether it is still up to date."""
+    """A document that came from a source, and whether it is still up to date."""
 
     pk: int
     stamp: str

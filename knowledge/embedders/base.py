@@ -99,7 +99,7 @@ class Embedder(Protocol):
         """Embed a query: (dimension,) float32 of norm 1.
 
         A query beyond `max_tokens` is cut to its first tokens, for it must get an answer;
-        `query_is_truncated` tells whether that happens.
+        `query_is_truncated` says whether that happens.
         """
 
     def query_is_truncated(self, text: str) -> bool:

@@ -97,7 +97,7 @@ def rank_gold(hits: Sequence[Hit], relevant: Sequence[Mapping[str, str]]) -> tup
 
 
 def is_answer(hit: Hit, item: Mapping[str, str]) -> bool:
-    """Tell whether a passage is what one entry of a case's ``relevant`` names."""
+    """Return whether a passage is what one entry of a case's ``relevant`` names."""
     same_document = item["document"] in (hit.document_id, hit.document_path)
     return same_document and _without_blanks(item.get("text", "")) in _without_blanks(hit.content)
 

@@ -145,7 +145,7 @@ def withdraw_answer(*, principal: Principal, question: AskedQuestion, chunk_id: 
 
 
 def is_kept(row: EvaluationCase, hit: Hit) -> bool:
-    """Tell whether a passage is one of a case's right answers."""
+    """Return whether a passage is one of a case's right answers."""
     return any(is_answer(hit, item) for item in row.expected["relevant"])
 
 

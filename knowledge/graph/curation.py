@@ -48,14 +48,14 @@ class NodeDraft:
 
 
 def may_curate_in(principal: Principal, collection_id: int | None) -> bool:
-    """Tell whether the caller may write here: a curator of the collection; for everybody's nodes, of the hub."""
+    """Return whether the caller may write here: a curator of the collection; for everybody's nodes, of the hub."""
     if collection_id is None:
         return principal.curates_hub()
     return Collection.objects.visible_to(principal, Scope.CURATE).filter(pk=collection_id).exists()
 
 
 def curates_graph(principal: Principal) -> bool:
-    """Tell whether there is anything in the graph that the caller may write."""
+    """Return whether there is anything in the graph that the caller may write."""
     return principal.curates_hub() or curates_some_collection(principal)
 
 

@@ -21,7 +21,7 @@ def identifier_facts(source: SourceText) -> Iterator[NodeFact | EdgeFact]:
     """Yield a node for each identifier, where it is defined or mentioned, and what traces to what.
 
     A section that defines it DEFINES it; one that mentions it REFERENCES it where this document defines it, and
-    TRACES_TO it where another one does. An identifier traces to those of other families that stand in the row, or
+    TRACES_TO it where another one does. An identifier traces to those of other families that are in the row, or
     under the heading, that defines it.
 
     :raises PatternTooSlow: a curator's pattern takes too long. :raises PatternRefused: one can't be compiled.

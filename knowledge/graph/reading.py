@@ -1,4 +1,4 @@
-"""A version's text as the extraction reads it, and where an offset stands in it."""
+"""A version's text as the extraction reads it, and where an offset is in it."""
 
 from __future__ import annotations
 

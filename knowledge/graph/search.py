@@ -159,7 +159,7 @@ def graph_search(principal: Principal, query: GraphQuery) -> GraphResult:
 
     The entity is a node's id, or its name, code or alias; where none is that exactly, the most similar names. ``bfs``
     gives the nearest first, ``dfs`` branch by branch; equals come in the order in which they came into the graph. The
-    walk ends when ``limit`` nodes are found (bfs) or MAX_VISITED were looked at; ``is_complete`` tells.
+    walk ends when ``limit`` nodes are found (bfs) or MAX_VISITED were looked at; ``is_complete`` is False then.
 
     :raises Forbidden: the scope search is missing. :raises InvalidInput: names the field.
     :raises NotFound: nothing visible has this name or a similar one.

@@ -41,7 +41,7 @@ class Walk:
         return steps[::-1]
 
     def depth_first(self, starts: Sequence[int]) -> list[int]:
-        """The same nodes branch by branch; a node stands under the one it is nearest to."""
+        """The same nodes branch by branch; a node is under the one it is nearest to."""
         below: dict[int, list[int]] = defaultdict(list)
         for node, before in self.parent.items():
             below[before].append(node)

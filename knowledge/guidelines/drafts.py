@@ -33,7 +33,7 @@ ITEM_LIMITS = {"headings": 200, "applies_when": 300}
 class ArticleDraft:
     """One article of a file; ``row`` is its line (Markdown) or row (Excel), counted from 1.
 
-    ``parent`` is the number of the article above; empty means what the number says (3.2 stands under 3).
+    ``parent`` is the number of the article above; empty means what the number says (3.2 is under 3).
     """
 
     row: int

@@ -102,7 +102,7 @@ def find_active_set(*, savepoint: str = "") -> EmbeddingSet | None:
 
 @cache
 def _active_statement() -> str:
-    """The ORM's SQL for the query, which stands before every search: writing it takes longer than all else about it."""
+    """The ORM's SQL for the query, which is before every search: writing it takes longer than all else about it."""
     rows = EmbeddingSet.objects.select_related("policy").filter(is_active=True)
     sql, params = rows.query.sql_with_params()
     if params:

@@ -47,7 +47,7 @@ MAX_QUERY_TERMS = 256
 WIDER_WEIGHT = 0.3
 NO_YEAR_WEIGHT = 0.7
 NO_SYNONYMS: Mapping[str, str] = MappingProxyType({})
-# Of how a date is written, for it is asked for in any spelling; it helps where only a part is told. The number of a
+# Of how a date is written, for it is asked for in any spelling; it helps where only a part is given. The number of a
 # year often stands alone: (2026), 2026/27.
 DAY_SPELLING_WEIGHT = 0.1
 YEAR_SPELLING_WEIGHT = 0.3
@@ -65,7 +65,7 @@ class PassageTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherName:
-    """Terms of one field that together may stand in a passage instead of some that the caller asks for.
+    """Terms of one field that together may be in a passage instead of some that the caller asks for.
 
     Instead of all of them where ``instead_of`` is empty: the question has no word of its own in this field.
     """
@@ -77,7 +77,7 @@ class OtherName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTerms:
-    """What to ask for, by field: term → weight (1 for the caller's own words), and what may stand there instead.
+    """What to ask for, by field: term → weight (1 for the caller's own words), and what may be there instead.
 
     ``codes`` are those of ``words`` that name one thing each: FR-001, GL-3.2.1, 第3条.
     """
@@ -119,10 +119,10 @@ def analyse_passage(heading: str, text: str, *, name: str = "") -> PassageTerms:
 def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> QueryTerms:
     """Return what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
-    ``synonyms`` are other names, each with the name of the same thing that stands in the text. The month and the year
-    that a day or a month lies in count ``WIDER_WEIGHT``, passages that tell the day without a year ``NO_YEAR_WEIGHT``;
+    ``synonyms`` are other names, each with the name of the same thing that is in the text. The month and the year
+    that a day or a month lies in count ``WIDER_WEIGHT``, passages that name the day without a year ``NO_YEAR_WEIGHT``;
     how dates are written counts ``DAY_SPELLING_WEIGHT`` or ``YEAR_SPELLING_WEIGHT``. Beyond ``MAX_QUERY_TERMS``
-    distinct terms of a field the later ones are left out; ``is_cut`` tells of it.
+    distinct terms of a field the later ones are left out; ``is_cut`` says so.
     """
     folded = fold_terms(text)
     fields = _query_fields(folded)

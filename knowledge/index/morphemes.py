@@ -45,7 +45,7 @@ JAPANESE = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 
 
 def is_english(question: str) -> bool:
-    """Tell whether a question is put in English: without a Japanese letter, and with words that only English asks with.
+    """Return whether a question is in English: without a Japanese letter, and with words that only English asks with.
 
     >>> is_english("How often is it backed up?"), is_english("AWS Lambda VPC"), is_english("NFR-004 の on-premise 要件")
     (True, False, False)
@@ -72,7 +72,7 @@ _ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("ing", ""), ("ing", "e"), ("ed
 
 
 def passage_words(folded: str) -> Iterator[str]:
-    """Yield the words of a passage, each as often as it stands there."""
+    """Yield the words of a passage, each as often as it is there."""
     for piece in _PIECE.findall(folded):
         for stretch in _stretches(piece):
             is_kept = len(stretch) <= _LONGEST_KEPT
@@ -99,7 +99,7 @@ def question_surfaces(folded: str) -> Iterator[str]:
 def _stretches(text: str) -> Iterator[str]:
     """Part lines and table cells, which are cut into the same morphemes alone as in the whole text.
 
-    No word reaches over a line's end, or over a pipe between blanks, and nothing but a blank can stand there: so what
+    No word reaches over a line's end, or over a pipe between blanks, and nothing but a blank can be there: so what
     is the best on one side does not depend on the other side. Each keeps the blank on either side, which its own
     first and last word depend on. Headings and cells come again and again, and are cut once.
     """
@@ -126,7 +126,7 @@ def _terms(morphemes: Iterable[Morpheme]) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _empty_words() -> Callable[[Morpheme], bool]:
-    """Return what tells particles, signs and their like from words that say something; faster than asking for names."""
+    """Return what matches particles, signs and their like, which say nothing; faster than asking for names."""
     matcher: Callable[[Morpheme], bool] = dictionary().pos_matcher(lambda parts: parts[0] in _EMPTY_WORDS)
     return matcher
 

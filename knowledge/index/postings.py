@@ -39,13 +39,13 @@ FROM jsonb_array_elements_text(%s::jsonb) AS one (item)
 _TERM_IDS = f"""
 SELECT t.field, t.text, t.id FROM knowledge_lexicalterm t
 JOIN ({_GIVEN}) AS given ON t.field = given.field AND t.text = given.text
-"""  # noqa: S608 (stands above)
+"""  # noqa: S608 (the parts are constants)
 # Sorted, so that workers which meet in new terms wait for each other in one order and never in a circle.
 _INSERT_TERMS = f"""
 INSERT INTO knowledge_lexicalterm (field, text)
 SELECT given.field, given.text FROM ({_GIVEN}) AS given ORDER BY given.field, given.text COLLATE "C"
 ON CONFLICT (field, text) DO NOTHING RETURNING field, text, id
-"""  # noqa: S608 (stands above)
+"""  # noqa: S608 (the parts are constants)
 _DELETE = """
 DELETE FROM knowledge_lexicalentry WHERE chunk_id = ANY(%s) RETURNING ordinal, policy_id, words_length, bigrams_length
 """
@@ -88,7 +88,7 @@ WITH counted AS ({_COUNTED}), emptied AS (
   WHERE (s.chunks, s.total_length) <> (EXCLUDED.chunks, EXCLUDED.total_length) RETURNING 1
 )
 SELECT (SELECT count(*) FROM emptied) + (SELECT count(*) FROM repaired)
-"""  # noqa: S608 (both parts stand above)
+"""  # noqa: S608 (both parts are constants)
 _PRUNE = """
 DELETE FROM knowledge_lexicalterm WHERE id IN (
   SELECT t.id FROM knowledge_lexicalterm t
@@ -176,7 +176,7 @@ def delete_postings(chunk_ids: Sequence[int]) -> None:
 
 
 def recount_statistics() -> bool:
-    """Count the index again and repair the statistics; tells whether they were wrong. Reads every entry."""
+    """Count the index again and repair the statistics; return whether they were wrong. Reads every entry."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE knowledge_lexicalstatistics IN SHARE ROW EXCLUSIVE MODE")
         cursor.execute(_RECOUNT)

@@ -169,7 +169,7 @@ def describe_figure(figure_pk: int) -> bool:
 
 
 def describes_figures() -> bool:
-    """Tell whether pictures are described at all: it is asked for, and there is a model."""
+    """Return whether pictures are described at all: it is asked for, and there is a model."""
     return settings.CONFIG.hub_describe_figures and is_configured()
 
 

@@ -146,7 +146,7 @@ def _publish(version: DocumentVersion, *, progress: int) -> None:
 
 
 def reset(version_id: int) -> None:
-    """Put a version back to the start of the pipeline, whatever its state; whoever works on it loses the lease."""
+    """Put a version back to the start of the pipeline, whatever its state; a worker loses its lease."""
     DocumentVersion.objects.filter(pk=version_id).update(
         status=DocumentStatus.STORED,
         status_code="",

@@ -92,7 +92,7 @@ def parse_limits() -> ParseLimits:
 
 
 def _structure(parsed: ParsedDocument, *, sections: int) -> dict[str, object]:
-    """What a version's row tells of its structure, by column."""
+    """What a version's row says of its structure, by column."""
     kinds = [block.kind for block in parsed.blocks]
     shown = {figure.start for figure in parsed.figures}
     bare = figures_without_picture(parsed.markdown, parsed.blocks, shown=shown)

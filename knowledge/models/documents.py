@@ -159,7 +159,7 @@ IN_WORK = (DocumentStatus.STORED, DocumentStatus.PARSING, DocumentStatus.CHUNKIN
 class DocumentVersion(models.Model):
     """The bytes of a document at one time, and how far the pipeline has come with them.
 
-    ``status`` names the stage that is due or under way. A stage is worked on by whoever holds the lease;
+    ``status`` names the stage that is due or under way. A stage is worked on by the holder of the lease;
     ``attempts`` counts the tries of the running stage. ``policy`` is how it was cut when it came in; with
     ``has_own_policy`` its uploader chose it, and no embedding set's default takes its place.
     """
@@ -210,7 +210,7 @@ class DocumentVersion(models.Model):
 
     @property
     def status_reason(self) -> str | None:
-        """Why the version stands where it stands, in the active language; None when there is nothing to say."""
+        """Why the version is where it is, in the active language; None when there is nothing to say."""
         return in_language(self.status_reason_ja, self.status_reason_en) or None
 
 

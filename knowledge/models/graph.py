@@ -241,7 +241,7 @@ class GraphContribution(models.Model):
 
 
 class DocumentGraph(models.Model):
-    """What of a document stands in the graph: the version, the state of the document, and the rules it was read by.
+    """What of a document is in the graph: the version, the state of the document, and the rules it was read by.
 
     Where one of them differs from what is now, the document is due; see ``knowledge.ingest.graph``.
     """

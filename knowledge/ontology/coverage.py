@@ -52,7 +52,7 @@ class TopicJudgement:
     """What the document does about one topic.
 
     ``span`` is the heading or passage that decided (None when the topic is missing), ``section_path`` where that
-    stands, ``mentions`` are places that only name the topic. The reasons say in both languages what decided.
+    is, ``mentions`` are places that only name the topic. The reasons say in both languages what decided.
     """
 
     topic: Topic
@@ -70,7 +70,7 @@ def judge_topics(
 ) -> tuple[TopicJudgement, ...]:
     """Judge each topic: treated, empty (a heading without content), only mentioned, or missing; in ``topics`` order.
 
-    A heading that names the topic decides if anything stands under it. Else a passage that states something on the
+    A heading that names the topic decides if anything is under it. Else a passage that states something on the
     topic (one of its cues, or an item labelled with its name) decides. Examples, drawings, the table of contents and
     the change history never do.
 
@@ -101,7 +101,7 @@ class _Reader:
         return any(start <= offset < end for start, end in stretches)
 
     def has_content(self, section: Section) -> bool:
-        """Tell whether anything but headings and placeholders stands in the section or below it."""
+        """Return whether anything but headings and placeholders is in the section or below it."""
         return has_content(self.text, self.blocks, section.body_start, section.end)
 
     def _line_headings(self) -> Iterator[tuple[str, int, int]]:
@@ -184,7 +184,7 @@ def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:
 
 
 def _is_labelled(topic: Topic, passage: Passage) -> bool:
-    """Tell whether the passage is an item or row headed by the topic's name with a statement after it."""
+    """Return whether the passage is an item or row headed by the topic's name with a statement after it."""
     if topic.whole_document:
         return False
     if passage.kind is BlockKind.TABLE:
@@ -257,6 +257,6 @@ def _mentions(topic: Topic, reader: _Reader) -> tuple[tuple[int, int], ...]:
 
 
 def heading_span(section: Section, text: str) -> tuple[int, int]:
-    """Return where a heading's line stands, without the line break."""
+    """Return where a heading's line is, without the line break."""
     line = text[section.start : section.body_start]
     return section.start, section.start + len(line.rstrip())

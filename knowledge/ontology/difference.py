@@ -123,7 +123,7 @@ def _statements(old: OntologyFacts, new: OntologyFacts) -> tuple[list[str], list
 
 
 def statements(facts: OntologyFacts) -> list[str]:
-    """What a version says beyond its classes and properties, one a line; blank nodes stand as what hangs on them."""
+    """What a version says beyond its classes and properties, one a line; blank nodes by what hangs on them."""
     graph = from_ntriples(facts.remainder)
     prefixes = prefixes_of(facts.domain)  # not the file's own: other files call the same names by others
     written: set[Node] = set()

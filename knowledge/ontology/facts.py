@@ -25,7 +25,7 @@ class PropertyKind(StrEnum):
 class ClassFacts:
     """A class; what the fields for coverage mean is said in :class:`knowledge.types.requirements.Topic`.
 
-    ``parents`` are IRIs of classes of the same ontology. ``is_topic`` tells whether documents are expected to treat it.
+    ``parents`` are IRIs of classes of the same ontology. ``is_topic`` says whether documents are expected to treat it.
     """
 
     iri: str

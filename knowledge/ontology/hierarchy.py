@@ -25,7 +25,7 @@ class HierarchyIssue:
 
 
 def hierarchy_issues(text: str, sections: Sequence[Section]) -> tuple[HierarchyIssue, ...]:
-    """List headings that skip a level, stand in another chapter than their number says, or are out of order.
+    """List headings that skip a level, are in another chapter than their number says, or are out of order.
 
     The table of contents is not looked at. In document order.
     """

@@ -39,7 +39,7 @@ class Passage:
 
 
 def has_substance(source: str, kind: BlockKind) -> bool:
-    """Tell whether a block states anything: not blank, no placeholder such as TBD or 後日記載, no empty table."""
+    """Return whether a block states anything: not blank, no placeholder such as TBD or 後日記載, no empty table."""
     if kind is BlockKind.HEADING or kind is BlockKind.FRONT_MATTER:
         return False
     if kind in (BlockKind.CODE, BlockKind.FIGURE):
@@ -53,12 +53,12 @@ def has_substance(source: str, kind: BlockKind) -> bool:
 
 
 def is_placeholder(content: str) -> bool:
-    """Tell whether the text only holds a place: TBD, 未定, 後日記載, a dash."""
+    """Return whether the text only holds a place: TBD, 未定, 後日記載, a dash."""
     return bool(_PLACEHOLDER.fullmatch(content))
 
 
 def is_drawn(piece: str) -> bool:
-    """Tell whether the piece is part of a drawing made of characters, or a table's rule."""
+    """Return whether the piece is part of a drawing made of characters, or a table's rule."""
     return bool(_DRAWING.search(piece) or _TABLE_RULE.fullmatch(piece))
 
 
@@ -92,7 +92,7 @@ def row_cells(row: str) -> tuple[str, ...]:
 
 
 def has_content(text: str, blocks: Sequence[Block], start: int, end: int) -> bool:
-    """Tell whether anything but headings and placeholders begins in ``[start, end)``."""
+    """Return whether anything but headings and placeholders begins in ``[start, end)``."""
     first = bisect_left(blocks, start, key=lambda block: block.start)
     inside = takewhile(lambda block: block.start < end, islice(blocks, first, None))
     return any(has_substance(text[block.start : block.end], block.kind) for block in inside)

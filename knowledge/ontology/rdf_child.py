@@ -92,7 +92,7 @@ def _check_xml(data: bytes) -> None:
 
 
 def _checked_json(data: bytes) -> Any:  # noqa: ANN401 - JSON
-    """Refuse a JSON-LD context that stands elsewhere."""
+    """Refuse a JSON-LD context that is elsewhere."""
     content = json.loads(data)
     waiting: list[Any] = [content]
     while waiting:

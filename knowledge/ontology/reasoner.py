@@ -80,7 +80,7 @@ class Closure:
     def inferred_with_depth(self) -> Iterator[tuple[Triple, int]]:
         """The inferred facts, each with the number of inferences in a row that lead to it."""
         depths: dict[Numbered, int] = {}
-        for fact, (rule, premises) in self._why.items():  # premises stand before what follows from them
+        for fact, (rule, premises) in self._why.items():  # premises are before what follows from them
             depths[fact] = 0 if rule == ASSERTED else 1 + max(depths[each] for each in premises)
             if rule != ASSERTED:
                 yield self._named(fact), depths[fact]

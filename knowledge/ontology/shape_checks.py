@@ -1,4 +1,4 @@
-"""Checking a stored version against its own SHACL shapes: what waits stands in PostgreSQL and is found again."""
+"""Checking a stored version against its own SHACL shapes: what waits is in PostgreSQL and is found again."""
 
 from __future__ import annotations
 

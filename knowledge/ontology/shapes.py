@@ -51,7 +51,7 @@ class ShapesReport:
 
 
 def has_shapes(graph: Graph) -> bool:
-    """Tell whether a graph has SHACL shapes."""
+    """Return whether a graph has SHACL shapes."""
     return any((None, RDF.type, kind) in graph for kind in (SH.NodeShape, SH.PropertyShape))
 
 

@@ -28,7 +28,7 @@ _PROPERTY_FIELDS = tuple(
 )
 MAX_ALTERNATIVES = 20
 SHORTEST_LABEL = 2
-# A row that is written again stands in another place, or was written by another transaction.
+# A row that is written again is in another place, or was written by another transaction.
 _STAMP = """
 SELECT count(*), coalesce(sum(hashtext(c.ctid::text || ' ' || c.xmin::text)), 0)::bigint
 FROM knowledge_ontologyclass c JOIN knowledge_ontology o ON o.id = c.ontology_id WHERE o.status = 'published'
@@ -150,18 +150,18 @@ def _topic(row: OntologyClass) -> Topic:
 
 
 def expand(text: str) -> dict[str, str]:
-    """Other names of the concepts that ``text`` names, each with the longest name of its concept that stands there.
+    """Other names of the concepts that ``text`` names, each with the longest name of its concept that is there.
 
     Longest concept first, at most 20. One or two queries.
 
-    A concept is named when one of its labels or synonyms of two or more characters stands in the text (NFKC, case
+    A concept is named when one of its labels or synonyms of two or more characters is in the text (NFKC, case
     folded), in Latin letters as a word of its own: "output" does not name UT. The names are kept in this process for
     as long as no row of them has changed.
     """
     folded = fold_case(text)
     concepts, places = _named_concepts(_stamp())
     named: list[tuple[str, tuple[str, ...]]] = []
-    # Of hundreds of names nearly none stands in the text, so that is asked first, of all of them at once.
+    # Of hundreds of names nearly none is in the text, so that is asked first, of all of them at once.
     for place in dict.fromkeys(place for own, place in places if own in folded):
         words = concepts[place]
         found = [own for word, own in words if len(word) >= SHORTEST_LABEL and own in folded and _is_whole(folded, own)]
@@ -177,7 +177,7 @@ def expand(text: str) -> dict[str, str]:
 
 
 def _is_whole(text: str, name: str) -> bool:
-    """Tell whether a name that stands in the text is no part of a longer word in Latin letters."""
+    """Return whether a name that is in the text is no part of a longer word in Latin letters."""
     return not name.isascii() or re.search(rf"(?<![a-z0-9]){re.escape(name)}(?:e?s)?(?![a-z0-9])", text) is not None
 
 

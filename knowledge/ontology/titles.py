@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"[。、，：:|]|(?:する|します|ます|です|で�
 
 
 def reads_as_heading(line: str) -> bool:
-    """Tell whether a line of running text may head what follows: short, and no sentence.
+    """Return whether a line of running text may head what follows: short, and no sentence.
 
     >>> reads_as_heading("１　趣旨"), reads_as_heading("【目的】"), reads_as_heading("本書の目的を示す。")
     (True, True, False)
@@ -36,7 +36,7 @@ def reads_as_heading(line: str) -> bool:
 
 
 def names_topic(title: str, topic: Topic) -> bool:
-    """Tell whether a heading names the topic: as a whole, as the head of a compound, or as one of several named.
+    """Return whether a heading names the topic: as a whole, as the head of a compound, or as one of several named.
 
     A short synonym (目的, 役割) must be the whole name, since 各層の役割 is not about roles; a longer one may end it.
     A cue that begins with ``#`` describes such headings by a pattern.
@@ -55,7 +55,7 @@ class TopicHeadings:
     patterns: tuple[StoredPattern, ...]
 
     def include(self, title: str) -> bool:
-        """Tell whether a heading names the topic, as `names_topic` does."""
+        """Return whether a heading names the topic, as `names_topic` does."""
         bare = bare_title(title)
         named = any(self.names.fit(part) for part in title_parts(bare))
         if not named and not any(pattern.occurs_in(bare) for pattern in self.patterns):
@@ -102,7 +102,7 @@ class _Names:
     ends: tuple[str, ...]
 
     def fit(self, part: str) -> bool:
-        """Tell whether a folded heading is a name, ends with one, or goes on as a heading about it does."""
+        """Return whether a folded heading is a name, ends with one, or goes on as a heading about it does."""
         if part in self.all or part.endswith(self.ends):
             return True
         # Asked for all at once first: nearly every heading begins with none of them.

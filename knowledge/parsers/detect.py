@@ -223,7 +223,7 @@ def _text_format(head: bytes, extension: str) -> str:
     if extension in _BINARY_EXTENSIONS:
         raise corrupted(extension.lstrip("."), "unexpected content")
     if error := _text_error(head):
-        # A file that calls itself text is told what is wrong with its text.
+        # A file that calls itself text is refused with what is wrong with its text.
         raise error if extension in _TEXT_EXTENSIONS else _unsupported(extension or "binary")
     return _TEXT_EXTENSIONS.get(extension, "txt")
 

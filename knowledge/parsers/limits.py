@@ -48,7 +48,7 @@ def bind_process(limits: ParseLimits, *, inherited_bytes: int = 0) -> None:
     ``memory_bytes`` come on top of the address space that the process had already.
     """
     cpu_s = math.ceil(limits.cpu_s)
-    # The soft limit ends it with SIGXCPU, which tells the reason; at the hard one it would be SIGKILL.
+    # The soft limit ends it with SIGXCPU, which names the reason; at the hard one it would be SIGKILL.
     _lower(resource.RLIMIT_CPU, cpu_s, hard=cpu_s + 5)
     _lower(resource.RLIMIT_AS, limits.memory_bytes + inherited_bytes)
     _lower(resource.RLIMIT_FSIZE, limits.max_output_bytes)

@@ -1,6 +1,6 @@
 """Markdown: the decoded original is the stored text, blocks are located in it by source lines.
 
-Only pictures that the text itself carries as ``data:`` URIs leave it: ``(image)`` stands in their place.
+Only pictures that the text itself carries as ``data:`` URIs leave it: ``(image)`` is in their place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write Markdown from parsed blocks, with account of where each block stands; captions of pictures, heads of tables."""
+"""Write Markdown from parsed blocks, with account of where each block is; captions of pictures, heads of tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HeadRow = Mapping[int, tuple[str, int]]
 def column_names(rows: Sequence[HeadRow]) -> tuple[int, dict[int, str]]:
     """Return how many rows the head takes and the name of each column in it; 0 rows when one row alone is the head.
 
-    A row belongs to the head when each of its cells stands below one that spans several of them, and some cell of the
+    A row belongs to the head when each of its cells is below one that spans several of them, and some cell of the
     head reaches down beside them: a first row of data has cells below all. So must empty cells be given, with ``""``.
 
     >>> column_names([{0: ("ID", 0), 1: ("権限", 2)}, {1: ("職員", 1), 2: ("市民", 2)}, {0: ("F-1", 0), 1: ("○", 1)}])
@@ -86,7 +86,7 @@ class Picture:
 def placed_figures(
     markdown: str, blocks: Sequence[Block], pictures: Sequence[tuple[Block, Picture]]
 ) -> tuple[ParsedFigure, ...]:
-    """Tell of each picture where its block stands and which caption is tied to it."""
+    """Return of each picture where its block is and which caption is tied to it."""
     captions = figure_captions(markdown, blocks) if pictures else {}
     return tuple(
         ParsedFigure(
@@ -107,7 +107,7 @@ def placed_figures(
 def figure_captions(markdown: str, blocks: Sequence[Block]) -> dict[int, str]:
     """Map the start of a figure's block to its caption; figures without one are left out.
 
-    Figures that follow each other share the caption. Whether captions stand below or above is the document's habit:
+    Figures that follow each other share the caption. Whether captions are below or above is the document's habit:
     the side where more figures have one, below when in doubt.
     """
     runs = _runs(blocks)
@@ -183,7 +183,7 @@ class MarkdownBuilder:
     ) -> None:
         """Append one block; blank text is left out. Headings get their ``#`` marks here.
 
-        ``glue`` stands between this block and the one before it instead of a blank line: a paragraph that goes on
+        ``glue`` is between this block and the one before it instead of a blank line: a paragraph that goes on
         over a page break is two blocks of one paragraph.
         """
         body = single_line(text) if kind is BlockKind.HEADING else textwrap.dedent(clean_text(text)).strip()

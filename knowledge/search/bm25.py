@@ -73,7 +73,7 @@ def _brought(
 
 
 def _common(one: NDArray[np.int32], other: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where in each of two ascending columns the numbers stand that are in both."""
+    """Return where in each of two ascending columns the numbers are that are in both."""
     if one.size > other.size:
         there, here = _common(other, one)
         return here, there

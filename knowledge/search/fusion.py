@@ -59,9 +59,9 @@ WEIGHTS = Weights(words=0.25, bigrams=0.25, cosine=0.5)
 # words in some sample of code says less than that another passage is nearer in meaning. With a cosine of .8 English
 # manuals and articles are found less well, with .6 Japanese passages and what answers in other words.
 ENGLISH_WEIGHTS = Weights(words=0.15, bigrams=0.15, cosine=0.7)
-# At one half, a passage with the only code that was asked for never stands below one without it.
+# At one half, a passage with the only code that was asked for never is below one without it.
 CODES_WEIGHT = 0.5
-# A list of headings names what stands elsewhere, and has words of many sections: what it names comes before it as soon
+# A list of headings names what is elsewhere, and has words of many sections: what it names comes before it as soon
 # as that is half as near.
 CONTENTS_SHARE = 0.5
 

@@ -1,4 +1,4 @@
-"""Where a question's words stand in a passage. Pure."""
+"""Where a question's words are in a passage. Pure."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ def search(
 ) -> SearchResult:
     """Find the passages that answer, among those the caller may search.
 
-    ``expand`` gives other names of what a text names, each with the name that stands there, by default those of the
+    ``expand`` gives other names of what a text names, each with the name that is there, by default those of the
     published ontologies. Hits come as asked for: by relevance (equals by chunk id) or by document path and place;
-    neighbours stand around their hit.
+    neighbours are around their hit.
     With ``full_document``, ``limit``, ``offset`` and ``total_found`` count documents. The number of queries does
     not depend on how much is found. Chunks, vectors and calibration are those of one embedding set, by default of
     the one that is active when the search begins. ``reranker`` orders the first candidates, by default that of

@@ -1,4 +1,4 @@
-"""What a search tells people about a partial or weak answer."""
+"""What a search says to people about a partial or weak answer."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _readable_passage(principal: Principal, chunk_id: str) -> Passage:
 def neighbour_hits(chunks: Sequence[Passage], size: int) -> dict[int, list[Hit]]:
     """Find up to ``size`` passages on each side of each chunk: chunk pk → its context, in document order.
 
-    A passage is shown once, with the first chunk that it stands next to, and never when it is a hit itself. What
+    A passage is shown once, with the first chunk that it is next to, and never when it is a hit itself. What
     overlaps text already shown is cut off, offsets included, so that content stays verbatim. One query.
     """
     if not chunks or size == 0:

@@ -1,7 +1,7 @@
 """Which passages may have a phrase, by their postings: nearly all of its terms, or a half of them.
 
-The border between two passages divides a phrase somewhere: what stands before are terms of the first passage, what
-stands behind are terms of the second one, and a term over the border is in neither. The rarer half decides where to
+The border between two passages divides a phrase somewhere: what is before are terms of the first passage, what
+is behind are terms of the second one, and a term over the border is in neither. The rarer half decides where to
 look.
 """
 
@@ -22,7 +22,7 @@ from knowledge.search.postings import Piece, PieceKey
 from knowledge.search.visible import VisibleVersions
 from knowledge.search.weighing import KnownTerm, known_terms, visible_pieces
 
-# Of a phrase's terms, so many narrow down where it may stand; of each three one may be divided by the end of a line,
+# Of a phrase's terms, so many narrow down where it may be; of each three one may be divided by the end of a line,
 # but no more than two.
 MOST_NARROWING = 6
 TERMS_PER_BREAK = 3
@@ -61,7 +61,7 @@ def numbers_with_most(groups: Sequence[Sequence[str]], known: Mapping[str, Known
 
 
 def rarest(group: Iterable[str], known: Mapping[str, KnownTerm]) -> list[KnownTerm]:
-    """Return those of a phrase's terms that narrow down the most where it may stand, the rarest first."""
+    """Return those of a phrase's terms that narrow down the most where it may be, the rarest first."""
     terms = (known[text] for text in dict.fromkeys(group) if text in known)
     return sorted(terms, key=lambda term: (term.chunks, term.text))[:MOST_NARROWING]
 
@@ -176,7 +176,7 @@ def find_halves(terms: Sequence[str], known: Mapping[str, KnownTerm], pieces: Ma
 
 
 def _rarer(cuts: Sequence[_Cut], count: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which sets of terms to look for as first and as second halves; ``count`` tells how many chunks have each."""
+    """Return which sets of terms to look for as first and as second halves; ``count``: how many chunks have each."""
     number = count.astype(float)
     number[0] = np.inf  # all the chunks without any of the terms
     may_be_first, may_be_second = np.zeros(_SETS, bool), np.zeros(_SETS, bool)

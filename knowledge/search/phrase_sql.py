@@ -36,7 +36,7 @@ LETTERS_OF_ALL = 16
 # Letters of which every spelling is known here. Those of later editions of Unicode are outside of its first plane, of
 # which any character may be one.
 _LETTER = re.compile("[0-9a-z\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]")
-# What NFKC leaves as it is, whatever stands around it: kanji make up no other character with what follows.
+# What NFKC leaves as it is, whatever is around it: kanji make up no other character with what follows.
 _STAYS = re.compile(
     "[0-9A-Za-z\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff]*[\u3400-\u4dbf\u4e00-\u9fff]"
 )

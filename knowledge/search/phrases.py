@@ -1,6 +1,6 @@
-"""Exact phrases: what stands in 「」, 『』 or quotes must occur in a passage.
+"""Exact phrases: what is in 「」, 『』 or quotes must occur in a passage.
 
-The index tells which passages may have a phrase; their texts are read to be sure. Where those are very many, or the
+The index says which passages may have a phrase; their texts are read to be sure. Where those are very many, or the
 index can tell nothing (a single sign), the texts of the passages that answer the question best are read first, and no
 more of them than give both legs their candidates. Where no passage has the phrases, neighbours are read together: a
 phrase may begin in one and end in the next.
@@ -44,7 +44,7 @@ READ_AT_ONCE = 2_000
 ENOUGH = 400
 MOST_READ = 10_000
 _ENTRIES = "SELECT chunk_id FROM knowledge_lexicalentry WHERE ordinal = ANY(%s::integer[])"
-# Quotes of one kind may stand in each other once; a single quote inside of a word is an apostrophe.
+# Quotes of one kind may be in each other once; a single quote inside of a word is an apostrophe.
 _QUOTED = re.compile(
     r"「((?:[^「」]|「[^「」]*+」)++)」|『((?:[^『』]|『[^『』]*+』)++)』"
     r"|[\"＂]([^\"＂]++)[\"＂]|[“”„〝]([^“”„〝〞〟]++)[“”〞〟]|«([^«»]++)»"

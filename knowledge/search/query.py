@@ -32,7 +32,7 @@ MAX_LIMIT = 100
 MAX_CONTEXT_SIZE = 5
 MAX_OFFSET = 10_000
 Expand = Callable[[str], Mapping[str, str]]
-"""Gives other names of what a text names, each with the name that stands there."""
+"""Gives other names of what a text names, each with the name that is there."""
 _TEXT_FIELDS = (
     *("collections", "document_ids", "document_types", "section_path", "language", "metadata"),
     "classifications",

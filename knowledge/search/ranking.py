@@ -83,7 +83,7 @@ def rank(query: SearchQuery, question: Question, findings: Findings, calibration
 def _missing_codes(question: Question, findings: Findings) -> tuple[str, ...]:
     """Return which of the codes no candidate has; none where the lexical leg was not asked or failed.
 
-    What stands in a phrase that the query quotes is looked for as a phrase, and need not be whole: 「FR-00」.
+    What is in a phrase that the query quotes is looked for as a phrase, and need not be whole: 「FR-00」.
     """
     if findings.mode is SearchMode.VECTOR:
         return ()
@@ -265,7 +265,7 @@ def rerank(
 ) -> tuple[Ranking, dict[int, LegScore]]:
     """Order the first ``DEPTH`` candidates by the reranker, equals as they were; the others follow. One query.
 
-    Scores stay those of the legs, since a reranker's scale is its own; what it said is told by the chunk's key.
+    Scores stay those of the legs, since a reranker's scale is its own; what it said is returned by the chunk's key.
 
     :raises Unavailable: the reranker fails, or what it says can't be used.
     """

@@ -30,7 +30,7 @@ from knowledge.types.search import SearchFilter
 
 _NUMBER_ALONE = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?|\([0-9]+\)|[A-Z](?:\.[0-9]+)*|第\S+[編部章節款項条]")
 
-# What stands before the words of a heading: 8.2, 第3章, (1), A.
+# What is before the words of a heading: 8.2, 第3章, (1), A.
 _ANY_NUMBER = r"(第\s*[^\s()]+[編部章節款項条]|[0-9]+([.-][0-9]+)*\.?|\([0-9]+\)|[A-Z]([.-][0-9]+)*[.\s])"
 
 _COUNT = "SELECT count(*) FROM ({permitted} LIMIT %s) AS permitted"
@@ -193,7 +193,7 @@ def permitted_chunks(
 ) -> PermittedChunks:
     """Compile `searchable_chunks`, as far as they lie ``within`` a further condition, for use inside a leg's query.
 
-    ``for_words`` tells that the lexical leg will ask, too.
+    ``for_words`` says that the lexical leg will ask, too.
     """
     if not within and restriction == _NO_FILTER:
         everything = _all_permitted(principal, embedding_set, embedding_set.policy_id)

@@ -1,6 +1,6 @@
 """Which passages of the lexical index a caller may see, so that words are counted in those alone.
 
-A score that counted a word in hidden documents would tell how often it is there. PostgreSQL gives each search the
+A score that counted a word in hidden documents would say how often it is there. PostgreSQL gives each search the
 versions that its caller may see, in the search's own snapshot. Which passage is of which version never changes, so this
 process keeps it by segment, and counts what each segment says of a term once for each set of versions. Both are found
 by what they are made of: callers share a count only where they may see the same versions.

@@ -81,7 +81,7 @@ class SourceReader(Protocol):
 
 
 def is_hidden(parts: tuple[str, ...]) -> bool:
-    """Tell whether some part of a path is hidden, or a lock file of an office program."""
+    """Return whether some part of a path is hidden, or a lock file of an office program."""
     return any(part.startswith((".", LOCK_FILE_PREFIX)) for part in parts)
 
 

@@ -56,7 +56,7 @@ def this_database() -> str:
 
 
 def owns_store() -> bool:
-    """Tell whether this database may remove bytes; a store without an owner that holds nothing unknown becomes ours.
+    """Return whether this database may remove bytes; a store without an owner that holds nothing unknown becomes ours.
 
     :raises StorageUnavailable: the store does not answer.
     """

@@ -1,1 +1,1 @@
-"""What the text of a document tells by itself: sections, tables, numbers, identifiers, words. Pure functions."""
+"""What the text of a document says by itself: sections, tables, numbers, identifiers, words. Pure functions."""

@@ -27,7 +27,7 @@ CAPTION = re.compile(
 )
 # JB032: the dictionary cuts it in two, neither of which is a word of the text.
 LETTERS_WITH_DIGITS = re.compile(r"(?<![a-z0-9])(?:[a-z]++[0-9]|[0-9]++[a-z])[a-z0-9]*+")
-# Signs that stand between two codes, or a code and its label, as well as in a code: 要件ID:FR-001, FR-001/FR-002.
+# Signs that are between two codes, or a code and its label, as well as in a code: 要件ID:FR-001, FR-001/FR-002.
 _BETWEEN_CODES = re.compile(r"[/:@+#]+")
 # What names one thing: letters and digits joined by a sign. A mere number or two joined words are not.
 _IDENTIFIER = re.compile(r"(?=[^0-9]*[0-9])(?=[^a-z]*[a-z])[a-z0-9]++(?:[-_.]++[a-z0-9]++)+")
@@ -55,7 +55,7 @@ def is_name(folded: str) -> bool:
 
 
 def kind_of(name: str) -> str:
-    """Return what names of one kind have in common: what stands before their first digit.
+    """Return what names of one kind have in common: what is before their first digit.
 
     >>> kind_of("fr-001"), kind_of("jb032")
     ('fr-', 'jb')

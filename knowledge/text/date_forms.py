@@ -67,13 +67,13 @@ _UNTIL = r"[~〜\-–—・、,]"
 _DAY_SIGN = rf"(?:日(?!間)|(?={_UNTIL}\s*(?:{_SMALL})\s*日{_NO_SPAN}))"
 _MONTH_DAY = rf"(?P<month>{_SMALL})\s*月\s*(?P<day>{_SMALL})\s*{_DAY_SIGN}"
 _DAY_ONLY = rf"(?<![0-9一二三四五六七八九十月])(?P<day>{_SMALL})\s*日{_NO_SPAN}"
-# 令和8年(2026年)4月1日: what stands in brackets behind the year says it once more.
+# 令和8年(2026年)4月1日: what is in brackets behind the year says it once more.
 _WRITTEN_OUT = (
     rf"(?:(?P<era>{_ERA_NAMES}|(?<![a-z0-9])[mtshr])\s*(?P<in_era>{_IN_ERA})"
     rf"|(?<![0-9])(?P<year>{_WESTERN})|(?P<kanji>[一二][〇一二三四五六七八九]{{3}}))\s*年度?"
     rf"(?:(?:\s*\([^()\n]{{1,12}}\))?\s*(?P<month>{_SMALL})\s*月(?:\s*(?P<day>{_SMALL})\s*(?:日|{_DAY_SIGN}))?)?"
 )
-# Not behind the number of a year, which then is none of the calendar, or of an era that is not told.
+# Not behind the number of a year, which then is none of the calendar, or of an era that is not named.
 _NUMBER_OF_YEAR = "[0-9〇一二三四五六七八九十元]年"
 _WITHOUT_YEAR = rf"(?<!{_NUMBER_OF_YEAR})(?<!{_NUMBER_OF_YEAR}\s)(?<![0-9一二三四五六七八九十])(?<!年\)){_MONTH_DAY}"
 _SHORT_YEAR = rf"(?<![0-9a-z一二三四五六七八九十])(?P<short>{_IN_ERA})\s*年\s*{_MONTH_DAY}"
@@ -151,7 +151,7 @@ _TYPED = re.compile(
 
 
 class Reading(NamedTuple):
-    """What a spelling tells of a date; of what it does not tell, None.
+    """What a spelling says of a date; None for what it leaves out.
 
     ``short`` is the year of an era that the text named before. What is not
     ``sure`` is a day only where another one leads to it: 4/5 in 4/1~4/5, and 5日 in 4月1日~5日.
@@ -184,7 +184,7 @@ def read_typed(compact: str) -> Reading | None:
 
 
 def is_in_calendar(reading: Reading) -> bool:
-    """Return whether there is such a day; one without a year is told to be if any year has it."""
+    """Return whether there is such a day; one without a year exists if any year has it."""
     year, month, day = reading[:3]
     try:
         date(_ANY_YEAR if year is None else year, 1 if month is None else month, 1 if day is None else day)

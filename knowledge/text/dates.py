@@ -39,9 +39,9 @@ _MOST_YEARS = 20
 
 
 class DateMention(NamedTuple):
-    """A day, a month or a year that a text names at ``[start, end)``; what it doesn't tell is None.
+    """A day, a month or a year that a text names at ``[start, end)``; what it leaves out is None.
 
-    A day may be told without its year.
+    A day may be written without its year.
     """
 
     start: int
@@ -72,7 +72,7 @@ class DateMention(NamedTuple):
 
     @property
     def without_year(self) -> str:
-        """The term that only passages have which tell this day and no year."""
+        """The term that only passages have which name this day and no year."""
         return f"date:?-{self.month:02}-{self.day:02}"
 
 
@@ -173,7 +173,7 @@ def _completed(
     folded: str,
     match: re.Match[str],
 ) -> Reading | None:
-    """Complete what a spelling tells by the date before it; None for what is none by itself, nor led to."""
+    """Complete what a spelling says by the date before it; None for what is none by itself, nor led to."""
     if spelt.sure:
         return _with_year(spelt, dated, folded, match.start())
     if last is None or last.day is None or (joined := _JOINED.fullmatch(folded, last.end, match.start())) is None:
@@ -188,7 +188,7 @@ def _completed(
 
 
 def _with_year(spelt: Reading, dated: tuple[DateMention, Reading] | None, folded: str, start: int) -> Reading | None:
-    """Complete a day by the year that the text tells before it; None for one of an era that it does not tell."""
+    """Complete a day by the year that the text names before it; None for one of an era that it does not name."""
     if spelt.year is not None or dated is None:
         return None if spelt.short else spelt
     before, reading = dated

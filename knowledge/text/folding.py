@@ -50,7 +50,7 @@ _SHAPES = """
 """
 
 
-# Each other shape by the common one; shapes that NFKC makes one already stand there for themselves.
+# Each other shape by the common one; shapes that NFKC makes one already are there for themselves.
 VARIANTS = {ord(other): shape[0] for shape in _SHAPES.split() for other in shape[1:] if other != shape[0]}
 _ANY_VARIANT = re.compile(f"[{''.join(map(chr, VARIANTS))}]")
 

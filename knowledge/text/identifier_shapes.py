@@ -33,7 +33,7 @@ _SHORTEST_JOINED = 2
 class RangeEnd:
     """What follows an identifier that begins a range: its last number, and where the range ends.
 
-    ``repeats`` tells whether the end repeats the prefix (FR-010〜FR-014), so that it is an identifier of its own.
+    ``repeats`` says whether the end repeats the prefix (FR-010〜FR-014), so that it is an identifier of its own.
     """
 
     last: int
@@ -76,8 +76,8 @@ def renumbered(identifier: str, number: int) -> str:
 def shape_with(written: Iterable[str]) -> re.Pattern[str]:
     """Return the pattern of identifiers in a document: the common shape, and its own schemes.
 
-    ``written`` is what stands where identifiers are defined (id columns, starts of headings). A scheme counts when
-    two different members of it are there; figures, editions, dates and names of standards make none.
+    ``written`` is the text where identifiers are defined (id columns, starts of headings). A scheme counts when two
+    different members of it are there; figures, editions, dates and names of standards make none.
     """
     members: dict[str, set[str]] = {}
     for name in written:

@@ -37,7 +37,7 @@ _LINK_COLUMN = re.compile(
 )
 _ID_LABEL = re.compile(r"(?:ID|番号|識別子)\**\s*[:：]\s*\**\s*\Z", re.IGNORECASE)
 _RELATED_LABEL = re.compile(r"(?:対応|関連|参照|上位|元|related)[^:：]{0,8}ID\**\s*[:：]")
-# How far what stands directly before an identifier is looked for.
+# How many characters directly before an identifier are looked at.
 _BESIDE = 80
 # 文書ID: DES-001, REQ-001（要件定義書 v1.2）, 要件定義書（REQ-001）: names of whole documents.
 _DOCUMENT_LABEL = re.compile(
@@ -120,7 +120,7 @@ class _Reader:
         self._shape = shape_with(self._written_as_ids())
 
     def _written_as_ids(self) -> Iterator[str]:
-        """Yield what stands in id columns, and at the start of headings before a name."""
+        """Yield what is in id columns, and at the start of headings before a name."""
         for table in self._tables:
             column = self._id_column(table)
             if column < len(table.header.cells) and _ID_COLUMN.match(table.header.cells[column].text):

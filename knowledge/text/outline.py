@@ -58,7 +58,7 @@ def bare_title(title: str) -> str:
 
 
 def _without_numbers(plain: str) -> str:
-    """Take numbers and bullets off the front; a part's number may stand before a chapter's (第2編 第1章)."""
+    """Take numbers and bullets off the front; a part's number may be before a chapter's (第2編 第1章)."""
     for _ in range(_MOST_NUMBERS):
         number = _LIST_NUMBER.match(plain)
         shorter = plain[number.end() :].strip() if number else ""

@@ -1,4 +1,4 @@
-"""The outline of a document: sections from heading blocks, and where an offset stands in it."""
+"""The outline of a document: sections from heading blocks, and where an offset is in it."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def tables(blocks: Iterable[Block]) -> tuple[Block, ...]:
 
 
 def figures(markdown: str, blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """List the figure blocks, and the figure captions that stand next to none (PDF drawings have no block)."""
+    """List the figure blocks, and the figure captions that are next to none (PDF drawings have no block)."""
     found: list[Block] = []
     for index, block in enumerate(blocks):
         if block.kind is BlockKind.FIGURE:

@@ -17,7 +17,7 @@ _BORDER_CHARACTERS = " \t*_　"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One table cell: its text without surrounding blanks and emphasis marks, and where that text stands."""
+    """One table cell: its text without surrounding blanks and emphasis marks, and where that text is."""
 
     text: str
     start: int

@@ -86,7 +86,7 @@ SHIPPED = Path(__file__).resolve().parents[1] / "data" / "prompts"
 
 
 def save_prompt_draft(*, principal: Principal, version: PromptVersion) -> None:
-    """Store a draft, a new one under the next number; whoever saves it is its author.
+    """Store a draft, a new one under the next number; the caller becomes its author.
 
     Its texts may still lack places: that is looked at when it is published. Raises Forbidden, InvalidInput (a text that
     can't be stored), Conflict (no draft, or its prompt has one already).

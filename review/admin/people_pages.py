@@ -39,7 +39,7 @@ MAX_BASES = 50
 
 @require_POST
 def carry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Carry over what people decided in an earlier review, and tell what that was."""
+    """Carry over what people decided in an earlier review, and say what that was."""
     review = find_review(request, pk)
     with errors_as_messages(request):
         done = carry_triage(
@@ -71,7 +71,7 @@ def keep(request: HttpRequest, pk: int) -> JsonResponse:
 
 
 def _kept(principal: Principal, review: Review, asked: dict[str, Any], dataset: str) -> list[bool]:
-    """Keep each; for each tells whether the case is new."""
+    """Keep each; return for each whether the case is new."""
     if item := asked.get("check_item_id"):
         _case, is_new = cases.case_from_result(
             principal=principal, review_id=review.public_id, check_item_id=str(item), dataset=dataset
@@ -102,7 +102,7 @@ def decide(request: HttpRequest, pk: int, check_item_id: str) -> HttpResponseRed
 
 @require_POST
 def sign(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Sign the review off, or tell what is in the way."""
+    """Sign the review off, or say what is in the way."""
     review = find_review(request, pk)
     with errors_as_messages(request):
         state = sign_off(

@@ -58,7 +58,7 @@ class StepLink:
 
 
 def link_of(step: ScenarioStep, document: Document | None, review: Review | None) -> StepLink | None:
-    """Find the page of a step; None when it has none. Without a document or review their lists stand in."""
+    """Find the page of a step; None when it has none. Without a document or review it is their list."""
     if not step.page:
         return None
     page = StepPage(step.page)

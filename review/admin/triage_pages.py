@@ -211,7 +211,7 @@ def _event_text(kind: str, value: str) -> str:
 
 
 def _passages(review: Review, found: FindingOut) -> list[tuple[str, str]]:
-    """The place as HTML for each quote of this document that stands in another passage; quotes of others as text."""
+    """The place as HTML for each quote of this document that is in another passage; quotes of others as text."""
     own = [item for item in found.evidence if item.document_id == review.document_id_text]
     others = [(item.document_id, item.quote) for item in found.evidence if item.document_id != review.document_id_text]
     content = VersionContent.objects.filter(pk=review.version_id).first() if review.version_id else None
@@ -302,7 +302,7 @@ def _end_of(text: str) -> datetime:
 
 
 def may_keep_cases(principal: Principal) -> bool:
-    """Tell whether the person has a dataset to keep cases in, or may make one."""
+    """Return whether the person has a dataset to keep cases in, or may make one."""
     if not any(principal.allows(scope) for scope in READING_SCOPES):
         return False
     return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()

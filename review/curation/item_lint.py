@@ -152,7 +152,7 @@ def _schema(fields: Sequence[str], codes: Sequence[str]) -> AnswerSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
-    """Remarks in the order of the items, those of rules before those of a model; ``notices`` tell what is missing."""
+    """Remarks in the order of the items, those of rules before those of a model; ``notices`` say what is missing."""
 
     version: int
     remarks: tuple[Remark, ...]
@@ -188,7 +188,7 @@ def lint_checklist(
 def lint_item_version(principal: Principal, version: CheckItemVersion, *, asks: bool = False) -> LintReport:
     """Look over one item beside those of the lists in force that hold it. For curators of the hub.
 
-    Of a language model it tells what is recorded; with ``asks`` the model is asked first.
+    Of a language model it says what is recorded; with ``asks`` the model is asked first.
     """
     principal.require_hub_curator()
     item, others = content_of(version), beside(version)

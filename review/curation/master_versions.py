@@ -68,7 +68,7 @@ def create_checklist(
 
 
 def save_draft(*, principal: Principal, version: CheckItemVersion | CheckListVersion) -> None:
-    """Store a draft, new ones under the next number; whoever saves it is its author. Raises Conflict for others."""
+    """Store a draft, new ones under the next number; the caller becomes its author. Raises Conflict for others."""
     principal.require_hub_curator()
     with transaction.atomic():
         if version._state.adding:

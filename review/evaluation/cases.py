@@ -64,7 +64,7 @@ def case_from_finding(
 ) -> tuple[EvaluationCase, bool]:
     """Keep what a person decided about a finding as a case: *fail* for a true one, *pass* for a false alarm.
 
-    Without ``expected_verdict`` the finding's state tells it. The second value tells whether the case is new. Raises
+    Without ``expected_verdict`` the finding's state says it. The second value is whether the case is new. Raises
     NotFound for a dataset or finding that is not there for the caller, InvalidInput for another verdict, Conflict for
     an open finding.
     """
@@ -84,7 +84,7 @@ def case_from_finding(
 def case_from_result(
     *, principal: Principal, review_id: str, check_item_id: str, dataset: str
 ) -> tuple[EvaluationCase, bool]:
-    """Keep a person's verdict on a check as a case of its item; the second value tells whether it is new.
+    """Keep a person's verdict on a check as a case of its item; the second value is whether it is new.
 
     Raises NotFound for a dataset, review or check that is not there for the caller, Conflict when no person decided.
     """

@@ -49,7 +49,7 @@ class Comparison:
 
     @property
     def flips(self) -> list[Flip]:
-        """The cases that were answered otherwise, those that got worse first; each tells whether it did."""
+        """The cases that were answered otherwise, those that got worse first; each says whether it did."""
         rows = self.run.flips if self.run else []
         return [{**row, "is_worse": is_worse(row)} for row in rows]
 
@@ -96,7 +96,7 @@ class GateReport:
 
 
 def is_worse(flip: Mapping[str, Any]) -> bool:
-    """Tell whether a flipped case is wrong now, or, for a question, found less."""
+    """Return whether a flipped case is wrong now, or, for a question, found less."""
     return bool(flip["is_worse"]) if "is_worse" in flip else flip["after"] < flip["before"]
 
 

@@ -1,7 +1,7 @@
 """A list of judged statements about documents, turned into review cases. Pure.
 
 A row says ``{"id", "document", "check_type", "item", "expected", "location", "line", "confidence", "note"}`` in a
-reader's words: ``NFR-001``, ``サーバー／サーバ``, ``FR-001〜FR-014 の欠番``. What decides it is told by its kind
+reader's words: ``NFR-001``, ``サーバー／サーバ``, ``FR-001〜FR-014 の欠番``. What decides it is known by its kind
 and wording; a row whose wording tells nothing names its kind only, which nothing decides: it counts as a miss.
 """
 

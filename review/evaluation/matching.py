@@ -93,7 +93,7 @@ def shares_variants(wanted: Sequence[str], found: Sequence[str] | Mapping[str, i
 
 
 def places_of(location: str, text: str) -> list[tuple[int, int]]:
-    """Find the lines where a location's text stands, white space, widths and case aside; [start, end) each."""
+    """Find the lines where a location's text is, white space, widths and case aside; [start, end) each."""
     wanted = fold_compact(location)
     found, start = [], 0
     for line in text.split("\n"):

@@ -19,7 +19,7 @@ from review.rules import RuleCrash, list_rules, run_rule
 from review.rules.style import Place, StyleRule, StyleText, Use, read_markdown, read_plain, style_rules
 from review.types import LintFinding, LintResult, RuleInput, Span
 
-# More places of one rule help nobody; a notice tells how many there are.
+# More places of one rule help nobody; a notice says how many there are.
 MAX_PLACES = 500
 _PARAGRAPH = re.compile(r"^(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))+", re.MULTILINE)
 _result = TypeAdapter(LintResult)

@@ -85,7 +85,7 @@ def field_changes(old: ItemContent, new: ItemContent) -> tuple[FieldChange, ...]
 def diff_masters(old: Sequence[ItemContent], new: Sequence[ItemContent]) -> tuple[ItemChange, ...]:
     """Return what became of each item: those of the new list in its order, then the removed ones.
 
-    An item has moved when it stands outside the longest run of items that keep their order.
+    An item has moved when it is outside the longest run of items that keep their order.
     """
     before = {item.code: (position, item) for position, item in enumerate(old, 1)}
     kept = [item.code for item in new if item.code in before]

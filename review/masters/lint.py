@@ -60,7 +60,7 @@ def lint_item(item: ItemContent, others: Sequence[ItemContent] = ()) -> tuple[Re
 
 
 def lint_master(items: Sequence[ItemContent]) -> tuple[Remark, ...]:
-    """Return the remarks on all items of a list, in its order. An overlap is told at the later item."""
+    """Return the remarks on all items of a list, in its order. An overlap is reported at the later item."""
     return tuple(remark for at, item in enumerate(items) for remark in lint_item(item, items[:at]))
 
 

@@ -159,7 +159,7 @@ def _cell(item: ItemContent, field: str) -> str:
 
 
 def read_rows(rows: Iterable[SheetRow], known: Mapping[str, ItemContent]) -> ReadTable:
-    """Read a table. Columns may stand in any order; one that is missing leaves the items of ``known`` as they are."""
+    """Read a table. Columns may be in any order; one that is missing leaves the items of ``known`` as they are."""
     filled = [row for row in rows if any(value.strip() for value in row.values)]
     header = next((row for row in filled[:HEADER_WITHIN] if _columns(row).keys() >= NEEDED), None)
     if header is None:

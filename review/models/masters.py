@@ -71,7 +71,7 @@ class MasterVersion(Written):
     ``author`` changed the draft last; ``reason`` says why there is a new version. ``shipped_edition`` names the
     edition that came with the hub, see review.shipped; it is empty for what people made.
 
-    It is no CuratedVersion: of those one is in force, while approved versions of a check list stand beside each other,
+    It is no CuratedVersion: of those one is in force, while approved versions of a check list are beside each other,
     each for its days. They are approved with the items that they hold.
     """
 
@@ -224,7 +224,7 @@ class PromptKind(models.TextChoices):
 
 
 class JudgePrompt(CuratedVersion):
-    """One version of what a model is told beside the fixed rules. Results point at its number."""
+    """One version of what a model is given beside the fixed rules. Results point at its number."""
 
     THING = "kind"
     AUDITED_AS = "prompt"

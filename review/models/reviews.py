@@ -153,7 +153,7 @@ SEVERITIES = [("critical", _("critical")), ("major", _("major")), ("minor", _("m
 
 
 class Triage(models.TextChoices):
-    """What a person decided about a finding. Open and accepted findings stand, the others count no more."""
+    """What a person decided about a finding. Open and accepted findings count, the others no more."""
 
     OPEN = "open", _("open")
     ACCEPTED = "accepted", _("accepted")
@@ -206,7 +206,7 @@ class Review(models.Model):
     finished_at = models.DateTimeField(_("finished"), null=True)
     signed_at = models.DateTimeField(_("signed off"), null=True)
     notices = models.JSONField(default=list)
-    """What people should know of the review as a whole: {code, ja, en}; those of a check stand with its result."""
+    """What people should know of the review as a whole: {code, ja, en}; those of a check are with its result."""
 
     hidden_related = False
     """Whether a related document is hidden from the caller, and (1 to 3) the highest classification of the related

@@ -83,7 +83,7 @@ class Scenario(CuratedVersion):
 
 
 class ScenarioStep(models.Model):
-    """One step: what to do, and what there is afterwards. ``action`` names it in all versions of its scenario."""
+    """One step: what to do, and the result. ``action`` names it in all versions of its scenario."""
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="steps")
     position = models.PositiveIntegerField(_("order"), default=0)

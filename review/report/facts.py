@@ -191,7 +191,7 @@ def _squeezed(text: str, *, keep: str) -> str:
 
 
 def place_of(finding: FindingOut, *, below: str = " > ", until: str = "-") -> str:
-    """Name where a finding is: sections, page, cell, lines; ``below`` and ``until`` stand between their parts."""
+    """Name where a finding is: sections, page, cell, lines; ``below`` and ``until`` are between their parts."""
     location = finding.location
     parts = [below.join(location.section_path)] if location.section_path else []
     if location.page_number:

@@ -1,4 +1,4 @@
-"""The 指摘管理表: which columns it has, and how values stand in its cells. Writing and reading share this."""
+"""The 指摘管理表: which columns it has, and how values are in its cells. Writing and reading share this."""
 
 from __future__ import annotations
 

@@ -26,5 +26,5 @@ register.filter("suggestion_label", suggestion_label)
 
 @register.filter
 def fenced(text: object) -> str:
-    """Keep a text from ending the code block that it stands in."""
+    """Keep a text from ending the code block that it is in."""
     return _FENCE.sub(r"\1'''", str(text))

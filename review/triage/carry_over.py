@@ -133,7 +133,7 @@ class _Carrying:
     now: datetime
 
     def carry(self, comparison: Comparison) -> CarryOut:
-        """Let each matched finding that nobody has touched take over what there is."""
+        """Let each matched finding that nobody has touched take over the earlier decision."""
         moved = {pair[1] for pair in comparison.matching.moved}
         # what the comparison holds may lack quotes that the caller may not see; these are the stored rows
         before = _rows(self.base, (comparison.base_findings[one][1].pk for one, _other in _pairs(comparison)))
@@ -246,7 +246,7 @@ def _comments(old: Finding, new: Finding) -> list[FindingEvent]:
 
 
 def is_same_evidence(before: Finding, old_text: str, after: Finding, new_text: str) -> bool:
-    """Tell whether two findings quote the same sentences, and have the same names, topic and severity.
+    """Return whether two findings quote the same sentences, and have the same names, topic and severity.
 
     The texts are those that the findings' own evidence refers to. Expects the findings' reviews to be selected.
     """

@@ -71,7 +71,7 @@ class Matching:
 
 
 def match_findings(base: Reviewed, current: Reviewed) -> Matching:
-    """Tell what became of each finding. Every finding stands in exactly one of the answer's lists, in given order."""
+    """Return what became of each finding. Every finding is in exactly one of the answer's lists, in given order."""
     aligned = align_sections(base, current)
     pairs = _by_fingerprint(base.findings, current.findings)
     pairs |= _by_likeness(base, current, aligned, pairs)

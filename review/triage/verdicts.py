@@ -1,4 +1,4 @@
-"""Verdicts after people had their say: recomputed from what stands, or given by a person."""
+"""Verdicts after people had their say: recomputed from the findings that count, or given by a person."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lock_for_change(review: Review) -> None:
 
 
 def recompute(results: Iterable[CheckResult]) -> None:
-    """Bring the verdicts of checks, and of their reviews, in line with the findings that stand.
+    """Bring the verdicts of checks, and of their reviews, in line with the findings that count.
 
     What a person decided stays, and so do errors and skipped checks: no finding is behind them.
     """

@@ -55,7 +55,7 @@ def _take_lock(path: str) -> int:
 def _detach(lock_fd: int) -> None:
     """Go on in a child with a session of its own, so that a terminal's Ctrl-C doesn't reach the server."""
     if pid := os.fork():
-        # Written here, not in the child, so that the number is there as soon as whoever launched us goes on.
+        # Written here, not in the child, so that the number is there as soon as the launching process goes on.
         os.ftruncate(lock_fd, 0)
         os.pwrite(lock_fd, str(pid).encode(), 0)
         os._exit(0)

@@ -100,7 +100,7 @@ class EmbeddedServer(ABC):
     def __init__(self, home: Path) -> None:
         self.home = home.resolve()
         self.socket_dir = socket_folder(self.home, self.socket_name)
-        # All processes of the server carry it in their command lines, so that they can be told from others.
+        # All processes of the server carry it in their command lines, so that they can be distinguished from others.
         self.marker = f"hub-{self.title.lower()}-{fingerprint(self.home)}"
         self._locks = LifecycleLocks(self.home)
         self._log_path = self.home / "server.log"

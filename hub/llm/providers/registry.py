@@ -21,7 +21,7 @@ _made: list[Provider] = []
 
 
 def is_configured() -> bool:
-    """Tell whether there is a language model to ask."""
+    """Return whether there is a language model to ask."""
     return bool(settings.CONFIG.llm_provider != "none")
 
 

@@ -1,4 +1,4 @@
-"""What a query may be: its tokens, so that nothing is judged by what stands in a string or a comment, and its guard."""
+"""What a query may be: its tokens, so that nothing is judged by what is in a string or a comment, and its guard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_QUERY = 20_000
 MAX_TOKENS = 5_000
 MAX_NESTING = 60
 OPENING = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL"})
-# Clauses that write, load, or reach outside, in Cypher and its dialects, and can stand inside a query. Commands such
+# Clauses that write, load, or reach outside, in Cypher and its dialects, and can be inside a query. Commands such
 # as EXPLAIN, SHOW or ALTER can only open one, and OPENING has none of them.
 FORBIDDEN = frozenset(
     {

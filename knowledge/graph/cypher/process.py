@@ -172,7 +172,7 @@ class QueryProcess:
                     stream.close()
         with contextlib.suppress(OSError):
             Path(folder).rmdir()
-        with self._lock:  # whoever takes an answer out of those that are waited for is the one to give it
+        with self._lock:  # the thread that takes an answer out of those that are waited for returns it
             numbers = [number for number, (of, _answer) in self._waiting.items() if of == generation]
             lost = [self._waiting.pop(number)[1] for number in numbers]
             was_alone = len(lost) == 1 and generation not in self._killed

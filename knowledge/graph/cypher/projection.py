@@ -1,6 +1,6 @@
 """The caller's copy of the graph: read from PostgreSQL with their permissions, kept in the process that queries it.
 
-One copy serves all callers with the same permitted collections and ceiling. Revisions in PostgreSQL tell when it is
+One copy serves all callers with the same permitted collections and ceiling. Revisions in PostgreSQL say when it is
 behind: what changed since is sent, or all of it where too much did.
 """
 

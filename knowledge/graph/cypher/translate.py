@@ -14,7 +14,7 @@ _ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|.)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translated:
-    """A query in the engine's own words. ``names`` says what stands in results in place of what was written."""
+    """A query in the engine's own words. ``names`` says what is in results in place of what was written."""
 
     query: str
     names: Mapping[str, str]
@@ -30,7 +30,7 @@ class Translated:
 def translate(tokens: Sequence[Token], labels: Mapping[str, str]) -> Translated:
     """Put codes for type names and ASCII names for others; ``labels`` gives codes by the keys of names.
 
-    A type's name counts where a label stands: after ``:``, or after ``|``, ``&`` and ``!`` of one. Properties keep
+    A type's name counts where a label is: after ``:``, or after ``|``, ``&`` and ``!`` of one. Properties keep
     their names, in backticks.
     """
     words: list[str] = []

@@ -41,7 +41,7 @@ class Command(HubCommand):
             sys.exit(1)
 
     def _delete(self, principal: Principal, ids: list[str]) -> tuple[list[DeletionReceipt], int]:
-        """Delete what may be deleted; what is kept, as under a legal hold, is told with the reason and counted."""
+        """Delete what may be deleted; what is kept, as under a legal hold, is printed with the reason and counted."""
         receipts: list[DeletionReceipt] = []
         kept = 0
         for document_id in ids:

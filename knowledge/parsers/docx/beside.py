@@ -1,4 +1,4 @@
-"""What stands beside a Word document's text: notes, comments, tracked changes, files that it holds whole (altChunk)."""
+"""What is beside a Word document's text: notes, comments, tracked changes, files that it holds whole (altChunk)."""
 
 from __future__ import annotations
 

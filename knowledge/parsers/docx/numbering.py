@@ -98,7 +98,7 @@ _LEVELS = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListMark:
-    """What stands before a list paragraph. ``text`` is empty for bullets and for kinds of number not known here."""
+    """What is before a list paragraph. ``text`` is empty for bullets and for kinds of number not known here."""
 
     level: int
     text: str

@@ -237,7 +237,7 @@ class _BodyReader:
         return blob
 
     def _keep_notes(self, marks: list[str]) -> None:
-        """Keep each marked note once, for where its mark stands first."""
+        """Keep each marked note once, for where its mark is first."""
         for mark in marks:
             if text := self._notes.pop(mark, ""):
                 (self._endnotes if mark.startswith("e") else self._footnotes).append(f"[^{mark}]: {text}")

@@ -134,7 +134,7 @@ class Paragraph:
     """A paragraph's text and what hangs on it; ``boxes`` are the contents of text boxes.
 
     ``notes`` are the marks of footnotes and endnotes in the text: an id, with ``e`` before those of endnotes.
-    ``is_gone`` tells an empty paragraph whose own end is deleted or hidden, so that it takes no place.
+    ``is_gone`` marks an empty paragraph whose own end is deleted or hidden, so that it takes no place.
     """
 
     text: str = ""

@@ -1,7 +1,7 @@
 """What frames a web page: menus, breadcrumbs, the site's header and footer, cookie banners.
 
 It stands on every page of a site and says nothing of the page. What a page's own part holds is never taken for it,
-nor is anything that tells more than links do.
+nor is anything that says more than links do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SKIP = re.compile(
     r"|skip (?:to|navigation).{0,24}|(?:back )?to (?:the )?top",
     re.I,
 )
-# How many characters outside of links may stand in a part that only leads elsewhere; an address and opening hours fit.
+# How many characters outside of links may be in a part that only leads elsewhere; an address and opening hours fit.
 _MOST_UNLINKED = {"nav": 120, "breadcrumb": 120, "header": 160, "aside": 60, "footer": 400, "banner": 500}
 _LEAST_SHARE_OF_LINKS = 0.6
 _LEAST_LEFT = 20
@@ -112,7 +112,7 @@ def _is_named(tag: Tag, kind: str) -> bool:
 
 
 def _only_frames(tag: Tag, kind: str) -> bool:
-    """Tell whether a part leads elsewhere and tells nothing: the page's own part is not in it, and little but links."""
+    """Return whether a part only leads elsewhere: the page's own part is not in it, and little but links."""
     if kind == "skip":
         return True
     if tag.name in _OWN_PART or tag.find(_OWN_PART):

@@ -177,7 +177,7 @@ def _with_literals(section: Section, shown: str) -> str:
 
 
 class _Places:
-    """The digit places of a section: how many stand before and after the point, and what scales the number."""
+    """The digit places of a section: how many are before and after the point, and what scales the number."""
 
     def __init__(self, section: Section) -> None:
         self._tokens = section.tokens

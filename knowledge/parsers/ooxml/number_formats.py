@@ -89,7 +89,7 @@ def _part(moment: datetime, tokens: Sequence[Token], index: int, *, shortened: b
 
 
 def _is_minute(tokens: Sequence[Token], index: int) -> bool:
-    """Tell minutes from months: they follow hours or stand before seconds."""
+    """Distinguish minutes from months: they follow hours or are before seconds."""
     parts = [at for at, token in enumerate(tokens) if token.kind in ("date", "elapsed")]
     place = parts.index(index)
     before = tokens[parts[place - 1]].value[:1].lower() if place else ""

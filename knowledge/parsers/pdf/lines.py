@@ -260,7 +260,7 @@ class _LineCollector:
         return _BOLD_NAME.search(self._name.value) is not None
 
     def _is_elsewhere(self, index: int) -> bool:
-        """Return whether a character stands on another line: PDFium joins what stands alike in parts of its own."""
+        """Return whether a character is on another line: PDFium joins what is written alike in parts of its own."""
         if not self._in_parts:
             return False
         _, top, _, bottom = self._box_of(self._last_visible)

@@ -185,7 +185,7 @@ class Line:
 class Page:
     """A page's lines and size in points, how many pictures and drawn paths it has, and whether those may be a grid.
 
-    ``written`` tells that fields were filled in or text was typed over it, ``remarks`` how many notes it has.
+    ``written`` says that fields were filled in or text was typed over it, ``remarks`` how many notes it has.
     """
 
     number: int

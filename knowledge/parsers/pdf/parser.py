@@ -184,7 +184,7 @@ def _with_rows(page: Page, lines: list[Line], tables: Mapping[int, Sequence[PdfT
 def _figures(
     number: int, lines: Sequence[Line], pictures: Sequence[PagePicture], intake: PictureIntake
 ) -> dict[int, list[TextBlock]]:
-    """Map the index of the line that a picture stands before, or one past the last, to its block."""
+    """Map the index of the line that a picture is before, or one past the last, to its block."""
     found: dict[int, list[TextBlock]] = {}
     for placed in pictures:
         picture = intake.take(placed.data)
@@ -228,7 +228,7 @@ def _page_blocks(
 
 
 def _with_settled_levels(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
-    """Close the gaps between guessed heading levels; a level that the heading's number tells stays."""
+    """Close the gaps between guessed heading levels; a level that the heading's number gives stays."""
     above: list[tuple[int, int]] = []
     for block in blocks:
         if block.level is None:

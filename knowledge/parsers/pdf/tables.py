@@ -34,7 +34,7 @@ Box = tuple[float, float, float, float]
 
 
 def table_texts(rows: Sequence[Sequence[str | None]], boxes: Sequence[Sequence[Box | None]]) -> list[list[str]]:
-    """Return the rows of a table as they are to be written; None stands where a merged cell goes on.
+    """Return the rows of a table as they are to be written; None where a merged cell goes on.
 
     ``boxes`` are the cells' (left, top, right, bottom), in the same places.
     """
@@ -76,7 +76,7 @@ def _joined(cell: str | None, column_width: int) -> str | None:
     return text
 
 
-# It tells of every font that it has to guess at, on a stream that is kept for the reason of a crash.
+# It warns of every font that it has to guess at, on a stream that is kept for the reason of a crash.
 logging.getLogger("pdfminer").setLevel(logging.ERROR)
 
 _MAX_PATHS = 3000
@@ -205,7 +205,7 @@ def with_carried_heads(
     """Return the tables by page number; one that goes on from the page before begins with that one's head.
 
     ``lines_by_page`` are the pages' lines without running headers and footers; a table of nothing but such lines that
-    stands at the same place elsewhere runs along with them, and is left out.
+    is at the same place elsewhere runs along with them, and is left out.
     """
     places = Counter(_place(table) for tables in found.values() for table in tables)
     settled: dict[int, tuple[PdfTable, ...]] = {}
@@ -228,7 +228,7 @@ def _place(table: PdfTable) -> tuple[int, ...]:
 
 
 def _opens(table: PdfTable, lines: Sequence[Line]) -> bool:
-    """Return whether nothing stands above the table on its page, but for a remark that it goes on."""
+    """Return whether nothing is above the table on its page, but for a remark that it goes on."""
     return not any(line.bottom <= table.top + _SAME_EDGE and not _is_remark(line) for line in lines)
 
 
@@ -262,7 +262,7 @@ def _is_full(above: PdfTable, table: PdfTable, page_height: float) -> bool:
 
 
 def _has_own_head(above: PdfTable, table: PdfTable) -> bool:
-    """Return whether the head is repeated, or another one stands in its place: its colour shows it."""
+    """Return whether the head is repeated, or another one is in its place: its colour shows it."""
     if _folded(table.rows[0]) == _folded(above.rows[0]):
         return True
     color, below = above.fills[:1], above.fills[1:]

@@ -13,7 +13,7 @@ from knowledge.parsers.render import single_line
 PptxObject: TypeAlias = Any
 """A shape, table or paragraph of python-pptx: what they offer depends on their kind, so they are asked first."""
 
-# Shapes whose tops differ by less than this (EMU, 1 cm) stand in one row and are read from the left.
+# Shapes whose tops differ by less than this (EMU, 1 cm) are in one row and are read from the left.
 _ROW_EMU = 360_000
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _TITLE_SHARE = 0.25
@@ -85,7 +85,7 @@ def _size(shape: PptxObject) -> int:
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
-# Source: ECMA-376 part 1, 20.1.10.61 (ST_TextAutonumberScheme): the kind of number, then what stands around it.
+# Source: ECMA-376 part 1, 20.1.10.61 (ST_TextAutonumberScheme): the kind of number, then what is around it.
 _NUMBERS = (
     ("arabicDb", "decimalFullWidth"),
     ("arabic", "decimal"),

@@ -108,7 +108,7 @@ def work_in(folder: Path) -> None:
 
 
 def _inherited_bytes() -> int:
-    """How much address space is taken already; 0 where the kernel doesn't tell."""
+    """How much address space is taken already; 0 where the kernel doesn't say."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:

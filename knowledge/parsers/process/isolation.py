@@ -55,7 +55,7 @@ class Host:
     ) -> int | None:
         """Have a child work on the request in ``folder`` and give its exit code; None when the host ended first.
 
-        ``task`` and ``filename`` tell the host what to import before it forks.
+        ``task`` and ``filename`` say to the host what to import before it forks.
 
         :raises ParseError: ``timeout``; then, as after anything
         else that ``heartbeat`` raises, the child may still run: call `kill`.

@@ -39,7 +39,7 @@ class Shape:
 
 
 def read_ticks(archive: zipfile.ZipFile, sheet_path: str, controls: Mapping[str, str]) -> dict[str, str]:
-    """Map the ids of a sheet's check boxes and option buttons to a sign that tells whether they are chosen."""
+    """Map the ids of a sheet's check boxes and option buttons to a sign that says whether they are chosen."""
     relations = package_relations(archive, sheet_path) if controls else {}
     ticks: dict[str, str] = {}
     for shape_id, relation in controls.items():
@@ -118,5 +118,5 @@ def _shape_id(body: Element) -> str:
 
 
 def _is_shown(element: Element) -> bool:
-    """Return whether Excel shows it: a fallback tells older programs that they can't show something."""
+    """Return whether Excel shows it: a fallback says to older programs that they can't show something."""
     return not any(above.tag == _FALLBACK for above in element.iterancestors())

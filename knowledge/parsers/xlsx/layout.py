@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A run of rows of a sheet. ``table`` tells whether its cells line up in columns; ``cell`` is its range.
+    """A run of rows of a sheet. ``table`` says whether its cells line up in columns; ``cell`` is its range.
 
     ``names`` are those of the columns where the first ``head_rows`` rows are the head together.
     """
@@ -128,7 +128,7 @@ _MAX_HEAD_ROWS = 5
 
 def regions(cells: Mapping[Place, str], merged: Mapping[Place, Place]) -> Iterator[Region]:
     """Cut the cells of a sheet at empty rows and between tables side by side, then part lead-in lines from the tables
-    that they stand above.
+    that they are above.
     """
     for rows in _runs(cells, merged):
         sides = side_by_side(rows, merged)

@@ -94,7 +94,7 @@ class _Headings:
     """Tells the numbered headings of one sheet from its text.
 
     Design documents on graph paper number their headings 2.4. or 2.4.1.; a number of one part (2.) is a heading where
-    it stands first after an empty row, no list goes on below it, and the sheet's own name has no number, which would
+    it is first after an empty row, no list goes on below it, and the sheet's own name has no number, which would
     make it a part of what that heading names.
     """
 

@@ -214,7 +214,7 @@ def _children(parent: Element, local_name: str) -> Iterator[Element]:
 
 
 def _release(element: Element) -> None:
-    """Free a finished element and those before it, so that a long sheet never stands in memory as a tree."""
+    """Free a finished element and those before it, so that a long sheet never is in memory as a tree."""
     element.clear()
     while element.getprevious() is not None:
         del element.getparent()[0]

@@ -79,7 +79,7 @@ class Command(HubCommand):
         with cli_call():
             principal = local_principal(token)
             if baseline:
-                get_review(principal, baseline)  # an unknown one is told before the work, not after it
+                get_review(principal, baseline)  # an unknown one is reported before the work, not after it
             document_id = _document_id(principal, document, checklist, collection)
             compared = tuple(_ready(principal, name, collection) for name in options["related"])
             asked = replace(_judged_by(options["llm"], related=compared), suggestion_level=options["suggestions"])
