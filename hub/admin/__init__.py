@@ -1,5 +1,3 @@
 """The admin of people and tokens, and the pages that look across the apps: audit trail and front page."""
 
 from hub.admin import access, assistants, audit, language_models
-
-__all__ = ["access", "assistants", "audit", "language_models"]

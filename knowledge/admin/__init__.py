@@ -15,6 +15,3 @@ from knowledge.admin import (
     search_page,
     sources,
 )
-
-__all__ = ["chunks", "collections", "documents", "embedding_sets", "graph", "graph_pages", "guidelines", "ontology"]
-__all__ += ["ontology_entries", "records", "saved_queries", "search_page", "sources"]

@@ -4,20 +4,3 @@ from knowledge.answering.schemas import AnswerOut, answer_out, answer_sentence_o
 from knowledge.answering.sentences import sentences_of, shared_words, speaks_to_a_model
 from knowledge.answering.service import answer_question, follow_question, walk_graph
 from knowledge.answering.types import Answer, AnswerMode, AnswerSentence, Citation, Question
-
-__all__ = [
-    "Answer",
-    "AnswerMode",
-    "AnswerOut",
-    "AnswerSentence",
-    "Citation",
-    "Question",
-    "answer_out",
-    "answer_question",
-    "answer_sentence_out",
-    "follow_question",
-    "sentences_of",
-    "shared_words",
-    "speaks_to_a_model",
-    "walk_graph",
-]

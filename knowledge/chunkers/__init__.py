@@ -1,5 +1,3 @@
 """Cutting documents into passages for search."""
 
 from knowledge.chunkers.registry import chunk_document
-
-__all__ = ["chunk_document"]

@@ -17,19 +17,3 @@ from knowledge.embedders.base import (
     Vectors,
 )
 from knowledge.embedders.registry import KNOWN_BACKENDS, create_embedder
-
-__all__ = [
-    "KNOWN_BACKENDS",
-    "Embedder",
-    "EmbedderUnavailable",
-    "EmbeddingError",
-    "EmbeddingInputEmpty",
-    "EmbeddingInputTooLong",
-    "EmbeddingRequestRefused",
-    "EmbeddingResponseInvalid",
-    "EmbeddingServerBusy",
-    "UnknownEmbedder",
-    "UnknownModel",
-    "Vectors",
-    "create_embedder",
-]

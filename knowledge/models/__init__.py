@@ -53,13 +53,3 @@ from knowledge.models.ontology import (
     OntologyProperty,
     OntologyPropertyKind,
 )
-
-__all__ = ["Collection", "CollectionGrant", "FormerSlug", "Source"]
-__all__ += ["Blob", "DeletionReceipt", "Document", "DocumentStatus", "DocumentType", "DocumentVersion", "Figure"]
-__all__ += ["PendingBytes", "VersionContent", "WorkerHeartbeat"]
-__all__ += ["ContributionKind", "DocumentGraph", "EdgeEnds", "EdgeType", "GraphContribution", "GraphEdge"]
-__all__ += ["GraphMaster", "GraphNode", "GraphRemoval", "GraphRevision", "IdentifierPattern", "NodeType"]
-__all__ += ["ArticleSeverity", "Guideline", "GuidelineArticle", "GuidelineEdition"]
-__all__ += ["Chunk", "ChunkPolicy", "ChunkVector", "EmbeddingSet", "EmbeddingSetStatus", "LexicalEntry", "LexicalField"]
-__all__ += ["LexicalPosting", "LexicalSegment", "LexicalStatistics", "LexicalTerm"]
-__all__ += ["Ontology", "OntologyClass", "OntologyClassKind", "OntologyProperty", "OntologyPropertyKind"]

@@ -7,5 +7,3 @@ from knowledge.parsers.detect import SUPPORTED_FORMATS
 from knowledge.parsers.errors import ParseError
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.isolation import parse_isolated
-
-__all__ = ["SUPPORTED_FORMATS", "ParseError", "ParseLimits", "parse_isolated"]

@@ -14,7 +14,3 @@ from knowledge.storage.blobs import (
     unknown_names,
 )
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
-
-__all__ = ["claim_store", "delete_bytes", "expect_bytes", "get_blob_store", "lock_bytes", "owns_store"]
-__all__ += ["pending_removals", "received_bytes", "remove_pending_bytes", "remove_unused_blobs", "unknown_names"]
-__all__ += ["BlobMissing", "StorageUnavailable"]

@@ -10,14 +10,3 @@ from review.lint.texts import (
     lint_out,
     lint_text,
 )
-
-__all__ = [
-    "MAX_CHARACTERS",
-    "MAX_RULES",
-    "LintOut",
-    "RulesOut",
-    "TextFormat",
-    "describe_rules",
-    "lint_out",
-    "lint_text",
-]

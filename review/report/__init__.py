@@ -20,8 +20,6 @@ LANGUAGES = ("ja", "en")
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 DOCX_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
-__all__ = ["LANGUAGES", "RENDERERS", "Format", "Report", "ReportOptions", "build_report"]
-
 
 class Report(NamedTuple):
     """A rendered report, ready to be sent or written."""

@@ -1,6 +1,5 @@
 """The review rules. Importing this package registers all of them."""
 
-# ruff: noqa: F401 (modules are imported for what they register)
 from review.rules import prompt_injection, style
 from review.rules.base import Rule, RuleCrash, UnknownRuleError, get_rule, list_rules, run_rule
 from review.rules.compliance import articles
@@ -9,5 +8,3 @@ from review.rules.content import coverage, curated, demands, requirement_records
 from review.rules.history import version_management
 from review.rules.structure import contents, dangling, figures, headings
 from review.rules.traceability import component_names, trace_links, traceability
-
-__all__ = ["Rule", "RuleCrash", "UnknownRuleError", "get_rule", "list_rules", "run_rule"]

@@ -3,6 +3,3 @@
 from hub.core.embedded.launch import EmbeddedServerError
 from hub.core.embedded.postgres import EmbeddedPostgres, postgres_settings, shared_postgres
 from hub.core.embedded.valkey import EmbeddedValkey, shared_valkey
-
-__all__ = ["EmbeddedPostgres", "EmbeddedServerError", "EmbeddedValkey"]
-__all__ += ["postgres_settings", "shared_postgres", "shared_valkey"]
