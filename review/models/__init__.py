@@ -21,6 +21,7 @@ from review.models.reviews import (
     VERDICTS,
     CarryMark,
     CheckResult,
+    ConcealedTexts,
     Finding,
     ModelSuggestion,
     RelatedVersion,

@@ -409,3 +409,18 @@ class RelatedVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.document_id_text} v{self.version_number}"
+
+
+class ConcealedTexts(models.Model):
+    """What a version's original file says to a model and its text does not show, as it was last looked through.
+
+    It holds for the text and the readers that it was made with, named by their sha256.
+    """
+
+    version = models.OneToOneField(DocumentVersion, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    text_sha256 = models.CharField(max_length=64)
+    readers_sha256 = models.CharField(max_length=64)
+    found = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return str(self.version_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,12 @@ def find_task(path: Path, *, limits: ParseLimits, folder: Path, filename: str, t
 
 def load_concealed(result: dict[str, Any], _folder: Path) -> tuple[Concealed, ...]:
     """Read what `find_task` wrote."""
-    return tuple(
-        Concealed(how=str(one["how"]), place=str(one["place"]), text=str(one["text"])) for one in result["concealed"]
-    )
+    return concealed_from_json(result["concealed"])
+
+
+def concealed_from_json(rows: Iterable[Mapping[str, Any]]) -> tuple[Concealed, ...]:
+    """Read rows of how, place and text."""
+    return tuple(Concealed(how=str(one["how"]), place=str(one["place"]), text=str(one["text"])) for one in rows)
 
 
 def find_concealed(path: Path, shown: str) -> tuple[Concealed, ...]:

@@ -1,4 +1,4 @@
-"""Each app has one migration, which replaces those of before: their databases go on, and it can be taken back."""
+"""Each app begins with one migration in place of those of before: their databases go on, and it can be taken back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def test_a_database_with_all_the_replaced_migrations_goes_on():
     assert len(SQUASHED) == 6
     for migration in SQUASHED:
         rows.filter(app=migration.app_label, name=migration.name).delete()
-        assert rows.filter(app=migration.app_label).count() == len(migration.replaces)
+        replaced = [name for _app, name in migration.replaces]
+        assert rows.filter(app=migration.app_label, name__in=replaced).count() == len(replaced)
     migrate()
     for migration in SQUASHED:
         assert rows.filter(app=migration.app_label, name=migration.name).count() == 1
