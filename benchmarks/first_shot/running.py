@@ -1,0 +1,141 @@
+"""The rules of the shipped check lists over a document, and the verdict on each row of its readings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.first_shot.readings import Source, cases
+from hub.evaluation.cases import review_case
+from hub.evaluation.metrics import Judged
+from knowledge.ontology.shipped_files import TOPIC_FILES, read_topic
+from knowledge.parsers import ParseLimits
+from knowledge.parsers.registry import parse_file
+from knowledge.text.structure import build_sections
+from knowledge.types.requirements import Topic
+from review.evaluation.matching import Defect, Said, answer
+from review.rules import RuleCrash, run_rule
+from review.rules.base import DATA
+from review.types import FindingDraft, RuleInput
+
+TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
+
+
+class OtherFile(ValueError):
+    """The folder holds no such file, or another one than was read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A row as a case, its document's source, and what the rules said of it."""
+
+    case: Mapping[str, Any]
+    source: Source
+    said: str
+
+    @property
+    def judged(self) -> Judged:
+        return Judged(expected=self.case["expected_verdict"], said=self.said)
+
+    @property
+    def is_wrong(self) -> bool:
+        return bool(self.said != self.case["expected_verdict"])
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """What the rules said of one document: of each row, and every finding."""
+
+    source: Source
+    text: str
+    answers: list[Answered] = field(default_factory=list)
+    findings: list[FindingDraft] = field(default_factory=list)
+    crashed: list[str] = field(default_factory=list)
+
+
+def run(source: Source, folder: Path) -> Run:
+    """Run every rule of the document's check list. Raises OtherFile, ParseError."""
+    target = _target(source, folder)
+    done = Run(source=source, text=target.text)
+    heard = _said(target, done)
+    for case in cases([source.document]):
+        asked = review_case(case).input
+        together = [heard[rule] for rule in asked.get("rule_ids", TOPIC_RULES) if rule in heard]
+        said = Said(
+            decided=any(one.decided for one in together),
+            defects=[defect for one in together for defect in one.defects],
+        )
+        done.answers.append(Answered(case=case, source=source, said=answer(asked, said, target.text)))
+    return done
+
+
+def _target(source: Source, folder: Path) -> RuleInput:
+    path = folder / source.document
+    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != source.sha256:
+        raise OtherFile(f"{path} is not {source.path} of {source.repository} at {source.commit}")
+    parsed = parse_file(path, filename=source.document, limits=ParseLimits())
+    return RuleInput(
+        text=parsed.markdown,
+        title=parsed.title or "",
+        document_type=source.document_type,
+        sections=build_sections(parsed.markdown, parsed.blocks),
+        blocks=parsed.blocks,
+        topics=_topics(source.document_type),
+    )
+
+
+def _topics(document_type: str) -> tuple[Topic, ...]:
+    domains = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(TOPIC_FILES.glob("*.json"))]
+    return tuple(
+        read_topic(entry)
+        for domain in domains
+        if document_type in domain["document_types"]
+        for entry in domain["topics"]
+    )
+
+
+def _uses(document_type: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rules of the check list for the type, each with its parameters there."""
+    lists = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((DATA / "checklists").glob("*.json"))]
+    for checklist in lists:
+        if document_type in checklist["document_types"]:
+            for item in checklist["items"]:
+                yield from ((use["rule_id"], use.get("params", {})) for use in item.get("rules", ()))
+
+
+def _said(target: RuleInput, done: Run) -> dict[str, Said]:
+    defects: dict[str, list[Defect]] = defaultdict(list)
+    decided: dict[str, bool] = defaultdict(bool)
+    for rule, params in _uses(target.document_type):
+        outcome = run_rule(rule, target, params)
+        if isinstance(outcome, RuleCrash):
+            done.crashed.append(rule)
+            continue
+        decided[rule] |= outcome.skip_reason is None
+        done.findings += outcome.findings
+        defects[rule] += (_defect(found) for found in outcome.findings)
+    return {rule: Said(decided=decided[rule], defects=defects[rule]) for rule in decided}
+
+
+def _defect(found: FindingDraft) -> Defect:
+    spans = tuple((span.start, span.end) for span in found.evidence)
+    return Defect(rule_id=found.rule_id, data=found.data, spans=spans)
+
+
+def by_name(answers: Sequence[Answered], name: str) -> dict[str, list[Judged]]:
+    """Group by ``check_type``, ``document_type``, ``format`` or ``document``."""
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    for one in answers:
+        named = {
+            "check_type": one.case["check_type"],
+            "document_type": one.source.document_type,
+            "format": one.source.document.rpartition(".")[2],
+            "document": one.source.document,
+        }
+        groups[named[name]].append(one.judged)
+    return dict(sorted(groups.items()))
