@@ -7,6 +7,7 @@ after the other, is measured at smaller sizes; here only the index that it leave
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,11 @@ _COPY_TERMS = "COPY knowledge_lexicalterm (id, field, text) FROM STDIN (FORMAT B
 _COPY_ENTRIES = """
 COPY knowledge_lexicalentry (ordinal, chunk_id, policy_id, words_length, bigrams_length, fingerprint, analysis)
 FROM STDIN (FORMAT BINARY)
+"""
+
+_REFERENCES = """
+SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+WHERE contype = 'f' AND conrelid IN ('knowledge_lexicalposting'::regclass, 'knowledge_lexicalentry'::regclass)
 """
 
 
@@ -102,17 +108,34 @@ def write_segments(
     chosen = rng.permutation(len(passages))[:SOURCE_PASSAGES]
     real = [analyse_passage(passages[place].title, passages[place].text) for place in chosen]
     fields = [_Field(name, real, rng) for name in LexicalField.values]
-    for start in range(0, len(keys), SEGMENT_CHUNKS):
-        batch = keys[start : start + SEGMENT_CHUNKS]
-        sources = rng.integers(len(real), size=len(batch))
-        with transaction.atomic(), Cursor(_raw_connection()) as cursor:
-            # Every row that is referred to is written here: checking each of many millions would take most of the time.
-            cursor.execute("SET LOCAL session_replication_role = replica")
-            yield _write(batch, start + 1, [(field, field.draw(sources)) for field in fields], embedding_set, cursor)
+    with without_references():
+        for start in range(0, len(keys), SEGMENT_CHUNKS):
+            batch = keys[start : start + SEGMENT_CHUNKS]
+            sources = rng.integers(len(real), size=len(batch))
+            drawn = [(field, field.draw(sources)) for field in fields]
+            with transaction.atomic(), Cursor(_raw_connection()) as cursor:
+                yield _write(batch, start + 1, drawn, embedding_set, cursor)
     with connection.cursor() as cursor:
         for table, key in (("knowledge_lexicalterm", "id"), ("knowledge_lexicalentry", "ordinal")):
             cursor.execute(f"SELECT setval(pg_get_serial_sequence('{table}', '{key}'), max({key})) FROM {table}")  # noqa: S608
     recount_statistics()
+
+
+@contextmanager
+def without_references() -> Iterator[None]:
+    """Write postings and entries unchecked meanwhile: checking each of many millions takes most of the time.
+
+    Every row that is referred to must be written as well. Afterwards new rows are checked again.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_REFERENCES)
+        references = cursor.fetchall()
+        for table, name, _definition in references:
+            cursor.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+    yield
+    with connection.cursor() as cursor:
+        for table, name, definition in references:
+            cursor.execute(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition} NOT VALID')
 
 
 def _raw_connection():
