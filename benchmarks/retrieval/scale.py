@@ -97,9 +97,9 @@ def _warm_up() -> None:
 def _print_latency(mode: SearchMode, questions: Sequence[str]) -> None:
     """Print how long one client waits, and what a search costs in processor time, which other programs stretch less."""
     ask, read = _asker(mode), _read_from_disk_mib()
-    ours, theirs = time.process_time(), _backend_s()
+    ours, theirs = time.process_time(), backend_seconds()
     times = [ask(text) for text in questions]
-    ours, theirs = time.process_time() - ours, _backend_s() - theirs
+    ours, theirs = time.process_time() - ours, backend_seconds() - theirs
     each, read = 1000 / len(questions), _read_from_disk_mib() - read
     print(f"{_told(mode, 1, times)}{ours * each:11.1f}{theirs * each:12.1f}   {read:.0f} MiB from disk", flush=True)
 
@@ -118,7 +118,7 @@ def _told(mode: SearchMode, clients: int, times: Sequence[float]) -> str:
     return f"{mode.value:10}{clients:8}{p50:8.1f}{p95:8.1f}{p99:8.1f}"
 
 
-def _backend_s() -> float:
+def backend_seconds() -> float:
     """Processor seconds that this connection's server process has used so far. Source: proc(5), utime and stime."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
@@ -150,13 +150,13 @@ def _print_recall(embedding_set: EmbeddingSet, queries: NDArray[np.float32]) -> 
     for name in ("all", *SHARES):
         restriction = SearchFilter(metadata={} if name == "all" else {name: True})
         found, times = [], []
-        theirs = _backend_s()
+        theirs = backend_seconds()
         for query in queries:
             permitted = permitted_chunks(local_operator(), restriction, embedding_set)
             started = time.perf_counter()
             found.append(_nearest(embedding_set, query, permitted))
             times.append((time.perf_counter() - started) * 1000)
-        theirs = (_backend_s() - theirs) * 1000 / len(queries)
+        theirs = (backend_seconds() - theirs) * 1000 / len(queries)
         keys = _keys(permitted)
         exact = vectors.nearest(queries, keys, TOP)
         recalls = [len(set(one) & set(other)) / TOP for one, other in zip(found, exact, strict=True)]

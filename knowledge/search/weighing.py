@@ -146,7 +146,7 @@ def weigh_terms(terms: QueryTerms, embedding_set: EmbeddingSet, *, visible: Visi
     weighed: list[FieldTerm] = []
     for name, (weights, others) in fields.items():
         if known[name].terms and known[name].chunks:
-            weighed += _weigh_field(name, weights, others, known[name], terms.codes)
+            weighed += weigh_field(name, weights, others, known[name], terms.codes)
     return weighed
 
 
@@ -238,7 +238,7 @@ class _Scale:
         )
 
 
-def _weigh_field(
+def weigh_field(
     name: int, weights: Mapping[str, float], others: Sequence[OtherName], known: KnownField, codes: Collection[str]
 ) -> list[FieldTerm]:
     scale = _Scale(field=name, chunks=known.chunks, average_length=known.total_length / known.chunks)
