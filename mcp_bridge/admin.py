@@ -8,13 +8,14 @@ from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from hub.access.principals import Principal
+from hub.admin_site.base import nobody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.admin.curated import CuratedVersionAdmin
@@ -23,63 +24,6 @@ from mcp_bridge.prompts import services
 from mcp_bridge.prompts.templates import PLACES, Template
 
 BENCH = "admin:mcp_bridge_promptversion_bench"
-LIST = "admin:mcp_bridge_promptversion_changelist"
-
-
-@admin.register(PromptVersion)
-class PromptVersionAdmin(CuratedVersionAdmin):
-    """Drafts are edited and tried; what is published stays as it is. Nothing is deleted."""
-
-    list_display = ("__str__", "state", "is_shipped", "note", "author", "published_at", "bench")
-    list_filter = ("template", "status")
-    list_select_related = ("author",)
-    fields = ("template", "text_ja", "text_en", "note")
-
-    def may_add(self, principal: Principal) -> bool:
-        return False  # versions are made of others
-
-    def save_draft(self, principal: Principal, version: PromptVersion) -> None:
-        services.save_prompt_draft(principal=principal, version=version)
-
-    def make_draft(self, principal: Principal, pk: int) -> PromptVersion:
-        return services.new_prompt_version(principal=principal, version_id=pk)
-
-    def publish_draft(self, principal: Principal, pk: int) -> PromptVersion:
-        return services.publish_mcp_prompt(principal=principal, version_id=pk)
-
-    def page_after_refusal(self, pk: int) -> str:
-        """The bench says what keeps a draft from being published."""
-        return self.page("bench", pk)
-
-    def get_form(
-        self,
-        request: HttpRequest,
-        obj: PromptVersion | None = None,
-        change: bool = False,
-        **kwargs: Any,  # noqa: ANN401 - as Django has it
-    ) -> type[forms.ModelForm[PromptVersion]]:
-        if obj is not None:
-            hint = f"{_('Places that are filled in')}: {_places_of(obj)}"
-            kwargs["help_texts"] = {"text_ja": hint, "text_en": hint}
-        form: type[forms.ModelForm[PromptVersion]] = super().get_form(request, obj, change, **kwargs)
-        return form
-
-    def get_urls(self) -> list[URLPattern]:
-        own = [
-            path("<int:pk>/bench/", self.admin_site.admin_view(bench), name="mcp_bridge_promptversion_bench"),
-            self.button("copy", self.copy),
-            self.button("restore", restore),
-        ]
-        return [*own, *super().get_urls()]
-
-    def response_change(self, request: HttpRequest, obj: PromptVersion) -> HttpResponseBase:
-        """Lead from a saved draft to its bench, where it is published."""
-        usual: HttpResponseBase = super().response_change(request, obj)
-        return usual if "_continue" in request.POST else HttpResponseRedirect(reverse(BENCH, args=[obj.pk]))
-
-    @admin.display(description=_("test bench"))
-    def bench(self, obj: PromptVersion) -> SafeString:
-        return format_html('<a href="{}">{}</a>', reverse(BENCH, args=[obj.pk]), _("try"))
 
 
 def _places_of(version: PromptVersion) -> str:
@@ -144,9 +88,57 @@ def _changes(before: PromptVersion, after: PromptVersion) -> list[tuple[str, str
     return [(name, "\n".join(found)) for name, found in lines.items() if found]
 
 
-def restore(request: HttpRequest, pk: int) -> HttpResponseRedirect:
-    """Put the text that ships in force again, for the prompt of this version."""
-    with errors_as_messages(request):
-        version = services.restore_shipped(principal=principal_of(request), version_id=pk)
-        messages.success(request, _("{version} is in force.").format(version=version))
-    return HttpResponseRedirect(reverse(LIST))
+@admin.register(PromptVersion)
+class PromptVersionAdmin(CuratedVersionAdmin):
+    """Drafts are edited and tried; what is published stays as it is. Nothing is deleted."""
+
+    list_display = ("__str__", "state", "is_shipped", "note", "author", "published_at", "bench")
+    list_filter = ("template", "status")
+    list_select_related = ("author",)
+    fields = ("template", "text_ja", "text_en", "note")
+    pages = {"mcp_bridge_promptversion_bench": ("<int:pk>/bench/", bench)}
+    buttons = ("publish", "copy", "restore")
+
+    may_add = nobody  # versions are made of others
+
+    def save_draft(self, principal: Principal, version: PromptVersion) -> None:
+        services.save_prompt_draft(principal=principal, version=version)
+
+    def make_draft(self, principal: Principal, pk: int) -> PromptVersion:
+        return services.new_prompt_version(principal=principal, version_id=pk)
+
+    def publish_draft(self, principal: Principal, pk: int) -> PromptVersion:
+        return services.publish_mcp_prompt(principal=principal, version_id=pk)
+
+    def page_after_refusal(self, pk: int) -> str:
+        """The bench says what keeps a draft from being published."""
+        return self.page("bench", pk)
+
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: PromptVersion | None = None,
+        change: bool = False,
+        **kwargs: Any,  # noqa: ANN401 - as Django has it
+    ) -> type[forms.ModelForm[PromptVersion]]:
+        if obj is not None:
+            hint = f"{_('Places that are filled in')}: {_places_of(obj)}"
+            kwargs["help_texts"] = {"text_ja": hint, "text_en": hint}
+        form: type[forms.ModelForm[PromptVersion]] = super().get_form(request, obj, change, **kwargs)
+        return form
+
+    def response_change(self, request: HttpRequest, obj: PromptVersion) -> HttpResponseBase:
+        """Lead from a saved draft to its bench, where it is published."""
+        usual: HttpResponseBase = super().response_change(request, obj)
+        return usual if "_continue" in request.POST else HttpResponseRedirect(reverse(BENCH, args=[obj.pk]))
+
+    def restore(self, request: HttpRequest, pk: int) -> HttpResponseRedirect:
+        """Put the text that ships in force again, for the prompt of this version."""
+        with errors_as_messages(request):
+            version = services.restore_shipped(principal=principal_of(request), version_id=pk)
+            messages.success(request, _("{version} is in force.").format(version=version))
+        return HttpResponseRedirect(self.page("changelist"))
+
+    @admin.display(description=_("test bench"))
+    def bench(self, obj: PromptVersion) -> SafeString:
+        return format_html('<a href="{}">{}</a>', reverse(BENCH, args=[obj.pk]), _("try"))

@@ -32,7 +32,7 @@ from hub.access.services import (
     usable_scopes,
 )
 from hub.access.sign_in import end_wait
-from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.base import HubModelAdmin, nobody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of
 from hub.core.errors import InvalidInput
 
@@ -166,11 +166,7 @@ class AccessTokenAdmin(HubModelAdmin):
     def may_add(self, principal: Principal) -> bool:
         return bool(usable_scopes(principal))
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return False
-
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_change = may_delete = nobody
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.base import HubModelAdmin, nobody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of
 from hub.llm.confirmations import confirm_no_training, withdraw_confirmation
 from hub.llm.models import ProviderConfirmation
@@ -24,11 +23,7 @@ class ProviderConfirmationAdmin(HubModelAdmin):
     search_fields = ("provider", "endpoint", "evidence")
     actions = ("withdraw",)
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return False
-
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_change = may_delete = nobody
 
     def get_fields(self, request: HttpRequest, obj: ProviderConfirmation | None = None) -> list[str]:
         """Ask for what a confirmation rests on; provider and endpoint are those of the settings."""

@@ -6,11 +6,11 @@ Their form fields say what is wrong with a value that nobody should send, where 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -18,6 +18,7 @@ from django.db.models import JSONField, Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin, StackedInline, TabularInline
 
 from hub.access.principals import Principal
@@ -77,6 +78,31 @@ class GivenValuesMixin:
         return super().formfield_for_foreignkey(db_field, request, **{"form_class": KeyChoiceField, **kwargs})  # type: ignore[misc]
 
 
+def everybody(_admin: object, principal: Principal, obj: Model | None = None) -> bool:
+    """As a right of a model admin: all who have signed in; where rows have readers, the queryset holds only theirs."""
+    return True
+
+
+def hub_curators(_admin: object, principal: Principal, obj: Model | None = None) -> bool:
+    """As a right of a model admin: curators of the hub."""
+    return principal.curates_hub()
+
+
+def nobody(_admin: object, principal: Principal, obj: Model | None = None) -> bool:
+    """As a right of a model admin: what is not done in its pages, or has buttons of its own."""
+    return False
+
+
+def column(label: Any, attribute: str, *, ordering: str | None = None) -> Callable[[object, Any], Any]:  # noqa: ANN401
+    """A column of a list that shows an attribute of its rows under a label."""
+
+    @admin.display(description=label, ordering=ordering)
+    def show(_admin: object, row: Any) -> Any:  # noqa: ANN401 (whatever the attribute is)
+        return getattr(row, attribute)
+
+    return show
+
+
 UNNAMED = "…"
 
 
@@ -119,6 +145,8 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
     list_fullwidth = True
     fixed_fields: tuple[str, ...] = ()
     """What of a row is given when it is added and stays as it is."""
+    pages: Mapping[str, tuple[str, Callable[..., HttpResponseBase]]] = {}
+    """Route and view of each page beside Django's own, by the name of its address; for people who may sign in here."""
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:  # noqa: ANN401
         return (*self.fixed_fields, *self.readonly_fields) if obj else tuple(self.readonly_fields)
@@ -134,6 +162,16 @@ class HubModelAdmin(GivenValuesMixin, VisibleRelationsMixin, ModelAdmin):  # typ
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return principal.is_superuser
+
+    def get_urls(self) -> list[URLPattern]:
+        guarded = self.admin_site.admin_view
+        own = [path(route, guarded(view), name=name) for name, (route, view) in self.pages.items()]
+        return [*own, *super().get_urls()]
+
+    def not_found(self, request: HttpRequest, object_id: str) -> HttpResponseBase:
+        """Answer for a row that is not there, or that the person may not see: the front page, with a message."""
+        response: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        return response
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)

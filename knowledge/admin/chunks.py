@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.http import HttpRequest
 from django.urls import reverse
@@ -11,8 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from hub.access.principals import Principal
-from hub.admin_site.base import ReadOnlyMixin
+from hub.admin_site.base import ReadOnlyMixin, column, everybody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import principal_of
 from knowledge.admin.fields import ChunkCollectionFilter, ContentFilter
@@ -42,8 +41,7 @@ class ChunkAdmin(ReadOnlyMixin, KeysetModelAdmin):
     )
     readonly_fields = ("chunk_id", "document", "section", "contains", "place", "added", "verbatim")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True  # the queryset holds only what the person may read
+    may_view = everybody  # the queryset holds only what the person may read
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
         """Keep the chunks of visible documents; a list row needs the beginning of the text only."""
@@ -62,9 +60,7 @@ class ChunkAdmin(ReadOnlyMixin, KeysetModelAdmin):
             return queryset.filter(version__document__public_id=search_term), False
         return queryset.filter(public_id=search_term), False
 
-    @admin.display(description=_("id"))
-    def chunk_id(self, chunk: Chunk) -> str:
-        return chunk.public_id
+    chunk_id = column(_("id"), "public_id")
 
     @admin.display(description=_("contains"))
     def contains(self, chunk: Chunk) -> str:

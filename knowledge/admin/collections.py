@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, Principal, Scope
 from hub.access.services import record_event
-from hub.admin_site.base import HubModelAdmin, HubTabularInline
+from hub.admin_site.base import HubModelAdmin, HubTabularInline, column, everybody, hub_curators, nobody
 from hub.admin_site.pages import is_staff, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from knowledge.collections import create_collection, delete_collection, update_collection
@@ -55,18 +55,14 @@ class CollectionAdmin(HubModelAdmin):
     inlines = (GrantInline,)
     fixed_fields = ("slug",)  # its name in programs
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True  # the queryset holds only what the person may see
-
-    def may_add(self, principal: Principal) -> bool:
-        return principal.curates_hub()
+    may_view = everybody  # the queryset holds only what the person may see
+    may_add = hub_curators
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         curated = Collection.objects.visible_to(principal, Scope.CURATE)
         return curated.exists() if obj is None else curated.filter(pk=obj.pk).exists()
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return self.may_change(principal, obj)
+    may_delete = may_change
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         principal = principal_of(request)
@@ -126,9 +122,7 @@ class CollectionAdmin(HubModelAdmin):
         """Delete through the service, which refuses while documents are in it."""
         delete_collection(principal=principal_of(request), slug=obj.slug)
 
-    @admin.display(description=_("documents"), ordering="live_documents")
-    def documents_count(self, collection: Collection) -> int:
-        return int(collection.__dict__["live_documents"])
+    documents_count = column(_("documents"), "live_documents", ordering="live_documents")
 
 
 @admin.register(DocumentType)
@@ -139,8 +133,7 @@ class DocumentTypeAdmin(CuratedAdmin):
     search_fields = ("code", "name_ja", "name_en")
     fixed_fields = ("code",)
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_delete = nobody
 
     def save_model(
         self, request: HttpRequest, obj: DocumentType, form: forms.ModelForm[DocumentType], change: bool

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponseRedirect
-from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -17,21 +15,15 @@ from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
 from hub.access.versions import CuratedVersion, PublicationStatus
-from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.base import HubModelAdmin, everybody, hub_curators, nobody
 from hub.admin_site.pages import badge, errors_as_messages, is_staff, principal_of
 
 
 class CuratedAdmin(HubModelAdmin):
     """Everybody may look; curators of the hub add and change. What may be deleted is for subclasses to say."""
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return principal.curates_hub()
-
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub()
+    may_view = everybody
+    may_add = may_change = hub_curators
 
 
 class CuratedRowsMixin:
@@ -51,8 +43,10 @@ class CuratedVersionAdmin(HubModelAdmin):
     """Curators of the hub edit drafts; what is published stays as it is. Nothing is deleted.
 
     Subclasses say which services save and publish. Forms of their pages post to ``<app>_<model>_publish``, and to
-    ``<app>_<model>_copy`` where `copy` is among their URLs.
+    ``<app>_<model>_copy`` where `copy` is among their ``buttons``.
     """
+
+    buttons: tuple[str, ...] = ("publish",)
 
     def save_draft(self, principal: Principal, version: Any) -> None:  # noqa: ANN401 - of the subclass' model
         """Store a draft in the name of the person."""
@@ -70,30 +64,27 @@ class CuratedVersionAdmin(HubModelAdmin):
         """Where a person goes on whose draft was not published."""
         return self.page("changelist")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub()
-
-    def may_add(self, principal: Principal) -> bool:
-        return principal.curates_hub()
+    may_view = may_add = hub_curators
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         return getattr(obj, "status", PublicationStatus.DRAFT) == PublicationStatus.DRAFT and principal.curates_hub()
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_delete = nobody
 
     def get_readonly_fields(self, request: HttpRequest, obj: CuratedVersion | None = None) -> tuple[str, ...]:
         """What it is a version of holds its versions together: it stays."""
         return (obj.THING,) if obj else ()
 
     def get_urls(self) -> list[URLPattern]:
-        return [self.button("publish", self.publish), *super().get_urls()]
-
-    def button(self, name: str, view: Callable[..., HttpResponseBase]) -> URLPattern:
-        """The address of what a button of one version does."""
-        guarded = self.admin_site.admin_view(require_POST(view))
-        address: URLPattern = path(f"<int:pk>/{name}/", guarded, name=self._name_of(name))
-        return address
+        own = [
+            path(
+                f"<int:pk>/{name}/",
+                self.admin_site.admin_view(require_POST(getattr(self, name))),
+                name=self._name_of(name),
+            )
+            for name in self.buttons
+        ]
+        return [*own, *super().get_urls()]
 
     def page(self, name: str, *arguments: int) -> str:
         """The address of one of this model's pages."""

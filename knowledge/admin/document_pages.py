@@ -49,6 +49,12 @@ def confirm_and_delete(request: HttpRequest, documents: Sequence[Document]) -> H
     )
 
 
+def delete_many(request: HttpRequest) -> HttpResponseBase:
+    """Take the answer to the question that the list's delete action asked."""
+    chosen = [pk for pk in request.POST.getlist("pk") if pk.isascii() and pk.isdigit()]
+    return confirm_and_delete(request, list(list_documents(principal_of(request)).filter(pk__in=chosen)))
+
+
 def _delete(request: HttpRequest, document: Document) -> None:
     with errors_as_messages(request):
         receipt = delete_document(principal=principal_of(request), document_id=document.public_id)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -17,6 +17,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
+from hub.admin_site.base import everybody, nobody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
 from knowledge.admin import document_pages, upload_page
@@ -39,41 +40,29 @@ class DocumentAdmin(KeysetModelAdmin):
     search_fields = ("title", "path")
     search_help_text = _("Title or path")
     actions = ("retry", "delete_documents")
+    pages = {
+        "knowledge_document_upload": ("upload/", upload_page.upload),
+        "knowledge_document_progress": ("progress/", document_pages.progress),
+        "knowledge_document_delete_many": ("delete/", document_pages.delete_many),
+        "knowledge_document_by_id": ("id/<str:public_id>/", document_pages.by_public_id),
+        "knowledge_document_file": ("<int:pk>/file/", document_pages.download),
+        "knowledge_document_figures": ("<int:pk>/figures/", document_pages.figures),
+        "knowledge_document_figure": ("<int:pk>/figures/<str:figure_id>/", document_pages.picture),
+        "knowledge_document_figure_describe": ("<int:pk>/figures/<str:figure_id>/describe/", document_pages.describe),
+        "knowledge_document_hold": ("<int:pk>/hold/", document_pages.hold),
+        "knowledge_document_retry": ("<int:pk>/retry/", document_pages.retry),
+    }
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True  # the queryset holds only what the person may read
+    may_view = everybody  # the queryset holds only what the person may read
 
     def may_add(self, principal: Principal) -> bool:
         return Collection.objects.visible_to(principal, Scope.UPLOAD).exists()
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return False
-
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False  # Django's own deletion never runs; ours asks the service
+    may_change = nobody
+    may_delete = nobody  # Django's own deletion never runs; ours asks the service
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         return list_documents(principal_of(request)).select_related("collection", "latest_version", "document_type")
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("upload/", view(upload_page.upload), name="knowledge_document_upload"),
-            path("progress/", view(document_pages.progress), name="knowledge_document_progress"),
-            path("delete/", view(self.delete_many), name="knowledge_document_delete_many"),
-            path("id/<str:public_id>/", view(document_pages.by_public_id), name="knowledge_document_by_id"),
-            path("<int:pk>/file/", view(document_pages.download), name="knowledge_document_file"),
-            path("<int:pk>/figures/", view(document_pages.figures), name="knowledge_document_figures"),
-            path("<int:pk>/figures/<str:figure_id>/", view(document_pages.picture), name="knowledge_document_figure"),
-            path(
-                "<int:pk>/figures/<str:figure_id>/describe/",
-                view(document_pages.describe),
-                name="knowledge_document_figure_describe",
-            ),
-            path("<int:pk>/hold/", view(document_pages.hold), name="knowledge_document_hold"),
-            path("<int:pk>/retry/", view(document_pages.retry), name="knowledge_document_retry"),
-        ]
-        return [*own, *super().get_urls()]
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -86,8 +75,7 @@ class DocumentAdmin(KeysetModelAdmin):
         """Show the document; one that the person may not see answers like one that is not there."""
         document = self.get_object(request, object_id)
         if document is None:
-            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
-            return redirect
+            return self.not_found(request, object_id)
         return document_pages.detail(request, document)
 
     def delete_view(
@@ -95,14 +83,8 @@ class DocumentAdmin(KeysetModelAdmin):
     ) -> HttpResponseBase:
         document = self.get_object(request, object_id)
         if document is None:
-            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
-            return redirect
+            return self.not_found(request, object_id)
         return confirm_and_delete(request, [document])
-
-    def delete_many(self, request: HttpRequest) -> HttpResponseBase:
-        """Take the answer to the question that the list's delete action asked."""
-        chosen = [pk for pk in request.POST.getlist("pk") if pk.isascii() and pk.isdigit()]
-        return confirm_and_delete(request, list(self.get_queryset(request).filter(pk__in=chosen)))
 
     @admin.action(description=_("Work on the selected documents again"))
     def retry(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:

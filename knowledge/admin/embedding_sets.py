@@ -8,10 +8,9 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -19,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
+from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, hub_curators
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.models import UNFINISHED_RUNS, EvaluationDataset, EvaluationRun
@@ -52,39 +51,6 @@ class SetForm(ChunkingForm):
         """Give what was entered as the service takes it."""
         asked = {name: self.cleaned_data[name] for name in ("name", "backend", "model", "base_url")}
         return SetDraft(**asked, chunk_options=self.chunk_options())
-
-
-@admin.register(EmbeddingSet)
-class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
-    """One page with every set; superusers act, curators of the hub look."""
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub()
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        actions = {"build": _build, "switch": _switch, "drop": _drop, "compare": _compare}
-        own = [
-            path("progress/", view(progress), name="knowledge_embeddingset_progress"),
-            path("create/", view(create), name="knowledge_embeddingset_create"),
-            path("rollback/", view(_roll_back), name="knowledge_embeddingset_rollback"),
-        ]
-        own += [
-            path(f"<int:pk>/{name}/", view(action), name=f"knowledge_embeddingset_{name}")
-            for name, action in actions.items()
-        ]
-        return [*own, *super().get_urls()]
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Show every set with its state; who may not look gets 403."""
-        if not self.has_view_permission(request):
-            return HttpResponse(status=403)
-        return _page(request, SetForm())
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        return _back()
 
 
 def _onlooker(request: HttpRequest) -> Principal:
@@ -202,3 +168,31 @@ def _compare(request: HttpRequest, pk: int) -> HttpResponseRedirect:
         )
         messages.success(request, _("The comparison {run} is under way.").format(run=run.public_id))
     return _back()
+
+
+@admin.register(EmbeddingSet)
+class EmbeddingSetAdmin(ReadOnlyMixin, HubModelAdmin):
+    """One page with every set; superusers act, curators of the hub look."""
+
+    pages = {
+        "knowledge_embeddingset_progress": ("progress/", progress),
+        "knowledge_embeddingset_create": ("create/", create),
+        "knowledge_embeddingset_rollback": ("rollback/", _roll_back),
+        "knowledge_embeddingset_build": ("<int:pk>/build/", _build),
+        "knowledge_embeddingset_switch": ("<int:pk>/switch/", _switch),
+        "knowledge_embeddingset_drop": ("<int:pk>/drop/", _drop),
+        "knowledge_embeddingset_compare": ("<int:pk>/compare/", _compare),
+    }
+
+    may_view = hub_curators
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Show every set with its state; who may not look gets 403."""
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        return _page(request, SetForm())
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return _back()

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.admin_site.base import HubTabularInline
+from hub.admin_site.base import HubTabularInline, everybody, hub_curators, nobody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import principal_of
 from hub.core.errors import Conflict
@@ -116,8 +116,7 @@ class IdentifierPatternAdmin(GraphTypeAdmin):
     fields = ("pattern", "node_type", "is_active", "note")
     fixed_fields = ()  # all of a pattern may change: documents are read again
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub()
+    may_delete = hub_curators
 
     def save_model(
         self, request: HttpRequest, obj: IdentifierPattern, form: forms.ModelForm[IdentifierPattern], change: bool
@@ -160,8 +159,7 @@ class GraphNodeAdmin(KeysetModelAdmin):
     readonly_fields = ("said", "explore")
     fixed_fields = ("type", "collection")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True  # the queryset holds only what the person may read
+    may_view = everybody  # the queryset holds only what the person may read
 
     def may_add(self, principal: Principal) -> bool:
         return curates_graph(principal)
@@ -169,8 +167,7 @@ class GraphNodeAdmin(KeysetModelAdmin):
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         return may_curate_in(principal, obj.collection_id) if isinstance(obj, GraphNode) else curates_graph(principal)
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return self.may_change(principal, obj)
+    may_delete = may_change
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GraphNode]:
         visible = GraphNode.objects.visible_to(principal_of(request))
@@ -236,14 +233,12 @@ class GraphEdgeAdmin(KeysetModelAdmin):
     raw_id_fields = ("source", "target")
     fields = ("type", "source", "target")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True  # the queryset holds only what the person may read
+    may_view = everybody  # the queryset holds only what the person may read
 
     def may_add(self, principal: Principal) -> bool:
         return curates_graph(principal)
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
-        return False  # an edge is there or not
+    may_change = nobody  # an edge is there or not
 
     def may_delete(self, principal: Principal, obj: Model | None) -> bool:
         return may_curate_in(principal, obj.collection_id) if isinstance(obj, GraphEdge) else curates_graph(principal)

@@ -11,10 +11,10 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import label_for_field
 from django.core import signing
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -24,7 +24,7 @@ from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminTextInputWidget
 
 from hub.access.principals import Principal
 from hub.access.versions import PublicationStatus
-from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
+from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, everybody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
 from hub.core.errors import HubError, InvalidInput, NotFound
 from hub.rest.uploads import received_file
@@ -119,55 +119,6 @@ def _carried(token: str) -> dict[str, Any]:
     except signing.BadSignature as error:
         raise InvalidInput(_("The preview is no longer valid. Choose the file again.")) from error
     return {"filename": facts["filename"], "content": zlib.decompress(base64.b64decode(facts["content"]))}
-
-
-@admin.register(Guideline)
-class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
-    """Everyone reads guidelines; curators of the hub import editions and put them into force."""
-
-    list_display = ("name_and_code", "publisher", "licence", "in_force", "articles_count")
-    search_fields = ("code", "name_ja", "name_en")
-    change_list_template = "admin/knowledge/guideline/list.html"
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Guideline]:
-        return guidelines.list_guidelines(principal_of(request))
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("import/", view(import_page), name="knowledge_guideline_import"),
-            path("<int:pk>/diff/<int:number>/", view(diff_page), name="knowledge_guideline_diff"),
-            path("<int:pk>/publish/<int:number>/", view(_publish), name="knowledge_guideline_publish"),
-            path("<int:pk>/retire/<int:number>/", view(_retire), name="knowledge_guideline_retire"),
-        ]
-        return [*own, *super().get_urls()]
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        extra = {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
-        response: HttpResponseBase = super().changelist_view(request, extra)
-        return response
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
-        return guideline_page(request, object_id)
-
-    @admin.display(description=_("name"))
-    def name_and_code(self, row: Guideline) -> SafeString:
-        return two_lines(row.name, row.code)
-
-    @admin.display(description=_("edition in force"))
-    def in_force(self, row: Guideline) -> SafeString | str:
-        edition = _published(row)
-        return format_html("v{} {}", edition.number, edition.label) if edition else "-"
-
-    @admin.display(description=_("articles"))
-    def articles_count(self, row: Guideline) -> int:
-        edition = _published(row)
-        return int(edition.__dict__["articles_count"]) if edition else 0
 
 
 def _published(row: Guideline) -> GuidelineEdition | None:
@@ -265,3 +216,47 @@ def _button(act: Callable[..., GuidelineEdition], done: str | Promise) -> Callab
 
 _publish = _button(guidelines.publish_edition, _("{edition} is in force now."))
 _retire = _button(guidelines.retire_edition, _("{edition} is retired."))
+
+
+@admin.register(Guideline)
+class GuidelineAdmin(ReadOnlyMixin, HubModelAdmin):
+    """Everyone reads guidelines; curators of the hub import editions and put them into force."""
+
+    list_display = ("name_and_code", "publisher", "licence", "in_force", "articles_count")
+    search_fields = ("code", "name_ja", "name_en")
+    change_list_template = "admin/knowledge/guideline/list.html"
+    pages = {
+        "knowledge_guideline_import": ("import/", import_page),
+        "knowledge_guideline_diff": ("<int:pk>/diff/<int:number>/", diff_page),
+        "knowledge_guideline_publish": ("<int:pk>/publish/<int:number>/", _publish),
+        "knowledge_guideline_retire": ("<int:pk>/retire/<int:number>/", _retire),
+    }
+
+    may_view = everybody
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Guideline]:
+        return guidelines.list_guidelines(principal_of(request))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        extra = {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
+        response: HttpResponseBase = super().changelist_view(request, extra)
+        return response
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        return guideline_page(request, object_id)
+
+    @admin.display(description=_("name"))
+    def name_and_code(self, row: Guideline) -> SafeString:
+        return two_lines(row.name, row.code)
+
+    @admin.display(description=_("edition in force"))
+    def in_force(self, row: Guideline) -> SafeString | str:
+        edition = _published(row)
+        return format_html("v{} {}", edition.number, edition.label) if edition else "-"
+
+    @admin.display(description=_("articles"))
+    def articles_count(self, row: Guideline) -> int:
+        edition = _published(row)
+        return int(edition.__dict__["articles_count"]) if edition else 0

@@ -11,19 +11,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
-from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin
+from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, column, everybody
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError, InvalidInput, LimitExceeded
 from hub.core.languages import in_language
@@ -189,71 +188,6 @@ FILES = {
 STATEMENTS_SHOWN = 300
 
 
-@admin.register(Ontology)
-class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
-    """Versions are made by import or as a copy, never by a form."""
-
-    list_display = ("domain", "number", "name", "state", "classes_count", "properties_count", "created", "published")
-    list_filter = ("status", "domain")
-    search_fields = ("domain", "name_ja", "name_en")
-    change_list_template = "admin/knowledge/ontology/change_list.html"
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [path("import/", view(import_page), name="knowledge_ontology_import")]
-        own += [
-            path(f"<int:pk>/{name}/", view(action), name=f"knowledge_ontology_{name}")
-            for name, action in {"publish": publish, "retire": retire, "draft": draft, "diff": diff}.items()
-        ]
-        own.append(path("<int:pk>/export/<str:rdf_format>/", view(export), name="knowledge_ontology_export"))
-        return [*own, *super().get_urls()]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Ontology]:
-        return ontologies.list_ontologies(principal_of(request))
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        response: HttpResponseBase = super().changelist_view(
-            request, {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
-        )
-        return response
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
-        """Show a version: its state and what can be done, the tree of its classes, all else that it says."""
-        found = self.get_object(request, object_id)
-        if found is None or not self.has_view_permission(request, found):
-            raise Http404
-        return _version_page(request, found)
-
-    @admin.display(description=_("name"))
-    def name(self, ontology: Ontology) -> str:
-        return in_language(ontology.name_ja, ontology.name_en)
-
-    @admin.display(description=_("state"), ordering="status")
-    def state(self, ontology: Ontology) -> SafeString:
-        return badge(ontology.status, ontology.get_status_display())
-
-    @admin.display(description=_("classes"))
-    def classes_count(self, ontology: Ontology) -> int:
-        return int(ontology.__dict__["classes_number"])
-
-    @admin.display(description=_("properties"))
-    def properties_count(self, ontology: Ontology) -> int:
-        return int(ontology.__dict__["properties_number"])
-
-    @admin.display(description=_("created"), ordering="created_at")
-    def created(self, ontology: Ontology) -> str:
-        return f"{ontology.created_at:%Y-%m-%d} {ontology.created_by}"
-
-    @admin.display(description=_("published"), ordering="published_at")
-    def published(self, ontology: Ontology) -> str:
-        return f"{ontology.published_at:%Y-%m-%d} {ontology.published_by}" if ontology.published_at else "-"
-
-
 def _version_page(request: HttpRequest, ontology: Ontology) -> HttpResponseBase:
     principal = principal_of(request)
     others = Ontology.objects.visible_to(principal).filter(domain=ontology.domain).exclude(pk=ontology.pk)
@@ -349,3 +283,60 @@ def draft(request: HttpRequest, pk: int) -> HttpResponseBase:
         return _refused(request, error, pk)
     messages.success(request, _("{version} is a new draft: edit it, then publish it.").format(version=row))
     return _to_version(row.pk)
+
+
+@admin.register(Ontology)
+class OntologyAdmin(ReadOnlyMixin, HubModelAdmin):
+    """Versions are made by import or as a copy, never by a form."""
+
+    list_display = ("domain", "number", "name", "state", "classes_count", "properties_count", "created", "published")
+    list_filter = ("status", "domain")
+    search_fields = ("domain", "name_ja", "name_en")
+    change_list_template = "admin/knowledge/ontology/change_list.html"
+    pages = {
+        "knowledge_ontology_import": ("import/", import_page),
+        "knowledge_ontology_publish": ("<int:pk>/publish/", publish),
+        "knowledge_ontology_retire": ("<int:pk>/retire/", retire),
+        "knowledge_ontology_draft": ("<int:pk>/draft/", draft),
+        "knowledge_ontology_diff": ("<int:pk>/diff/", diff),
+        "knowledge_ontology_export": ("<int:pk>/export/<str:rdf_format>/", export),
+    }
+
+    may_view = everybody
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Ontology]:
+        return ontologies.list_ontologies(principal_of(request))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        response: HttpResponseBase = super().changelist_view(
+            request, {**(extra_context or {}), "may_curate": principal_of(request).curates_hub()}
+        )
+        return response
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show a version: its state and what can be done, the tree of its classes, all else that it says."""
+        found = self.get_object(request, object_id)
+        if found is None or not self.has_view_permission(request, found):
+            raise Http404
+        return _version_page(request, found)
+
+    @admin.display(description=_("name"))
+    def name(self, ontology: Ontology) -> str:
+        return in_language(ontology.name_ja, ontology.name_en)
+
+    @admin.display(description=_("state"), ordering="status")
+    def state(self, ontology: Ontology) -> SafeString:
+        return badge(ontology.status, ontology.get_status_display())
+
+    classes_count = column(_("classes"), "classes_number")
+    properties_count = column(_("properties"), "properties_number")
+
+    @admin.display(description=_("created"), ordering="created_at")
+    def created(self, ontology: Ontology) -> str:
+        return f"{ontology.created_at:%Y-%m-%d} {ontology.created_by}"
+
+    @admin.display(description=_("published"), ordering="published_at")
+    def published(self, ontology: Ontology) -> str:
+        return f"{ontology.published_at:%Y-%m-%d} {ontology.published_by}" if ontology.published_at else "-"

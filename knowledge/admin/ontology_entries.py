@@ -35,12 +35,11 @@ class EntryAdmin(CuratedAdmin):
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.filter(ontology__in=Ontology.objects.visible_to(principal_of(request)))
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+    def may_change(self, principal: Principal, obj: Model | None = None) -> bool:
         is_fixed = isinstance(obj, Entry) and not obj.ontology.is_draft
         return not is_fixed and super().may_change(principal, obj)
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return self.may_change(principal, obj)
+    may_delete = may_change
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:  # noqa: ANN401
         if db_field.name == "ontology":

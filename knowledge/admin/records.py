@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.base import ReadOnlyMixin
+from hub.admin_site.base import ReadOnlyMixin, column
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import admin_page, principal_of, render_page
 from knowledge.collections import curates_some_collection
@@ -53,17 +53,9 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
         # by key, which no later collection gets: who makes one with an old slug reads nothing of the former one
         return shown.filter(collection_key__in=Collection.objects.visible_to(principal, Scope.CURATE).values("pk"))
 
-    @admin.display(description=_("receipt"))
-    def receipt(self, receipt: DeletionReceipt) -> str:
-        return receipt.public_id
-
-    @admin.display(description=_("document id"))
-    def document(self, receipt: DeletionReceipt) -> str:
-        return receipt.document_id
-
-    @admin.display(description=_("collection"))
-    def collection(self, receipt: DeletionReceipt) -> str:
-        return receipt.collection_slug
+    receipt = column(_("receipt"), "public_id")
+    document = column(_("document id"), "document_id")
+    collection = column(_("collection"), "collection_slug")
 
     @admin.display(description=_("deleted"))
     def deleted(self, receipt: DeletionReceipt) -> str:
@@ -80,13 +72,8 @@ class DeletionReceiptAdmin(ReadOnlyMixin, KeysetModelAdmin):
         lines = [(COUNTED.get(name, name.replace("_", " ")), number) for name, number in receipt.counts.items()]
         return format_html_join("", '<span class="hub-first">{}: {}</span>', lines)
 
-    @admin.display(description=_("who"))
-    def who(self, receipt: DeletionReceipt) -> str:
-        return receipt.principal
-
-    @admin.display(description=_("at"))
-    def when(self, receipt: DeletionReceipt) -> datetime:
-        return receipt.deleted_at
+    who = column(_("who"), "principal")
+    when = column(_("at"), "deleted_at")
 
 
 SHOWN = 200

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from hub.admin_site.base import column
 from hub.admin_site.pages import badge
 from hub.core.languages import shown
 from review.admin.checklists import MasterAdmin, VersionAdmin, VersionInline
@@ -107,9 +108,7 @@ class ItemVersionInline(VersionInline):
     model = CheckItemVersion
     fields = readonly_fields = ("number_link", "name", "state", "priority", "approved_at")
 
-    @admin.display(description=_("name"))
-    def name(self, version: CheckItemVersion) -> str:
-        return version.name
+    name = column(_("name"), "name")
 
 
 @admin.register(CheckItem)
@@ -190,6 +189,4 @@ class CheckItemVersionAdmin(VersionAdmin):
         values = {name: getattr(newest, name) for name in ItemVersionForm.Meta.fields}
         return {**values, **criteria_cells(newest.criteria), "item": newest.item_id, "reason": ""}
 
-    @admin.display(description=_("name"))
-    def name(self, version: CheckItemVersion) -> str:
-        return version.name
+    name = column(_("name"), "name")

@@ -11,20 +11,20 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, ForeignKey, Model, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
 from hub.access.services import record_event
-from hub.admin_site.base import HubTabularInline
+from hub.admin_site.base import HubTabularInline, column, nobody
 from hub.admin_site.pages import badge, is_staff, principal_of
 from hub.llm.providers.registry import is_configured
 from knowledge.admin.curated import CuratedAdmin, CuratedRowsMixin
 from knowledge.admin.fields import LinesField
 from knowledge.models import DocumentType
-from review.admin import master_pages
+from review.admin.master_pages import acting, copy, diff, export, import_page, lint_by_model
 from review.curation.item_lint import LintReport, lint_checklist
 from review.curation.master_versions import approve_checklist_version, approve_item_version, retire_version, save_draft
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
@@ -36,8 +36,7 @@ Version = CheckItemVersion | CheckListVersion
 class MasterAdmin(CuratedAdmin):
     """Everyone reads masters, curators change them; nothing is deleted, since reviews point at it."""
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_delete = nobody
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         """The code is a master's name in programs and reports: it never changes."""
@@ -87,10 +86,9 @@ class VersionAdmin(CuratedAdmin):
     """What is to be looked at in a version, given the caller and the version."""
     state = state_of
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_delete = nobody
 
-    def may_change(self, principal: Principal, obj: Model | None) -> bool:
+    def may_change(self, principal: Principal, obj: Model | None = None) -> bool:
         is_draft = getattr(obj, "status", MasterStatus.DRAFT) == MasterStatus.DRAFT
         return is_draft and principal.curates_hub()
 
@@ -150,24 +148,20 @@ class CheckListAdmin(MasterAdmin):
     fields = ("code", "name_ja", "name_en", "document_types", "ontology_domain")
     inlines = (ListVersionInline,)
     change_form_outer_after_template = "admin/review/master/checklist.html"
-
-    def get_urls(self) -> list[URLPattern]:
-        view, pages = self.admin_site.admin_view, master_pages
-        own = [
-            path(f"{prefix}<int:pk>/{name}/", view(page), name=f"review_{model}_{name}")
-            for model, prefix, name, page in (
-                ("checklist", "", "import", pages.import_page),
-                ("checklist", "", "export", pages.export),
-                ("checklist", "", "copy", pages.copy),
-                ("checklistversion", "version/", "diff", pages.diff),
-                ("checklistversion", "version/", "approve", pages.acting(CheckListVersion, approve_checklist_version)),
-                ("checklistversion", "version/", "retire", pages.acting(CheckListVersion, retire_version)),
-                ("checkitemversion", "item/", "approve", pages.acting(CheckItemVersion, approve_item_version)),
-                ("checkitemversion", "item/", "retire", pages.acting(CheckItemVersion, retire_version)),
-                ("checkitemversion", "item/", "lint", pages.lint_by_model),
-            )
-        ]
-        return [*own, *super().get_urls()]
+    pages = {
+        "review_checklist_import": ("<int:pk>/import/", import_page),
+        "review_checklist_export": ("<int:pk>/export/", export),
+        "review_checklist_copy": ("<int:pk>/copy/", copy),
+        "review_checklistversion_diff": ("version/<int:pk>/diff/", diff),
+        "review_checklistversion_approve": (
+            "version/<int:pk>/approve/",
+            acting(CheckListVersion, approve_checklist_version),
+        ),
+        "review_checklistversion_retire": ("version/<int:pk>/retire/", acting(CheckListVersion, retire_version)),
+        "review_checkitemversion_approve": ("item/<int:pk>/approve/", acting(CheckItemVersion, approve_item_version)),
+        "review_checkitemversion_retire": ("item/<int:pk>/retire/", acting(CheckItemVersion, retire_version)),
+        "review_checkitemversion_lint": ("item/<int:pk>/lint/", lint_by_model),
+    }
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CheckList]:
         return CheckList.objects.annotate(versions_number=Count("versions")).order_by("code")
@@ -176,9 +170,7 @@ class CheckListAdmin(MasterAdmin):
     def types_text(self, checklist: CheckList) -> str:
         return ", ".join(checklist.document_types)
 
-    @admin.display(description=_("versions"))
-    def versions_count(self, checklist: CheckList) -> int:
-        return int(checklist.__dict__["versions_number"])
+    versions_count = column(_("versions"), "versions_number")
 
 
 class EntryInline(CuratedRowsMixin, HubTabularInline):
@@ -233,6 +225,4 @@ class CheckListVersionAdmin(VersionAdmin):
         rows = CheckListVersion.objects.select_related("checklist").annotate(entries_number=Count("entries"))
         return rows.order_by("checklist__code", "-number")
 
-    @admin.display(description=_("entries"))
-    def entries_count(self, version: CheckListVersion) -> int:
-        return int(version.__dict__["entries_number"])
+    entries_count = column(_("entries"), "entries_number")

@@ -9,7 +9,7 @@ from django.contrib import admin, messages
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -137,54 +137,6 @@ def _to_gate(candidate: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{reverse('admin:evaluation_gate')}?{urlencode({'candidate': candidate})}")
 
 
-@admin.register(EvaluationDataset)
-class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
-    """A page with all datasets, and one for each; what is changed is asked of the services."""
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        actions = {"trend": trend_page, "import": _import, "run": _run, "change-dataset": _change}
-        own = [
-            path("gate/", view(show), name="evaluation_gate"),
-            path("gate/compare/", view(compare), name="evaluation_gate_compare"),
-            path("gate/publish/", view(publish), name="evaluation_gate_publish"),
-            path("gate/progress/", view(progress), name="evaluation_gate_progress"),
-            path("create/", view(_create), name="evaluation_evaluationdataset_create"),
-            path("run/<str:run_id>/", view(run_page), name="evaluation_evaluationrun_page"),
-            path("run/<str:run_id>/baseline/", view(_baseline), name="evaluation_evaluationrun_baseline"),
-        ]
-        own += [
-            path(f"<slug:code>/{name}/", view(action), name=f"evaluation_evaluationdataset_{name.replace('-', '_')}")
-            for name, action in actions.items()
-        ]
-        return [*own, *super().get_urls()]
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        if not self.has_view_permission(request):
-            return HttpResponse(status=403)
-        principal = principal_of(request)
-        return render_page(
-            request,
-            "admin/evaluation/datasets.html",
-            title=_("Evaluation datasets"),
-            datasets=datasets.list_datasets(principal),
-            may_change=principal.curates_hub(),
-        )
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponseBase:
-        """Show one dataset; one that the person may not read answers like one that is not there."""
-        row = self.get_object(request, object_id)  # None for what is no key
-        if row is None or not EvaluationDataset.objects.visible_to(principal_of(request)).filter(pk=row.pk).exists():
-            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
-            return redirect
-        return _dataset_page(request, row.code)
-
-
 def _dataset_page(request: HttpRequest, code: str, preview: CaseImportOut | None = None) -> HttpResponseBase:
     principal = principal_of(request)
     dataset = datasets.read_dataset(principal, code)
@@ -307,3 +259,46 @@ def _back(request: HttpRequest, code: str) -> HttpResponseRedirect:
     if found is None:
         return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_changelist"))
     return HttpResponseRedirect(reverse("admin:evaluation_evaluationdataset_change", args=[found.pk]))
+
+
+@admin.register(EvaluationDataset)
+class EvaluationDatasetAdmin(ReadOnlyMixin, HubModelAdmin):
+    """A page with all datasets, and one for each; what is changed is asked of the services."""
+
+    pages = {
+        "evaluation_gate": ("gate/", show),
+        "evaluation_gate_compare": ("gate/compare/", compare),
+        "evaluation_gate_publish": ("gate/publish/", publish),
+        "evaluation_gate_progress": ("gate/progress/", progress),
+        "evaluation_evaluationdataset_create": ("create/", _create),
+        "evaluation_evaluationrun_page": ("run/<str:run_id>/", run_page),
+        "evaluation_evaluationrun_baseline": ("run/<str:run_id>/baseline/", _baseline),
+        "evaluation_evaluationdataset_trend": ("<slug:code>/trend/", trend_page),
+        "evaluation_evaluationdataset_import": ("<slug:code>/import/", _import),
+        "evaluation_evaluationdataset_run": ("<slug:code>/run/", _run),
+        "evaluation_evaluationdataset_change_dataset": ("<slug:code>/change-dataset/", _change),
+    }
+
+    def may_view(self, principal: Principal, obj: Model | None) -> bool:
+        return principal.curates_hub() or EvaluationDataset.objects.visible_to(principal).exists()
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        principal = principal_of(request)
+        return render_page(
+            request,
+            "admin/evaluation/datasets.html",
+            title=_("Evaluation datasets"),
+            datasets=datasets.list_datasets(principal),
+            may_change=principal.curates_hub(),
+        )
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponseBase:
+        """Show one dataset; one that the person may not read answers like one that is not there."""
+        row = self.get_object(request, object_id)  # None for what is no key
+        if row is None or not EvaluationDataset.objects.visible_to(principal_of(request)).filter(pk=row.pk).exists():
+            return self.not_found(request, object_id)
+        return _dataset_page(request, row.code)

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal
-from hub.admin_site.base import HubModelAdmin
+from hub.admin_site.base import HubModelAdmin, column, everybody, hub_curators, nobody
 from hub.admin_site.pages import badge, principal_of
 from knowledge.admin.curated import CuratedAdmin
 from review import mappings
@@ -26,8 +26,7 @@ class GuidelineMappingAdmin(CuratedAdmin):
     autocomplete_fields = ("check_item",)
     fields = ("article_code", "check_item", "relation", "rationale_ja", "rationale_en")
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return principal.curates_hub()
+    may_delete = hub_curators
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GuidelineMapping]:
         marks = SuspectMark.objects.filter(
@@ -118,18 +117,14 @@ class SuspectMarkAdmin(HubModelAdmin):
     )
     fields = (*readonly_fields, "cleared_reason")
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def may_add(self, principal: Principal) -> bool:
-        return False
+    may_view = everybody
+    may_add = nobody
 
     def may_change(self, principal: Principal, obj: Model | None) -> bool:
         is_open = not isinstance(obj, SuspectMark) or obj.cleared_at is None
         return is_open and principal.curates_hub()
 
-    def may_delete(self, principal: Principal, obj: Model | None) -> bool:
-        return False
+    may_delete = nobody
 
     def save_model(
         self, request: HttpRequest, obj: SuspectMark, form: forms.ModelForm[SuspectMark], change: bool
@@ -137,9 +132,7 @@ class SuspectMarkAdmin(HubModelAdmin):
         mappings.clear_suspect(principal=principal_of(request), mark_id=obj.pk, reason=obj.cleared_reason)
         obj.refresh_from_db()
 
-    @admin.display(description=_("reason"))
-    def reason_text(self, mark: SuspectMark) -> str:
-        return mark.reason
+    reason_text = column(_("reason"), "reason")
 
     @admin.display(description=_("state"))
     def state(self, mark: SuspectMark) -> SafeString:

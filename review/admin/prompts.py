@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import admin
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -21,30 +21,6 @@ from knowledge.admin.curated import CuratedVersionAdmin
 from review.curation.prompts import publish_prompt, save_prompt_draft, try_prompt
 from review.evaluation.candidates import prompt_candidate
 from review.models import JudgePrompt
-
-
-@admin.register(JudgePrompt)
-class JudgePromptAdmin(CuratedVersionAdmin):
-    """Drafts are edited and tried; what is published stays as it is, since results point at it."""
-
-    list_display = ("kind", "number", "state", "note", "author", "published_at", "bench")
-    list_filter = ("kind", "status")
-    fields = ("kind", "text", "note")
-
-    def save_draft(self, principal: Principal, version: JudgePrompt) -> None:
-        save_prompt_draft(principal=principal, prompt=version)
-
-    def publish_draft(self, principal: Principal, pk: int) -> JudgePrompt:
-        """Put a draft in force, if the gate lets it through."""
-        return publish_prompt(principal=principal, prompt_id=pk)
-
-    def get_urls(self) -> list[URLPattern]:
-        page = path("<int:pk>/bench/", self.admin_site.admin_view(bench), name="review_judgeprompt_bench")
-        return [page, *super().get_urls()]
-
-    @admin.display(description=_("test bench"))
-    def bench(self, obj: JudgePrompt) -> SafeString:
-        return format_html('<a href="{}">{}</a>', reverse("admin:review_judgeprompt_bench", args=[obj.pk]), _("try"))
 
 
 class BenchForm(forms.Form):
@@ -88,3 +64,24 @@ def bench(request: HttpRequest, pk: int) -> HttpResponseBase:
         trial=trial,
         answer=json.dumps(trial.answer, ensure_ascii=False, indent=2) if trial and trial.answer else "",
     )
+
+
+@admin.register(JudgePrompt)
+class JudgePromptAdmin(CuratedVersionAdmin):
+    """Drafts are edited and tried; what is published stays as it is, since results point at it."""
+
+    list_display = ("kind", "number", "state", "note", "author", "published_at", "bench")
+    list_filter = ("kind", "status")
+    fields = ("kind", "text", "note")
+    pages = {"review_judgeprompt_bench": ("<int:pk>/bench/", bench)}
+
+    def save_draft(self, principal: Principal, version: JudgePrompt) -> None:
+        save_prompt_draft(principal=principal, prompt=version)
+
+    def publish_draft(self, principal: Principal, pk: int) -> JudgePrompt:
+        """Put a draft in force, if the gate lets it through."""
+        return publish_prompt(principal=principal, prompt_id=pk)
+
+    @admin.display(description=_("test bench"))
+    def bench(self, obj: JudgePrompt) -> SafeString:
+        return format_html('<a href="{}">{}</a>', reverse("admin:review_judgeprompt_bench", args=[obj.pk]), _("try"))

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
-from hub.admin_site.base import ReadOnlyMixin
+from hub.admin_site.base import ReadOnlyMixin, everybody
 from hub.admin_site.keyset import KeysetModelAdmin
 from hub.admin_site.pages import badge, principal_of, progress_bar, two_lines
 from knowledge.models import Collection
@@ -31,9 +31,23 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
     list_filter = ("status", "verdict")
     search_fields = ("public_id",)
     search_help_text = _("Id of a review (rev_…) or of a document (doc_…)")
+    pages = {
+        "review_review_start": ("start/", review_pages.start),
+        "review_review_progress": ("progress/", review_pages.progress),
+        "review_review_cancel": ("<int:pk>/cancel/", review_pages.cancel),
+        "review_review_report": ("<int:pk>/report/<str:report_format>/", review_pages.report),
+        "review_review_triage": ("<int:pk>/triage/", triage_pages.triage),
+        "review_review_triage_save": ("<int:pk>/triage/save/", triage_pages.save),
+        "review_review_triage_finding": ("<int:pk>/triage/<str:finding_id>/", triage_pages.finding),
+        "review_review_verdict": ("<int:pk>/verdict/<str:check_item_id>/", people_pages.decide),
+        "review_review_sign_off": ("<int:pk>/sign-off/", people_pages.sign),
+        "review_review_carry": ("<int:pk>/carry/", people_pages.carry),
+        "review_review_keep": ("<int:pk>/keep/", people_pages.keep),
+        "review_review_answers": ("<int:pk>/answers/", people_pages.answers),
+        "review_review_diff": ("<int:pk>/diff/", people_pages.diff),
+    }
 
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True  # the queryset holds only what the person may read
+    may_view = everybody  # the queryset holds only what the person may read
 
     def may_add(self, principal: Principal) -> bool:
         return Collection.objects.visible_to(principal, Scope.REVIEW).exists()
@@ -50,25 +64,6 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
             return queryset, False
         return queryset.filter(public_id=search_term) | queryset.filter(document_id_text=search_term), False
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("start/", view(review_pages.start), name="review_review_start"),
-            path("progress/", view(review_pages.progress), name="review_review_progress"),
-            path("<int:pk>/cancel/", view(review_pages.cancel), name="review_review_cancel"),
-            path("<int:pk>/report/<str:report_format>/", view(review_pages.report), name="review_review_report"),
-            path("<int:pk>/triage/", view(triage_pages.triage), name="review_review_triage"),
-            path("<int:pk>/triage/save/", view(triage_pages.save), name="review_review_triage_save"),
-            path("<int:pk>/triage/<str:finding_id>/", view(triage_pages.finding), name="review_review_triage_finding"),
-            path("<int:pk>/verdict/<str:check_item_id>/", view(people_pages.decide), name="review_review_verdict"),
-            path("<int:pk>/sign-off/", view(people_pages.sign), name="review_review_sign_off"),
-            path("<int:pk>/carry/", view(people_pages.carry), name="review_review_carry"),
-            path("<int:pk>/keep/", view(people_pages.keep), name="review_review_keep"),
-            path("<int:pk>/answers/", view(people_pages.answers), name="review_review_answers"),
-            path("<int:pk>/diff/", view(people_pages.diff), name="review_review_diff"),
-        ]
-        return [*own, *super().get_urls()]
-
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -80,8 +75,7 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         """Show the review; one that the person may not see answers like one that is not there."""
         review = self.get_object(request, object_id)
         if review is None:
-            redirect: HttpResponseBase = self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
-            return redirect
+            return self.not_found(request, object_id)
         return review_pages.detail(request, review)
 
     @admin.display(description=_("document"))

@@ -7,17 +7,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from hub.access.principals import Principal
-from hub.admin_site.base import HubStackedInline
+from hub.admin_site.base import HubStackedInline, everybody
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import NotFound
 from knowledge.admin.curated import CuratedRowsMixin, CuratedVersionAdmin
@@ -94,52 +93,6 @@ class StepInline(CuratedRowsMixin, HubStackedInline):
     extra = 0
 
 
-@admin.register(Scenario)
-class ScenarioAdmin(CuratedVersionAdmin):
-    """A page to choose a scenario on, a page to walk through it, and Django's form for drafts."""
-
-    fields = ("code", "role", "name_ja", "name_en", "description_ja", "description_en", "document_types", "reason")
-    inlines = (StepInline,)
-
-    def may_view(self, principal: Principal, obj: Model | None) -> bool:
-        return True
-
-    def save_draft(self, principal: Principal, version: Scenario) -> None:
-        scenarios.save_scenario_draft(principal=principal, scenario=version)
-
-    def make_draft(self, principal: Principal, pk: int) -> Scenario:
-        """Make a draft of a version, or give the draft that there is."""
-        return scenarios.new_scenario_version(principal=principal, scenario_id=pk)
-
-    def publish_draft(self, principal: Principal, pk: int) -> Scenario:
-        return scenarios.publish_scenario(principal=principal, scenario_id=pk)
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("walk/<slug:code>/", view(walk), name="review_scenario_walk"),
-            path("walk/<slug:code>/step/", view(tick), name="review_scenario_tick"),
-            path("walk/<slug:code>/document/", view(choose_document), name="review_scenario_document"),
-            path("walk/<slug:code>/over/", view(start_over), name="review_scenario_start_over"),
-            self.button("copy", self.copy),
-        ]
-        return [*own, *super().get_urls()]
-
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
-        """Show the scenarios in force with how far the person is, and to curators all versions."""
-        if not self.has_view_permission(request):
-            return HttpResponse(status=403)
-        principal = principal_of(request)
-        return render_page(
-            request,
-            "admin/review/scenario/list.html",
-            title=_("Scenarios"),
-            scenarios=scenarios.list_scenarios(principal),
-            roles=dict(ScenarioRole.choices),
-            versions=Scenario.objects.select_related("author") if principal.curates_hub() else (),
-        )
-
-
 @never_cache
 def walk(request: HttpRequest, code: str) -> HttpResponseBase:
     """Show the steps with links to where they are done, and what the person has ticked off."""
@@ -210,3 +163,44 @@ def start_over(request: HttpRequest, code: str) -> HttpResponseRedirect:
 def _back(code: str, place: str = "") -> HttpResponseRedirect:
     address = reverse("admin:review_scenario_walk", args=[code])
     return HttpResponseRedirect(f"{address}#{place}" if place else address)
+
+
+@admin.register(Scenario)
+class ScenarioAdmin(CuratedVersionAdmin):
+    """A page to choose a scenario on, a page to walk through it, and Django's form for drafts."""
+
+    fields = ("code", "role", "name_ja", "name_en", "description_ja", "description_en", "document_types", "reason")
+    inlines = (StepInline,)
+    pages = {
+        "review_scenario_walk": ("walk/<slug:code>/", walk),
+        "review_scenario_tick": ("walk/<slug:code>/step/", tick),
+        "review_scenario_document": ("walk/<slug:code>/document/", choose_document),
+        "review_scenario_start_over": ("walk/<slug:code>/over/", start_over),
+    }
+    buttons = ("publish", "copy")
+
+    may_view = everybody
+
+    def save_draft(self, principal: Principal, version: Scenario) -> None:
+        scenarios.save_scenario_draft(principal=principal, scenario=version)
+
+    def make_draft(self, principal: Principal, pk: int) -> Scenario:
+        """Make a draft of a version, or give the draft that there is."""
+        return scenarios.new_scenario_version(principal=principal, scenario_id=pk)
+
+    def publish_draft(self, principal: Principal, pk: int) -> Scenario:
+        return scenarios.publish_scenario(principal=principal, scenario_id=pk)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponseBase:
+        """Show the scenarios in force with how far the person is, and to curators all versions."""
+        if not self.has_view_permission(request):
+            return HttpResponse(status=403)
+        principal = principal_of(request)
+        return render_page(
+            request,
+            "admin/review/scenario/list.html",
+            title=_("Scenarios"),
+            scenarios=scenarios.list_scenarios(principal),
+            roles=dict(ScenarioRole.choices),
+            versions=Scenario.objects.select_related("author") if principal.curates_hub() else (),
+        )
