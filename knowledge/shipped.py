@@ -11,14 +11,7 @@ from django.utils import timezone
 
 from hub.access.versions import PublicationStatus
 from knowledge.guidelines.imports import load_guidelines
-from knowledge.models import (
-    Collection,
-    DocumentType,
-    EdgeEnds,
-    EdgeType,
-    NodeType,
-    Ontology,
-)
+from knowledge.models import Collection, DocumentType, EdgeEnds, EdgeType, NodeType, Ontology
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.ontologies import create_version
 from knowledge.ontology.shipped_files import shipped_ontologies

@@ -28,14 +28,7 @@ from knowledge.embedders import EmbeddingError
 from knowledge.index.active_embedder import chunks_of, embedder_of, lock_publications
 from knowledge.index.vectors import EMBED_BATCH, create_index, drop_index, embed_chunks, write_embedded
 from knowledge.ingest.stages import cut, store_chunks, unindex
-from knowledge.models import (
-    Chunk,
-    ChunkVector,
-    Document,
-    DocumentVersion,
-    EmbeddingSet,
-    EmbeddingSetStatus,
-)
+from knowledge.models import Chunk, ChunkVector, Document, DocumentVersion, EmbeddingSet, EmbeddingSetStatus
 from knowledge.models.documents import IN_WORK
 
 logger = logging.getLogger(__name__)

@@ -17,14 +17,7 @@ from django.db.models import Model, QuerySet
 from hub.core.bounds import check_json
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.merge_contributions import Said, edge_values, node_values, settle
-from knowledge.models import (
-    ContributionKind,
-    Document,
-    EdgeEnds,
-    GraphContribution,
-    GraphEdge,
-    GraphNode,
-)
+from knowledge.models import ContributionKind, Document, EdgeEnds, GraphContribution, GraphEdge, GraphNode
 
 Ends = tuple[int, str, int]  # the source's key, the edge's type, the target's key
 _ENDS = ("source_id", "type_id", "target_id")

@@ -14,14 +14,7 @@ from hub.core.scheduled_rows import for_each_row
 from knowledge.facts import EdgeFact, Facts, NodeFact, NodeRef
 from knowledge.graph.contribute import Contributor, contribute
 from knowledge.graph.reading import name_key
-from knowledge.models import (
-    ContributionKind,
-    DocumentGraph,
-    DocumentType,
-    GraphMaster,
-    GuidelineArticle,
-    OntologyClass,
-)
+from knowledge.models import ContributionKind, DocumentGraph, DocumentType, GraphMaster, GuidelineArticle, OntologyClass
 from knowledge.ports import GRAPH_MASTERS, GraphMasterSource
 
 

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knowledge.graph.reading import keys_of
-from knowledge.models import (
-    ContributionKind,
-    DocumentGraph,
-    GraphContribution,
-    GraphEdge,
-    GraphNode,
-    GraphRemoval,
-)
+from knowledge.models import ContributionKind, DocumentGraph, GraphContribution, GraphEdge, GraphNode, GraphRemoval
 
 _KIND_ORDER = {ContributionKind.CURATOR: 0, ContributionKind.MASTER: 1, ContributionKind.DOCUMENT: 2}
 _NODE_FIELDS = ["name", "code", "aliases", "keys", "properties", "classification", "revision"]

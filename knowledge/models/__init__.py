@@ -27,12 +27,7 @@ from knowledge.models.graph import (
     IdentifierPattern,
     NodeType,
 )
-from knowledge.models.guidelines import (
-    ArticleSeverity,
-    Guideline,
-    GuidelineArticle,
-    GuidelineEdition,
-)
+from knowledge.models.guidelines import ArticleSeverity, Guideline, GuidelineArticle, GuidelineEdition
 from knowledge.models.index import (
     Chunk,
     ChunkPolicy,
@@ -46,10 +41,4 @@ from knowledge.models.index import (
     LexicalStatistics,
     LexicalTerm,
 )
-from knowledge.models.ontology import (
-    Ontology,
-    OntologyClass,
-    OntologyClassKind,
-    OntologyProperty,
-    OntologyPropertyKind,
-)
+from knowledge.models.ontology import Ontology, OntologyClass, OntologyClassKind, OntologyProperty, OntologyPropertyKind

@@ -31,11 +31,5 @@ from review.models.reviews import (
     Suggestion,
     Triage,
 )
-from review.models.scenarios import (
-    Scenario,
-    ScenarioProgress,
-    ScenarioRole,
-    ScenarioStep,
-    StepPage,
-)
+from review.models.scenarios import Scenario, ScenarioProgress, ScenarioRole, ScenarioStep, StepPage
 from review.models.triage import EventKind, FindingAnswer, FindingEvent, ResultDecision, Signature

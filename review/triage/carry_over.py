@@ -24,17 +24,7 @@ from hub.access.services import principal_for_user, record_event
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.models import Document, VersionContent
 from knowledge.text.sentences import sentences_around
-from review.models import (
-    COUNTED,
-    UNFINISHED,
-    CarryMark,
-    EventKind,
-    Finding,
-    FindingEvent,
-    Review,
-    ReviewStatus,
-    Triage,
-)
+from review.models import COUNTED, UNFINISHED, CarryMark, EventKind, Finding, FindingEvent, Review, ReviewStatus, Triage
 from review.runs.reviews import get_review
 from review.triage.comparing import Comparison, compare_reviews
 from review.triage.decisions import TRIAGE_FIELDS, set_state
