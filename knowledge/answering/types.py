@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hub.core.texts import Text
-from knowledge.types.notices import Notice
+from knowledge.types.notices import Notice, notice_of
 from knowledge.types.search import Hit, SearchFilter
 
 
@@ -61,43 +61,13 @@ class Answer:
         return "\n".join(sentence.text for sentence in self.sentences) or None
 
 
-EXTRACTIVE = Notice(
-    code="extractive_answer",
-    ja="言語モデルを使わず、文書の文をそのまま抜き出した回答です。",
-    en="No language model wrote this answer: its sentences are the documents' own.",
-)
-NOT_IN_DOCUMENTS = Notice(
-    code="not_in_documents",
-    ja="この質問への答えは、検索できる文書の中に見つかりませんでした。",
-    en="The documents that may be searched do not answer this question.",
-)
-SENTENCES_DROPPED = Notice(
-    code="sentences_dropped",
-    ja="言語モデルの文のうち、引用された箇所で裏付けられないものを除きました。",
-    en="Sentences of the language model were left out: the places they cite do not bear them out.",
-)
-INSTRUCTION_IN_DOCUMENT = Notice(
-    code="instruction_in_document",
-    ja="文書の中に、読み手のモデルへの指示と読める文があります。回答の根拠には使いませんでした。",
-    en="A document holds text that reads like an instruction to a model; no sentence stands on it.",
-)
-CLASSIFIED_LEFT_OUT = Notice(
-    code="classified_left_out",
-    ja="機密区分が上限（LLM_MAX_CLASSIFICATION、学習に使わないことの確認がなければ "
-    "LLM_UNCONFIRMED_CLASSIFICATION）を超える文書は、外部の言語モデルに渡しませんでした。",
-    en="Documents classified above LLM_MAX_CLASSIFICATION, or LLM_UNCONFIRMED_CLASSIFICATION without a confirmation "
-    "that the provider does not train on them, were not given to the language model outside.",
-)
-ANSWER_CUT = Notice(
-    code="answer_cut",
-    ja="言語モデルの回答が途中で切れました。届いた文だけを示します。",
-    en="The language model broke off; these are the sentences that came.",
-)
+EXTRACTIVE = notice_of("answering", "extractive_answer")
+NOT_IN_DOCUMENTS = notice_of("answering", "not_in_documents")
+SENTENCES_DROPPED = notice_of("answering", "sentences_dropped")
+INSTRUCTION_IN_DOCUMENT = notice_of("answering", "instruction_in_document")
+CLASSIFIED_LEFT_OUT = notice_of("answering", "classified_left_out")
+ANSWER_CUT = notice_of("answering", "answer_cut")
 
 
 def llm_failed(code: str, reason: Text) -> Notice:
-    return Notice(
-        code=code,
-        ja=f"言語モデルの回答を使えないため、文書の文を抜き出しました。{reason.ja}",
-        en=f"The language model gave no usable answer, so sentences were taken from the documents. {reason.en}",
-    )
+    return notice_of("answering", "llm_failed", code=code, reason=reason)

@@ -19,12 +19,12 @@ from knowledge.ontology.passages import (
     pieces,
     row_cells,
 )
-from knowledge.ontology.texts import text_of
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
 from knowledge.text.folding import fold_compact, normalise
 from knowledge.text.outline import is_history, names_history
 from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Block, BlockKind, Section
+from knowledge.types.notices import text_of
 from knowledge.types.requirements import Topic
 
 _GLOSSARY = re.compile(r"用語|略語|glossary", re.I)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knowledge.ontology.texts import text_of
 from knowledge.text.structure import is_table_of_contents
 from knowledge.types.documents import Section
+from knowledge.types.notices import text_of
 
 _DOTTED = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 

@@ -15,8 +15,8 @@ from knowledge.ontology.answers import ImportPreview, ReasoningAnswer
 from knowledge.ontology.difference import OntologyDifference
 from knowledge.ontology.facts import OntologyFacts
 from knowledge.ontology.reasoning import FoundViolation, InferenceType, InferredFact
-from knowledge.ontology.texts import text_of
 from knowledge.ontology.vocabulary import compact, ontology_iri
+from knowledge.types.notices import text_of
 
 
 class OntologyOut(BaseModel):

@@ -12,7 +12,7 @@ from rdflib.namespace import OWL, RDF, RDFS, SKOS, XSD
 from rdflib.term import Node
 
 from hub.core.texts import Text
-from knowledge.ontology.texts import text_of
+from knowledge.types.notices import text_of
 
 # What the hub says of classes beyond OWL and SKOS: cues, requiredness, expected location.
 HUBV = Namespace("urn:hub:vocabulary#")

@@ -75,12 +75,7 @@ class PictureIntake:
         return Picture(data=kept, media_type=media_type, alt_text=single_line(alt_text))
 
     def notices(self) -> tuple[Notice, ...]:
-        return counted(
-            self.left_out,
-            "figures_left_out",
-            ja="図 {} 点は大きさまたは数の上限を超えるため、画像を保存していません。",
-            en="{} picture(s) beyond the limits of size or number were not stored.",
-        )
+        return counted(self.left_out, "figures_left_out")
 
 
 def media_type_of(data: bytes) -> str | None:

@@ -22,7 +22,7 @@ from knowledge.graph.search import MAX_LIMIT, FoundNode, GraphQuery, GraphResult
 from knowledge.graph.walk import Direction
 from knowledge.search.hybrid import search
 from knowledge.search.pages import get_chunk
-from knowledge.types.notices import Notice
+from knowledge.types.notices import Notice, notice_of
 from knowledge.types.search import Hit, SearchFilter, SearchQuery, SearchResult
 
 T = TypeVar("T")
@@ -32,16 +32,8 @@ GRAPH_NODES = 30
 MAX_CONTEXT_CHUNKS = 20
 # Reciprocal rank fusion: 1 / (60 + rank). Source: Cormack, Clarke, Büttcher, SIGIR 2009, doi:10.1145/1571941.1572114.
 RRF = 60
-PASSAGES_UNAVAILABLE = Notice(
-    code="passages_unavailable",
-    ja="検索が使えないため、ナレッジグラフの経路だけを集めました。",
-    en="Search is not available; the context has paths of the knowledge graph only.",
-)
-GRAPH_UNAVAILABLE = Notice(
-    code="graph_unavailable",
-    ja="ナレッジグラフが読めないため、文章だけを集めました。",
-    en="The knowledge graph can't be read; the context has passages only.",
-)
+PASSAGES_UNAVAILABLE = notice_of("search", "passages_unavailable")
+GRAPH_UNAVAILABLE = notice_of("search", "graph_unavailable")
 _NOTHING = SearchResult(hits=(), total_found=0)
 # Words that a query may name a thing with: identifiers, quoted titles, runs of letters.
 _NAMED = re.compile(

@@ -15,7 +15,7 @@ from knowledge.documents.documents import check_search_filter
 from knowledge.remote.bedrock_kb import DEFAULT_RESULTS, Citation, KbAnswer, KbConfig, KnowledgeBaseError, ask
 from knowledge.search.hybrid import search
 from knowledge.search.query import check_query
-from knowledge.types.notices import Notice
+from knowledge.types.notices import notice_of
 from knowledge.types.search import RemoteHit, SearchFilter, SearchQuery, SearchResult, SearchSource
 
 
@@ -44,21 +44,9 @@ def ask_knowledge_base(
     return answer
 
 
-NOT_CONFIGURED = Notice(
-    code="bedrock_not_configured",
-    ja="Amazon Bedrock のナレッジベースが設定されていないため（BEDROCK_KB_ID）、そこは検索していません。",
-    en="No Amazon Bedrock knowledge base is configured (BEDROCK_KB_ID); it was not searched.",
-)
-NOT_FILTERED = Notice(
-    code="bedrock_not_filtered",
-    ja="Amazon Bedrock のナレッジベースでは絞り込みができないため、そこは検索していません。条件を外すと検索します。",
-    en="Filters do not hold in the Amazon Bedrock knowledge base; it was not searched. Leave them out to search it.",
-)
-LOCAL_UNAVAILABLE = Notice(
-    code="local_unavailable",
-    ja="このハブの検索が使えないため、Amazon Bedrock のナレッジベースだけで答えました。",
-    en="The hub's own search is not available; the Amazon Bedrock knowledge base alone answered.",
-)
+NOT_CONFIGURED = notice_of("search", "bedrock_not_configured")
+NOT_FILTERED = notice_of("search", "bedrock_not_filtered")
+LOCAL_UNAVAILABLE = notice_of("search", "local_unavailable")
 _NOTHING = SearchResult(hits=(), total_found=0)
 
 
@@ -105,11 +93,7 @@ def _ask_bedrock(principal: Principal, query: SearchQuery) -> SearchResult:
     try:
         answer = ask_knowledge_base(principal=principal, query=query.text, max_results=query.limit, generate=False)
     except KnowledgeBaseError as error:
-        unavailable = Notice(
-            code="bedrock_unavailable",
-            ja=f"Amazon Bedrock のナレッジベースは答えませんでした（{error.error_type}）。{error.message}",
-            en=f"The Amazon Bedrock knowledge base did not answer ({error.error_type}). {error.message}",
-        )
+        unavailable = notice_of("search", "bedrock_unavailable", type=error.error_type, message=error.message)
         return replace(_NOTHING, notices=(unavailable,))
     hits = tuple(_remote_hit(rank, citation) for rank, citation in enumerate(answer.citations, 1))
     spent = round((time.perf_counter() - started) * 1000, 3)

@@ -55,30 +55,14 @@ def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> 
     comments = _related(part, "comments")
     return (
         *counted(
-            sum(1 for _ in comments.iterchildren(qn("w:comment"))) if comments is not None else 0,
-            "comments_left_out",
-            ja="コメント {} 件は本文に含めていません。",
-            en="{} comment(s) are not part of the text.",
+            sum(1 for _ in comments.iterchildren(qn("w:comment"))) if comments is not None else 0, "comments_left_out"
         ),
-        *counted(
-            sum(1 for _ in body.iter(qn("w:altChunk"))) - inserted_read,
-            "inserted_files_left_out",
-            ja="挿入された別ファイル {} 件は取り込んでいません。Word で開いて保存し直すと本文になります。",
-            en="{} inserted file(s) were left out. "
-            "Opening and saving the document in Word makes them part of the text.",
-        ),
+        *counted(sum(1 for _ in body.iter(qn("w:altChunk"))) - inserted_read, "inserted_files_left_out"),
         *counted(
             sum(is_hidden(run) and next(run.iter(qn("w:t")), None) is not None for run in body.iter(qn("w:r"))),
             "hidden_text",
-            ja="隠し文字が {} 箇所あり、取り込んでいません。",
-            en="Hidden text in {} place(s) was left out.",
         ),
-        *counted(
-            sum(1 for _ in body.iter(*_CHANGES)),
-            "tracked_changes",
-            ja="変更履歴が {} 箇所あります。すべて承諾した状態の本文を取り込みました。",
-            en="{} tracked change(s): the text was read as if all were accepted.",
-        ),
+        *counted(sum(1 for _ in body.iter(*_CHANGES)), "tracked_changes"),
     )
 
 

@@ -50,14 +50,7 @@ class Frame:
     characters: int = 0
 
     def notices(self) -> tuple[Notice, ...]:
-        return counted(
-            self.parts,
-            "page_frame",
-            ja=f"メニュー、パンくずリスト、サイトの見出しやフッターなど、ページの枠にあたる {{}} か所"
-            f"（{self.characters} 文字）は本文に入れていません。",
-            en=f"{{}} part(s) that frame the page, such as menus, breadcrumbs, the site's header or footer "
-            f"({self.characters} characters), were left out.",
-        )
+        return counted(self.parts, "page_frame", characters=self.characters)
 
 
 def take_frame(soup: BeautifulSoup) -> Frame:

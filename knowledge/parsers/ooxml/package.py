@@ -58,24 +58,14 @@ def embedded_notices(path: Path) -> tuple[Notice, ...]:
         charts = [name for name in names if "/charts/" in name and "/_rels/" not in name and name.endswith(".xml")]
         drawn_from = {target for chart in charts for target in package_relations(archive, chart).values()}
     count = sum(1 for name in names if "/embeddings/" in name and name not in drawn_from)
-    return counted(
-        count,
-        "embedded_files_left_out",
-        ja="埋め込まれた別ファイル（Excel の表など）{} 件の中身は取り込んでいません。必要なら別に登録してください。",
-        en="{} embedded file(s), such as Excel tables, were left out. Upload them by themselves if needed.",
-    )
+    return counted(count, "embedded_files_left_out")
 
 
 def slide_comment_notices(path: Path) -> tuple[Notice, ...]:
     with zipfile.ZipFile(path) as archive:
         parts = [name for name in archive.namelist() if name.startswith("ppt/comments/") and name.endswith(".xml")]
         count = sum(1 for part in parts for _comment in parse_part(archive, part).iter("{*}cm"))
-    return counted(
-        count,
-        "comments_left_out",
-        ja="コメント {} 件は本文に含めていません。",
-        en="{} comment(s) are not part of the text.",
-    )
+    return counted(count, "comments_left_out")
 
 
 _MAX_POINTS = 60

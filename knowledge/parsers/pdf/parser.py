@@ -109,24 +109,9 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
 
 def _beside_notices(read: _Read, *, lost: bool) -> tuple[Notice, ...]:
     return (
-        *counted(
-            read.attachments,
-            "embedded_files_left_out",
-            ja="添付ファイル {} 件は取り込んでいません。必要なら別に登録してください。",
-            en="{} attached file(s) were left out. Upload them by themselves if needed.",
-        ),
-        *counted(
-            sum(page.remarks for page in read.pages),
-            "comments_left_out",
-            ja="注釈（コメント）{} 件は本文に含めていません。",
-            en="{} note(s) are not part of the text.",
-        ),
-        *counted(
-            lost,
-            "form_fields_left_out",
-            ja="フォームに記入された内容を取り込めませんでした。印刷用の PDF として保存し直してください。",
-            en="What was filled into the form could not be read. Save it as a PDF for printing.",
-        ),
+        *counted(read.attachments, "attached_files_left_out", code="embedded_files_left_out"),
+        *counted(sum(page.remarks for page in read.pages), "notes_left_out", code="comments_left_out"),
+        *counted(lost, "form_fields_left_out"),
     )
 
 

@@ -73,12 +73,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
         pages=tuple(pages),
         notices=(
             *ocr_notices(pages),
-            *counted(
-                len(slides) - len(pages),
-                "hidden_slides",
-                ja="非表示のスライド {} 枚は取り込んでいません。",
-                en="{} hidden slide(s) were left out.",
-            ),
+            *counted(len(slides) - len(pages), "hidden_slides"),
             *slide_comment_notices(path),
             *embedded_notices(path),
             *pictures.notices(),

@@ -145,30 +145,8 @@ def _may_be_heading(row: Row) -> bool:
 
 def _notices(reader: WorkbookReader) -> tuple[Notice, ...]:
     return (
-        *counted(
-            reader.hidden_sheets,
-            "hidden_sheets",
-            ja="非表示のシート {} 枚は取り込んでいません。",
-            en="{} hidden sheet(s) were left out.",
-        ),
-        *counted(
-            reader.hidden_cells,
-            "hidden_cells",
-            ja="非表示の行や列にあるセル {} 個は取り込んでいません。",
-            en="{} cell(s) in hidden rows or columns were left out.",
-        ),
-        *counted(
-            reader.unresolved,
-            "formulas_without_results",
-            ja="計算結果が保存されていない数式が {} 個あり、値の代わりに数式を取り込みました。"
-            "Excel で開いて保存し直すと値になります。",
-            en="{} formula(s) have no stored result and stand as formulas. "
-            "Opening and saving the workbook in Excel stores the values.",
-        ),
-        *counted(
-            reader.comments,
-            "comments_left_out",
-            ja="セルのコメント（メモ）{} 件は本文に含めていません。",
-            en="{} cell comment(s) are not part of the text.",
-        ),
+        *counted(reader.hidden_sheets, "hidden_sheets"),
+        *counted(reader.hidden_cells, "hidden_cells"),
+        *counted(reader.unresolved, "formulas_without_results"),
+        *counted(reader.comments, "cell_comments_left_out", code="comments_left_out"),
     )
