@@ -48,7 +48,7 @@ def check_consistency(*, repair: bool = False, remove_many: bool = False) -> Ite
 
 
 def _missing_vectors(repair: bool) -> Inconsistency | None:
-    """Documents that are ready and have passages that search can't find."""
+    """Documents that are ready and have chunks that search can't find."""
     embedding_set = active_embedding_set()
     indexed = ChunkVector.objects.filter(embedding_set=embedding_set, chunk_id=OuterRef("pk"))
     lost = Chunk.objects.filter(chunks_of(embedding_set), ~Exists(indexed), version_id=OuterRef("current_version_id"))
@@ -63,7 +63,7 @@ def _missing_vectors(repair: bool) -> Inconsistency | None:
 
 
 def _stray_chunks() -> QuerySet[Chunk]:
-    """Passages of versions that search does not see, which are finished and still in an index."""
+    """Chunks of versions that search does not see, which are finished and still in an index."""
     current = Document.objects.live().filter(current_version_id=OuterRef("version_id"))
     indexed = Exists(ChunkVector.objects.filter(chunk_id=OuterRef("pk"))) | Exists(
         LexicalEntry.objects.filter(chunk_id=OuterRef("pk"))
@@ -82,7 +82,7 @@ def _stray_vectors(repair: bool) -> Inconsistency | None:
 
 
 def _lost_postings(repair: bool) -> Inconsistency | None:
-    """Passages that count as indexed and have no postings, so that no word finds them."""
+    """Chunks that count as indexed and have no postings, so that no word finds them."""
     lost = lost_entries()
     if repair:
         reindex_chunks(lost)

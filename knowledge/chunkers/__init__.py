@@ -1,3 +1,3 @@
-"""Cutting documents into passages for search."""
+"""Cutting documents into chunks for search."""
 
 from knowledge.chunkers.registry import chunk_document

@@ -18,7 +18,7 @@ from knowledge.chunkers.section import Draft, Group, group_drafts, section_group
 from knowledge.types.documents import Block, Section
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
-"""Turn passages into rows of norm 1, in order."""
+"""Turn chunks into rows of norm 1, in order."""
 
 CUT_PERCENTILE = 80.0
 """Of the document's distances between neighbours those above this percentile are cuts: one place in five."""

@@ -22,7 +22,7 @@ from knowledge.models.documents import IN_WORK
 
 
 class VectorStatus(StrEnum):
-    """Whether every passage of the version that search sees has its vector."""
+    """Whether every chunk of the version that search sees has its vector."""
 
     READY = "ready"
     PENDING = "pending"
@@ -31,7 +31,7 @@ class VectorStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentVectors:
-    """How far a document is in a set. ``chunks`` counts its passages there, ``embedded`` those with a vector.
+    """How far a document is in a set. ``chunks`` counts its chunks there, ``embedded`` those with a vector.
 
     ``reason`` says why it is failed or pending, in the active language; ``created_at`` when the last one was made.
     """
@@ -169,7 +169,7 @@ def _status(document: Document, *, error: EmbeddingError | None) -> tuple[Vector
 
 
 def _what_to_do(embedding_set: EmbeddingSet) -> str | None:
-    """Where a set cuts documents otherwise, only building it makes its passages."""
+    """Where a set cuts documents otherwise, only building it makes its chunks."""
     if embedding_set.is_active:
         return None
     words = _('The set "{name}" is not complete. An administrator builds it: manage.py embedding_set build {name}')

@@ -58,7 +58,7 @@ def update_document(*, principal: Principal, document_id: str, **changes: Unpack
         if "classification" in values:
             document.classification = values["classification"]
             reclassify_document(document)  # no door waits for a worker to hide what is confidential now
-        if "title" in values:  # it counts as text of each passage, so those that search sees are indexed again
+        if "title" in values:  # it counts as text of each chunk, so those that search sees are indexed again
             chunks = Chunk.objects.filter(version_id=document.current_version_id, lexical_entry__isnull=False)
             if indexed := list(chunks.order_by("pk")):
                 write_postings(indexed, title=values["title"], path=document.path)

@@ -1,4 +1,4 @@
-"""Looking at documents: lists, structure, passages, stored text, pictures."""
+"""Looking at documents: lists, structure, chunks, stored text, pictures."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def open_original(principal: Principal, document_id: str) -> tuple[DocumentVersi
 
 
 def list_chunks(principal: Principal, document_id: str) -> QuerySet[Chunk]:
-    """The passages of the version a reader sees, in document order."""
+    """The chunks of the version a reader sees, in document order."""
     document = get_document(principal, document_id)
     version = readable_version(document)
     chunks = Chunk.objects.filter(chunks_of(active_embedding_set()), version=version)
@@ -112,7 +112,7 @@ def list_chunks(principal: Principal, document_id: str) -> QuerySet[Chunk]:
 
 
 def count_documents(principal: Principal, *, collection: str = "") -> tuple[int, int]:
-    """How many live documents and current passages the caller may search. Two queries, and one for the collection.
+    """How many live documents and current chunks the caller may search. Two queries, and one for the collection.
 
     Raises NotFound for a collection that is not there.
     """

@@ -1,8 +1,8 @@
 """Building embedding sets beside the active one, keeping them in step with new documents, clearing dropped ones away.
 
-A set's row holds the state: ``building`` means that passages of current versions may be missing in it, ``ready`` that
+A set's row holds the state: ``building`` means that chunks of current versions may be missing in it, ``ready`` that
 none is. :func:`build_slice` and :func:`clear_slice` work for a bounded time and may be called by anyone, any number of
-times, at once: only the holder of the set's lease works, and a slice that was killed leaves nothing but whole passages.
+times, at once: only the holder of the set's lease works, and a slice that was killed leaves nothing but whole chunks.
 ``build_started_at`` of a dropped set stays until nothing is left of it.
 """
 
@@ -43,14 +43,14 @@ MOST_REASON_CHARS = 2000
 
 
 class NothingToCut(Unavailable):
-    """A version that has passages for one chunk policy has none for another."""
+    """A version that has chunks for one chunk policy has none for another."""
 
     code = "nothing_to_cut"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetProgress:
-    """How far a set is: passages, passages per second of work (None before the first slice), seconds left."""
+    """How far a set is: chunks, chunks per second of work (None before the first slice), seconds left."""
 
     done: int
     total: int
@@ -64,7 +64,7 @@ class SetProgress:
 
 
 def progress_of(embedding_set: EmbeddingSet) -> SetProgress:
-    """Count a set's passages. Versions that are not yet cut for it count with their present number of passages."""
+    """Count a set's chunks. Versions that are not yet cut for it count with their present number of chunks."""
     needed = _needed(embedding_set)
     uncut = _uncut(embedding_set).aggregate(total=Sum("chunks_count"))["total"] or 0
     missing = _without_vector(embedding_set, needed).count() + uncut
@@ -74,7 +74,7 @@ def progress_of(embedding_set: EmbeddingSet) -> SetProgress:
 
 
 def is_complete(embedding_set: EmbeddingSet) -> bool:
-    """Whether every current passage has its vector in the set. To act on it, hold `lock_publications`."""
+    """Whether every current chunk has its vector in the set. To act on it, hold `lock_publications`."""
     missing = _without_vector(embedding_set, _needed(embedding_set))
     return not (_uncut(embedding_set).exists() or missing.exists())
 
@@ -164,7 +164,7 @@ class _Build:
             yield
 
     def _make_index(self) -> None:
-        """Have an HNSW index from the start: while passages come in one by one it costs next to nothing."""
+        """Have an HNSW index from the start: while chunks come in one by one it costs next to nothing."""
         self._hold_for(INDEX_LEASE)
         create_index(self._set, concurrently=True)
         self._hold_for(lease_duration())
@@ -197,7 +197,7 @@ class _Build:
                 store_chunks(rows)
 
     def _batches(self) -> Iterator[list[Chunk]]:
-        """Return passages without a vector, those of one document at a time, in batches of what is embedded at once."""
+        """Return chunks without a vector, those of one document at a time, in batches of what is embedded at once."""
         last = 0
         waiting = _without_vector(self._set, _needed(self._set)).select_related("version__document").order_by("pk")
         while rows := list(waiting.filter(pk__gt=last)[:READ_AT_ONCE]):
@@ -211,7 +211,7 @@ class _Build:
             yield batch
 
     def _embed(self, batch: list[Chunk]) -> None:
-        """Write vectors, and the postings of passages that no other set has, for those that are still needed."""
+        """Write vectors, and the postings of chunks that no other set has, for those that are still needed."""
         vectors = embed_chunks(batch, embedder_of(self._set))
         with transaction.atomic():
             self._lease.lock()

@@ -46,7 +46,7 @@ def start_comparison(
 
 
 def _built_set(name: str) -> EmbeddingSet:
-    """A set that has been complete once; its latest passages may be a few seconds away."""
+    """A set that has been complete once; its latest chunks may be a few seconds away."""
     found = find_set(name) if name else EmbeddingSet.objects.select_related("policy").filter(is_active=True).first()
     if found is None or not (found.is_active or found.built_at) or found.status == EmbeddingSetStatus.DROPPED:
         raise Conflict(

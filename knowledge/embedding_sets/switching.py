@@ -38,7 +38,7 @@ WHERE v.id = counted.version_id AND NOT v.has_own_policy
 def switch_to(*, principal: Principal, name: str) -> EmbeddingSet:
     """Make a set the one that search uses, for all processes from their next query on.
 
-    One transaction, in which no version can become current: the set has every passage or is refused. What came in
+    One transaction, in which no version can become current: the set has every chunk or is refused. What came in
     since it was built is made first. ``SWITCH_CHECKS`` are called before that. Switching to the active set does
     nothing. Raises NotFound, Conflict.
     """

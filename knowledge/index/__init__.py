@@ -1,1 +1,1 @@
-"""The search index: text analysis, postings and vectors of passages, and the embedding set in use."""
+"""The search index: text analysis, postings and vectors of chunks, and the embedding set in use."""

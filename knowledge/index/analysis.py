@@ -40,7 +40,7 @@ from knowledge.text.codes import (
 from knowledge.text.dates import DateMention, find_dates, find_dates_in_name, name_words
 from knowledge.text.folding import fold_terms
 
-# Raise it with every change of the terms that a passage gets; passages of older editions are then indexed again.
+# Raise it with every change of the terms that a chunk gets; chunks of older editions are then indexed again.
 ANALYSIS_EDITION = 8
 MAX_QUERY_TERMS = 256
 # Of the month and the year that a day lies in, and of the day without a year: this alone is nearer than both of those.
@@ -65,7 +65,7 @@ class PassageTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherName:
-    """Terms of one field that together may be in a passage instead of some that the caller asks for.
+    """Terms of one field that together may be in a chunk instead of some that the caller asks for.
 
     Instead of all of them where ``instead_of`` is empty: the question has no word of its own in this field.
     """
@@ -98,7 +98,7 @@ class QueryTerms:
 
 
 def analyse_passage(heading: str, text: str, *, name: str = "") -> PassageTerms:
-    """Count the terms of a passage together with its heading (title and section path).
+    """Count the terms of a chunk together with its heading (title and section path).
 
     ``name`` is the path of its document's file: its dates, and the words of the file's own name, count once where
     neither heading nor text has them.
@@ -120,7 +120,7 @@ def analyse_query(text: str, *, synonyms: Mapping[str, str] = NO_SYNONYMS) -> Qu
     """Return what a question asks for; both fields are empty when it says nothing (particles or symbols only).
 
     ``synonyms`` are other names, each with the name of the same thing that is in the text. The month and the year
-    that a day or a month lies in count ``WIDER_WEIGHT``, passages that name the day without a year ``NO_YEAR_WEIGHT``;
+    that a day or a month lies in count ``WIDER_WEIGHT``, chunks that name the day without a year ``NO_YEAR_WEIGHT``;
     how dates are written counts ``DAY_SPELLING_WEIGHT`` or ``YEAR_SPELLING_WEIGHT``. Beyond ``MAX_QUERY_TERMS``
     distinct terms of a field the later ones are left out; ``is_cut`` says so.
     """
@@ -142,7 +142,7 @@ def fingerprint(text: str) -> int:
 
 
 def terms_inside(phrase: str) -> list[str]:
-    """Give terms of the field ``bigrams`` that every passage has in which the phrase occurs, as they follow each other.
+    """Give terms of the field ``bigrams`` that every chunk has in which the phrase occurs, as they follow each other.
 
     Words at either end may be parts of longer ones there, so they do not count.
     """
@@ -174,7 +174,7 @@ def surfaces(text: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _terms_of_file(path: str, title: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the terms of a file's name in each field, each once; they come with every passage of a document.
+    """Return the terms of a file's name in each field, each once; they come with every chunk of a document.
 
     Beside its words these are the dates of the whole path, and of the title read as a name.
     """

@@ -61,7 +61,7 @@ _CELL_BORDER = re.compile(r"(?<=[ \n])\|(?=[ \n])")
 # Longer lines hardly ever come a second time.
 _LONGEST_KEPT = 300
 _EMPTY_WORDS = frozenset({"助詞", "助動詞", "補助記号", "空白", "接続詞", "感動詞", "連体詞"})
-# What a question asks with; in passages these words are rare and would weigh the most.
+# What a question asks with; in chunks these words are rare and would weigh the most.
 _QUESTION_WORDS = frozenset(
     {"何", "誰", "何処", "どこ", "何時", "いつ", "何故", "なぜ", "どれ", "どちら", "幾ら", "幾つ"}
 )
@@ -72,7 +72,7 @@ _ENDINGS = (("ies", "y"), ("s", ""), ("es", ""), ("ing", ""), ("ing", "e"), ("ed
 
 
 def passage_words(folded: str) -> Iterator[str]:
-    """Yield the words of a passage, each as often as it is there."""
+    """Yield the words of a chunk, each as often as it is there."""
     for piece in _PIECE.findall(folded):
         for stretch in _stretches(piece):
             is_kept = len(stretch) <= _LONGEST_KEPT

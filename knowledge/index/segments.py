@@ -2,7 +2,7 @@
 
 A posting is eight bytes: the chunk's number in the index, how often it has the term, and its number of terms. All
 postings of a term in one segment are one row, so that a query reads a handful of rows for each of its terms instead
-of one for each passage. Merging leaves out what was deleted or written again meanwhile.
+of one for each chunk. Merging leaves out what was deleted or written again meanwhile.
 """
 
 from __future__ import annotations

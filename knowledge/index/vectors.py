@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: embedding passages, writing what a search reads of them, and one HNSW index for each set."""
+"""Vectors in PostgreSQL: embedding chunks, writing what a search reads of them, and one HNSW index for each set."""
 
 from __future__ import annotations
 
@@ -114,11 +114,11 @@ def delete_vectors(chunk_ids: Sequence[int]) -> int:
 
 
 EMBED_BATCH = 16
-"""How many passages are given to the model at once."""
+"""How many chunks are given to the model at once."""
 
 
 def embed_chunks(chunks: Sequence[Chunk], embedder: Embedder) -> Vectors:
-    """Return the passages' vectors, in order: (n, dimension). Slow; not to be called inside a transaction."""
+    """Return the chunks' vectors, in order: (n, dimension). Slow; not to be called inside a transaction."""
     return embedder.embed_passages([chunk.embedded_text for chunk in chunks])
 
 
@@ -130,7 +130,7 @@ def write_embedded(
     document: Document,
     needed: Collection[int] | None = None,
 ) -> int:
-    """Write vectors, and the postings that no other set has written, of passages of one document.
+    """Write vectors, and the postings that no other set has written, of chunks of one document.
 
     Both in the caller's transaction, so that what a crash leaves is whole; once in each, since terms of a second call
     could be waited for in a circle. ``needed``: primary keys of those that are still there and locked; default: all.

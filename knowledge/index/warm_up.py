@@ -2,7 +2,7 @@
 
 A walk through HNSW touches thousands of pages at random, which takes seconds from a disk and milliseconds from memory.
 What is read, in the order of how much a question needs it: the active set's HNSW index, terms, postings, entries,
-passages, vectors. With the extension pg_prewarm pages go into PostgreSQL's own buffers while half of those are free for
+chunks, vectors. With the extension pg_prewarm pages go into PostgreSQL's own buffers while half of those are free for
 them; without it the server reads the files through `pg_read_binary_file`, which leaves them in the system's cache. That
 needs the right to call it, which the hub's role has in the embedded PostgreSQL.
 """

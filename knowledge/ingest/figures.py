@@ -3,7 +3,7 @@
 They are described where HUB_DESCRIBE_FIGURES asks for it. State lives in the figure's row: it is due while
 ``description_not_before`` has passed and there is no description. Nothing waits for it: documents are ready without.
 What the model wrote is shown beside the figure under the model's name; it is no part of the document's Markdown, so no
-passage holds it and no search finds it.
+chunk holds it and no search finds it.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def _structure(parsed: ParsedDocument, *, sections: int) -> dict[str, object]:
 
 
 def chunk(version: DocumentVersion, lease: Lease) -> DocumentStatus:
-    """Cut the Markdown into passages that the embedding model can take whole."""
+    """Cut the Markdown into chunks that the embedding model can take whole."""
     embedding_set = active_embedding_set()
     policy = version.policy if version.has_own_policy else embedding_set.policy
     rows = cut(version, policy, embedder_of(embedding_set), heartbeat=lease.renew)
@@ -192,11 +192,11 @@ def unindex(chunk_ids: list[int]) -> None:
 
 
 def embed(version: DocumentVersion, lease: Lease) -> DocumentStatus:
-    """Embed and index the passages that have no vector yet, for a bounded time; then flip the document to them.
+    """Embed and index the chunks that have no vector yet, for a bounded time; then flip the document to them.
 
-    A passage's vector and postings are written together, so whatever was written before a crash is whole. When the
+    A chunk's vector and postings are written together, so whatever was written before a crash is whole. When the
     active embedding set changed meanwhile to one that cuts otherwise, the version is cut again. Sets that are built
-    or kept beside the active one get this version's passages later (knowledge.embedding_sets.builds).
+    or kept beside the active one get this version's chunks later (knowledge.embedding_sets.builds).
     """
     embedding_set = active_embedding_set()
     if policy_id_of(version, embedding_set) != version.policy_id:

@@ -16,21 +16,21 @@ from knowledge.models import Chunk, ChunkVector, Document, DocumentVersion, Embe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """What one slice did: vectors made, the index of the passage to go on with, whether none is left."""
+    """What one slice did: vectors made, the index of the chunk to go on with, whether none is left."""
 
     made: int
     next_index: int
     is_last: bool
 
 
-def passages(version: DocumentVersion, embedding_set: EmbeddingSet) -> QuerySet[Chunk]:
-    """The passages that a set searches in a version, in the order of the text; none when it is not cut so yet."""
+def chunks_of(version: DocumentVersion, embedding_set: EmbeddingSet) -> QuerySet[Chunk]:
+    """The chunks that a set searches in a version, in the order of the text; none when it is not cut so yet."""
     return Chunk.objects.filter(version=version, policy_id=policy_id_of(version, embedding_set)).order_by("index")
 
 
 def count(version: DocumentVersion, embedding_set: EmbeddingSet) -> tuple[int, int]:
-    """How many passages there are, and how many of them have a vector. Where it is not cut yet: as many as now."""
-    rows = passages(version, embedding_set)
+    """How many chunks there are, and how many of them have a vector. Where it is not cut yet: as many as now."""
+    rows = chunks_of(version, embedding_set)
     chunks = rows.count()
     embedded = rows.filter(_has_vector(embedding_set)).count()
     return chunks or version.chunks_count or 0, embedded
@@ -45,12 +45,12 @@ def embed_slice(
     again: bool,
     seconds: float,
 ) -> Slice:
-    """Make vectors from passage ``start`` on for about ``seconds``, at least one batch.
+    """Make vectors from chunk ``start`` on for about ``seconds``, at least one batch.
 
-    Passages that have one are passed over unless ``again``. Stops where the version is not the current one any more,
+    Chunks that have one are passed over unless ``again``. Stops where the version is not the current one any more,
     or the set was dropped: vectors of what search does not see would only be in the way.
     """
-    waiting = passages(version, embedding_set)
+    waiting = chunks_of(version, embedding_set)
     if not again:
         waiting = waiting.exclude(_has_vector(embedding_set))
     deadline = time.monotonic() + seconds

@@ -38,7 +38,7 @@ class ChunkPolicy(models.Model):
 
 
 class Chunk(models.Model):
-    """One passage: ``content`` is exactly the stored Markdown's ``[start_offset, end_offset)``.
+    """One chunk: ``content`` is exactly the stored Markdown's ``[start_offset, end_offset)``.
 
     ``public_id`` is derived from version, policy and index, so that cutting again gives the same ids.
     """
@@ -84,7 +84,7 @@ class EmbeddingSet(models.Model):
     """One generation of vectors: model, revision, dimension, prefixes. Search uses the active one, never two.
 
     A set is built beside the active one and may take its place once it is ready. A set that is ready is complete:
-    making a version current puts the other sets back to building, until they have its passages too.
+    making a version current puts the other sets back to building, until they have its chunks too.
     ``base_url`` belongs to an OpenAI-compatible backend; keys stay in the environment.
     """
 
