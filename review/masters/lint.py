@@ -10,7 +10,7 @@ from typing import Any
 
 from hub.core.texts import Text
 from review.masters.content import ItemContent
-from review.rules.base import UnknownRuleError, get_rule
+from review.rules.base import UnknownRuleError, get_rule, shipped
 from review.rules.content.curated import rules_of
 from review.rules.content.curated_patterns import pattern_problem
 
@@ -64,68 +64,21 @@ def lint_master(items: Sequence[ItemContent]) -> tuple[Remark, ...]:
     return tuple(remark for at, item in enumerate(items) for remark in lint_item(item, items[:at]))
 
 
-ERROR, WARNING = Weight.ERROR, Weight.WARNING
-_REMARKS: Mapping[str, tuple[Weight, str, str]] = {
-    "empty_text": (WARNING, "記入されていません。", "It is empty."),
-    "ambiguous": (
-        WARNING,
-        "「{word}」は読む人によって判定が変わります。満たす条件を書きます。",
-        "“{word}” can be read in several ways: state the condition to be met.",
-    ),
-    "no_guideline": (WARNING, "根拠となるガイドラインがありません。", "It names no guideline."),
-    "untestable": (
-        ERROR,
-        "規則も必須要素・パターン・用語も指示文もなく、判定できません。",
-        "It has no rules, elements, patterns, terms or prompt: nothing can decide it.",
-    ),
-    "incomplete_prompt": (
-        WARNING,
-        "言語モデル用の指示文には判定基準と回答形式も必要です。",
-        "A prompt needs a rubric and an expected format.",
-    ),
-    "unknown_rule": (ERROR, "規則「{rule}」は登録されていません。", "There is no rule “{rule}”."),
-    "unknown_param": (
-        ERROR,
-        "規則「{rule}」にパラメータ {names} はありません（あるもの: {known_ja}）。",
-        "The rule “{rule}” has no parameter {names} (known: {known_en}).",
-    ),
-    "bad_pattern": (ERROR, "{pattern}: {ja}", "{pattern}: {en}"),
-    "unreachable_pattern": (
-        ERROR,
-        "{pattern}: 行ごとに調べるため、改行を含むパターンは一致しません。",
-        "{pattern}: text is searched line by line, a pattern with a line break never matches.",
-    ),
-    "contradicting_pattern": (
-        ERROR,
-        "{pattern}: 必須と禁止の両方に指定されています。",
-        "{pattern}: it is both required and forbidden.",
-    ),
-    "contradicting_term": (
-        ERROR,
-        "「{word}」は使う語と避ける語の両方にあります。",
-        "“{word}” is both the word to use and a word to avoid.",
-    ),
-    "overlapping": (
-        WARNING,
-        "{other} も同じ規則を使うため、同じ指摘が二重に出ます: {rules}",
-        "{other} uses the same rules, so the same defects are told twice: {rules}",
-    ),
-    "same_name": (WARNING, "{other} と同じ名称です。", "{other} has the same name."),
-}
+_REMARKS = shipped("item_remarks")
 
 
 def _remark(item: ItemContent, kind: str, field: str, **values: str) -> Remark:
-    weight, ja, en = _REMARKS[kind]
-    message = Text(ja=ja.format(**values), en=en.format(**values))
+    said = _REMARKS[kind]
+    message = Text(ja=said["ja"].format(**values), en=said["en"].format(**values))
     code = "overlapping" if kind == "same_name" else kind
-    return Remark(item=item.code, code=code, field=field, weight=weight, message=message)
+    return Remark(item=item.code, code=code, field=field, weight=Weight(said["weight"]), message=message)
 
 
 def _texts(item: ItemContent) -> Iterator[Remark]:
     for field in ("name_ja", "name_en", "description_ja"):
         if not getattr(item, field).strip():
             remark = _remark(item, "empty_text", field)
-            yield replace(remark, weight=ERROR) if field == "name_ja" else remark
+            yield replace(remark, weight=Weight.ERROR) if field == "name_ja" else remark
     if vague := _VAGUE.search(_QUOTED.sub("", item.description_ja)):
         yield _remark(item, "ambiguous", "description_ja", word=vague[0])
     if not item.guideline_reference.strip():
