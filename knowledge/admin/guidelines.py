@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import label_for_field
-from django.core import signing
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -25,9 +22,9 @@ from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminTextInputWidget
 from hub.access.principals import Principal
 from hub.access.versions import PublicationStatus
 from hub.admin_site.base import HubModelAdmin, ReadOnlyMixin, everybody
+from hub.admin_site.carried_file import carry_file, chosen_file
 from hub.admin_site.pages import badge, errors_as_messages, principal_of, render_page, two_lines
-from hub.core.errors import HubError, InvalidInput, NotFound
-from hub.rest.uploads import received_file
+from hub.core.errors import HubError, NotFound
 from knowledge.admin.fields import line_field
 from knowledge.guidelines import editions as guidelines
 from knowledge.guidelines.drafts import ImportPreview
@@ -35,8 +32,6 @@ from knowledge.guidelines.imports import GuidelineImport, import_edition, previe
 from knowledge.models import Guideline, GuidelineArticle, GuidelineEdition
 
 SALT = "knowledge.guideline_import"
-# What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.
-MAX_CARRIED = 1_500_000
 CHANGES_SHOWN = 200
 CHANGES = {"added": _("added"), "removed": _("removed"), "changed": _("changed"), "moved": _("moved")}
 
@@ -73,7 +68,7 @@ def import_page(request: HttpRequest) -> HttpResponseBase:
             if "store" in request.POST:
                 return _store(request, asked)
             preview = preview_import(principal=principal_of(request), asked=asked)
-            carried = _carry(asked)
+            carried = carry_file(asked.filename, asked.content, salt=SALT)
         except HubError as error:
             form.add_error(None, str(error))
     return render_page(
@@ -96,29 +91,8 @@ def _store(request: HttpRequest, asked: GuidelineImport) -> HttpResponseRedirect
 def _asked(request: HttpRequest, facts: dict[str, Any]) -> GuidelineImport:
     # A form's own attribute "prefix" is Django's.
     given = {"prefix" if name == "article_prefix" else name: value for name, value in facts.items()}
-    if "store" in request.POST and request.POST.get("carried"):
-        return GuidelineImport(**given, **_carried(request.POST["carried"]))
-    if "file" not in request.FILES:
-        raise InvalidInput(_("Choose a file."))
-    file = request.FILES.getlist("file")[0]
-    with received_file(file) as received:
-        return GuidelineImport(**given, filename=received.filename, content=received.path.read_bytes())
-
-
-def _carry(asked: GuidelineImport) -> str:
-    """The file for the next request, signed; empty when it is too large, and then it is chosen again."""
-    packed = base64.b64encode(zlib.compress(asked.content)).decode()
-    if len(packed) > MAX_CARRIED:
-        return ""
-    return signing.dumps({"filename": asked.filename, "content": packed}, salt=SALT)
-
-
-def _carried(token: str) -> dict[str, Any]:
-    try:
-        facts = signing.loads(token, salt=SALT)
-    except signing.BadSignature as error:
-        raise InvalidInput(_("The preview is no longer valid. Choose the file again.")) from error
-    return {"filename": facts["filename"], "content": zlib.decompress(base64.b64decode(facts["content"]))}
+    filename, content = chosen_file(request, salt=SALT)
+    return GuidelineImport(**given, filename=filename, content=content)
 
 
 def _published(row: Guideline) -> GuidelineEdition | None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.core import signing
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -18,11 +15,11 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
+from hub.admin_site.carried_file import carry_file, chosen_file
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
-from hub.core.errors import HubError, InvalidInput
+from hub.core.errors import HubError
 from hub.core.languages import shown
-from hub.rest.uploads import received_file
 from review.curation import item_lint, master_files, master_versions
 from review.masters.cells import to_cell
 from review.masters.content import ItemChange
@@ -32,8 +29,6 @@ from review.masters.table import CHOICES, MasterImport, label_of, title_of
 from review.models import CheckItemVersion, CheckList, CheckListVersion
 
 SALT = "review.master_import"
-# What a preview may carry from one page to the next; Django refuses forms above 2.5 MB.
-MAX_CARRIED = 1_500_000
 # What PostgreSQL takes for an integer has at most ten.
 MAX_DIGITS = 9
 KINDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed"), "moved": _("moved")}
@@ -137,13 +132,13 @@ def import_page(request: HttpRequest, pk: int) -> HttpResponseBase:
     carried, error = "", ""
     if request.method == "POST":
         try:
-            filename, content = _file(request)
+            filename, content = chosen_file(request, salt=SALT)
             if "store" in request.POST:
                 return _store(request, checklist, filename, content)
             preview = master_files.preview_import(
                 principal=principal_of(request), code=checklist.code, filename=filename, content=content
             )
-            carried = _carry(filename, content) if preview.changes and not preview.problems else ""
+            carried = carry_file(filename, content, salt=SALT) if preview.changes and not preview.problems else ""
         except HubError as refused:
             error = str(refused)
     return render_page(
@@ -173,25 +168,6 @@ def _store(request: HttpRequest, checklist: CheckList, filename: str, content: b
     )
     messages.success(request, _("{version} is stored as a draft. Approve it when it is right.").format(version=made))
     return _to(made)
-
-
-def _file(request: HttpRequest) -> tuple[str, bytes]:
-    if "store" in request.POST and request.POST.get("carried"):
-        try:
-            facts = signing.loads(request.POST["carried"], salt=SALT)
-        except signing.BadSignature as error:
-            raise InvalidInput(_("The preview is no longer valid. Choose the file again.")) from error
-        return facts["filename"], zlib.decompress(base64.b64decode(facts["content"]))
-    if "file" not in request.FILES:
-        raise InvalidInput(_("Choose a file."))
-    with received_file(request.FILES.getlist("file")[0]) as received:
-        return received.filename, received.path.read_bytes()
-
-
-def _carry(filename: str, content: bytes) -> str:
-    """The file for the next request, signed; empty when it is too large, and then it is chosen again."""
-    packed = base64.b64encode(zlib.compress(content)).decode()
-    return "" if len(packed) > MAX_CARRIED else signing.dumps({"filename": filename, "content": packed}, salt=SALT)
 
 
 def _shown(changes: tuple[ItemChange, ...]) -> list[dict[str, Any]]:
