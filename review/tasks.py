@@ -8,8 +8,8 @@ from django.utils import timezone
 from hub.access.principals import system_principal
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
+from hub.evaluation.execution import take_stuck
 from hub.evaluation.models import EvaluationDataset
-from hub.evaluation.working import take_stuck
 from review.evaluation import execution
 from review.evaluation.runs import start_run
 from review.runs import execution as runs

@@ -30,10 +30,10 @@ from hub.llm.errors import (
     ReplayMiss,
 )
 from hub.llm.json_answers import read_answer
-from hub.llm.places import held_place
 from hub.llm.preparation import Prepared, Purpose, learn_token_rate, prepare
 from hub.llm.providers.registry import get_provider
 from hub.llm.recordings import completion_of, recorded_answer, recordings_of
+from hub.llm.slots import held_slot
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import Completion, FinishReason, LlmAnswer, LlmRequest, Provider
 
@@ -189,7 +189,7 @@ def _sending(principal: Principal, provider: Provider, prepared: Prepared, budge
         (budget or Budget()).reserve(
             tokens_in=wanted.tokens_in, tokens_out=wanted.tokens_out, price=prepared.price
         ) as reservation,
-        held_place(),
+        held_slot(),
     ):
         sent = _Sent(provider=provider, prepared=prepared, reservation=reservation, facts={})
         started = time.monotonic()

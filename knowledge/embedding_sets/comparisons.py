@@ -11,8 +11,8 @@ from hub.core.errors import Conflict, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL
 from hub.evaluation.datasets import get_dataset
+from hub.evaluation.execution import queue_run
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
-from hub.evaluation.working import queue_run
 from knowledge.documents.workers import wait_for_run
 from knowledge.embedding_sets.sets import find_set, record_step
 from knowledge.evaluation import measuring

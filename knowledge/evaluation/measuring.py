@@ -12,9 +12,9 @@ from hub.core.errors import InvalidInput, Unavailable
 from hub.core.languages import shown
 from hub.core.lease import Lease
 from hub.evaluation.cases import RETRIEVAL
+from hub.evaluation.execution import RunFailed, Summary, caller_of, store_scores, work_on
 from hub.evaluation.metrics import bootstrap_mean, ndcg_at, recall_at, reciprocal_rank_at
 from hub.evaluation.models import EvaluationCase, EvaluationRun
-from hub.evaluation.working import RunFailed, Summary, caller_of, store_scores, work_on
 from knowledge.models import EmbeddingSet
 from knowledge.search import FilterIn, check_query, search, search_filter
 from knowledge.text.folding import normalise

@@ -11,9 +11,9 @@ from django.conf import settings
 
 from hub.core.lease import Lease
 from hub.evaluation.cases import RETRIEVAL, REVIEW
+from hub.evaluation.execution import RunFailed, Summary, caller_of, store_scores, work_on
 from hub.evaluation.metrics import UNDECIDED, Judged, counts, figures, measure
 from hub.evaluation.models import EvaluationCase, EvaluationRun
-from hub.evaluation.working import RunFailed, Summary, caller_of, store_scores, work_on
 from knowledge.evaluation.measuring import ask_cases, retrieval_summary
 from knowledge.models import DocumentVersion
 from review.evaluation.judging import (

@@ -14,9 +14,9 @@ from hub.core.errors import Conflict, InvalidInput, NotFound
 from hub.core.queue import enqueue_on_commit
 from hub.evaluation.cases import RETRIEVAL, REVIEW
 from hub.evaluation.datasets import get_dataset
+from hub.evaluation.execution import queue_run
 from hub.evaluation.metrics import MEASURES, REPRODUCIBILITY
 from hub.evaluation.models import EvaluationDataset, EvaluationRun, RunStatus
-from hub.evaluation.working import queue_run
 from knowledge.documents import workers
 from knowledge.evaluation.measuring import MEASURES as RETRIEVAL_MEASURES
 from knowledge.evaluation.measuring import retrieval_summary

@@ -14,7 +14,7 @@ from docx.package import Package
 from docx.parts.document import DocumentPart
 from lxml import etree
 
-from knowledge.parsers.docx.beside import beside_notices, insert_file, note_texts
+from knowledge.parsers.docx.annotations import insert_file, left_out_notices, note_texts
 from knowledge.parsers.docx.numbering import ListMark, Numbering
 from knowledge.parsers.docx.styles import ParagraphStyle, Styles
 from knowledge.parsers.docx.tables import CellReader, body_elements, cell_paragraphs, table_grid
@@ -102,7 +102,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
         "docx",
         title=reader.title or single_line(part.core_properties.title or "") or None,
         notices=(
-            *beside_notices(part, body, inserted_read=reader.inserted),
+            *left_out_notices(part, body, inserted_read=reader.inserted),
             *embedded_notices(path),
             *pictures.notices(),
         ),

@@ -60,7 +60,7 @@ def parse(path: Path, *, filename: str, limits: ParseLimits) -> ParsedDocument:
         title=_title(read.title, blocks),
         pages_count=len(pages),
         pages=qualities,
-        notices=(*ocr_notices(qualities), *_beside_notices(read, lost=lost), *intake.notices()),
+        notices=(*ocr_notices(qualities), *_left_out_notices(read, lost=lost), *intake.notices()),
     )
 
 
@@ -107,7 +107,7 @@ def _read_pages(document: pypdfium2.PdfDocument, extractor: PictureExtractor) ->
             page.close()
 
 
-def _beside_notices(read: _Read, *, lost: bool) -> tuple[Notice, ...]:
+def _left_out_notices(read: _Read, *, lost: bool) -> tuple[Notice, ...]:
     return (
         *counted(read.attachments, "attached_files_left_out", code="embedded_files_left_out"),
         *counted(sum(page.remarks for page in read.pages), "notes_left_out", code="comments_left_out"),

@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from hub.access.models import AuditEvent
 from hub.access.principals import Role, local_operator
 from hub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from hub.evaluation.execution import store_scores, take_stuck
 from hub.evaluation.models import EvaluationDataset, EvaluationRun
-from hub.evaluation.working import store_scores, take_stuck
 from knowledge.models import Collection
 from review.evaluation import cases, datasets, execution, runs
 from review.evaluation.runs import KNOWN_METRICS, get_run, start_run

@@ -1,4 +1,4 @@
-"""What is beside a Word document's text: notes, comments, tracked changes, files that it holds whole (altChunk)."""
+"""What a Word document holds beside its text: notes, comments, tracked changes, files taken in whole (altChunk)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _related(part: DocumentPart, kind: str) -> Element | None:
     return None
 
 
-def beside_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> tuple[Notice, ...]:
+def left_out_notices(part: DocumentPart, body: Element, *, inserted_read: int) -> tuple[Notice, ...]:
     """Count what is kept out of the text: comments, tracked changes, hidden text, files inserted whole.
 
     ``inserted_read`` of the inserted files are part of the text.

@@ -1,7 +1,7 @@
-"""The places for requests to language models: LLM_MAX_CONCURRENCY of them for all processes of a hub together.
+"""The slots for requests to language models: LLM_MAX_CONCURRENCY of them for all processes of a hub together.
 
-A place is a member of a sorted set in Valkey/Redis, with the time until which it is held as its score. Its holder
-renews it while its request is under way; who is killed stops renewing, and its place is free again after LEASE_S. Times
+A slot is a member of a sorted set in Valkey/Redis, with the time until which it is held as its score. Its holder
+renews it while its request is under way; who is killed stops renewing, and its slot is free again after LEASE_S. Times
 are Valkey's own. Without Valkey each process counts its own requests only, which a warning in the log says.
 """
 
@@ -42,7 +42,7 @@ redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[3])
 return 1
 """
 )
-"""Take a place under the name ARGV[3] for ARGV[2] seconds if fewer than ARGV[1] are taken; 1 when it was."""
+"""Take a slot under the name ARGV[3] for ARGV[2] seconds if fewer than ARGV[1] are taken; 1 when it was."""
 RENEW = (
     _NOW
     + """
@@ -50,29 +50,29 @@ for i = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[i]) end
 return 1
 """
 )
-"""Hold the places ARGV[2…] for ARGV[1] seconds from now on, those too that an emptied Valkey has forgotten."""
+"""Hold the slots ARGV[2…] for ARGV[1] seconds from now on, those too that an emptied Valkey has forgotten."""
 
 
 @contextmanager
-def held_place() -> Iterator[None]:
-    """Wait for a place, for up to LLM_TIMEOUT_S seconds, and hold it. Raises LlmUnavailable (llm_busy)."""
+def held_slot() -> Iterator[None]:
+    """Wait for a slot, for up to LLM_TIMEOUT_S seconds, and hold it. Raises LlmUnavailable (llm_busy)."""
     config = settings.CONFIG
     until = time.monotonic() + config.llm_timeout_s
-    own = _own_places(config.llm_max_concurrency)
+    own = _own_slots(config.llm_max_concurrency)
     if not own.acquire(timeout=config.llm_timeout_s):
         raise _busy()
     try:
-        place = _shared.get().wait_for_one(until)
+        slot = _shared.get().wait_for_one(until)
         try:
             yield
         finally:
-            _shared.get().give_back(place)
+            _shared.get().give_back(slot)
     finally:
         own.release()
 
 
 @cache
-def _own_places(limit: int) -> threading.BoundedSemaphore:
+def _own_slots(limit: int) -> threading.BoundedSemaphore:
     """What this process alone may have under way: without Valkey nothing else limits it."""
     return threading.BoundedSemaphore(limit)
 
@@ -85,8 +85,8 @@ def _busy() -> LlmUnavailable:
     )
 
 
-class SharedPlaces:
-    """This process's places among those of all, and the thread that renews them. Safe for threads."""
+class SharedSlots:
+    """This process's slots among those of all, and the thread that renews them. Safe for threads."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()
@@ -97,33 +97,33 @@ class SharedPlaces:
         self._is_away = False
 
     def wait_for_one(self, until: float) -> str:
-        """Take a place and give its name, waiting until ``until`` (monotonic seconds). Raises LlmUnavailable."""
-        place = new_id("place")
-        while not self._is_taken(place):
+        """Take a slot and give its name, waiting until ``until`` (monotonic seconds). Raises LlmUnavailable."""
+        slot = new_id("slot")
+        while not self._is_taken(slot):
             if time.monotonic() >= until:
                 raise _busy()
             time.sleep(LOOK_AGAIN_S)
-        self._keep(place)
-        return place
+        self._keep(slot)
+        return slot
 
-    def give_back(self, place: str) -> None:
-        """Free a place; when Valkey does not answer it frees itself."""
+    def give_back(self, slot: str) -> None:
+        """Free a slot; when Valkey does not answer it frees itself."""
         with self._lock:  # not while it is being renewed, which would take it anew
-            self._held.discard(place)
-        self._ask(lambda valkey: valkey.zrem(KEY, place))
+            self._held.discard(slot)
+        self._ask(lambda valkey: valkey.zrem(KEY, slot))
 
     def renew(self) -> None:
-        """Hold this process's places for another LEASE_S."""
+        """Hold this process's slots for another LEASE_S."""
         with self._lock:
             if self._held:
                 self._ask(lambda valkey: valkey.eval(RENEW, 1, KEY, str(LEASE_S), *self._held))
             else:
                 self._has_some.clear()
 
-    def _is_taken(self, place: str) -> bool:
-        """Try to take a place; without Valkey there is always one, and only the process's own limit holds."""
+    def _is_taken(self, slot: str) -> bool:
+        """Try to take a slot; without Valkey there is always one, and only the process's own limit holds."""
         limit = str(settings.CONFIG.llm_max_concurrency)
-        taken = self._ask(lambda valkey: valkey.eval(TAKE, 1, KEY, limit, str(LEASE_S), place))
+        taken = self._ask(lambda valkey: valkey.eval(TAKE, 1, KEY, limit, str(LEASE_S), slot))
         return taken is None or bool(taken)
 
     def _ask(self, question: Callable[[redis.Redis], object]) -> object | None:
@@ -141,9 +141,9 @@ class SharedPlaces:
         self._is_away = False
         return answer
 
-    def _keep(self, place: str) -> None:
+    def _keep(self, slot: str) -> None:
         with self._lock:
-            self._held.add(place)
+            self._held.add(slot)
             if self._keeper is None:
                 self._keeper = threading.Thread(target=self._renew_on, name="llm-places", daemon=True)
                 self._keeper.start()
@@ -162,4 +162,4 @@ def _client() -> redis.Redis:
     return client_of(settings.REDIS_CLIENT_URL)
 
 
-_shared = PerProcess(SharedPlaces)
+_shared = PerProcess(SharedSlots)
