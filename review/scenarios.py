@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel, Field
 
 from hub.access.principals import Principal, Scope
-from hub.access.versions import PublicationStatus, draft_beside, publish, save_draft, take_draft
+from hub.access.versions import PublicationStatus, find_draft, publish, save_draft, take_draft
 from hub.core.errors import Conflict, NotFound, not_one_of
 from hub.core.shapes import TextOrNone, filled
 from knowledge.documents.documents import get_document
@@ -216,7 +216,7 @@ def new_scenario_version(*, principal: Principal, scenario_id: int) -> Scenario:
     """Copy a version with its steps into a new draft; the draft that there is, if there is one. Raises NotFound."""
     principal.require_hub_curator()
     source = _find_version(scenario_id)
-    draft = draft_beside(source)
+    draft = find_draft(source)
     if draft is not None:
         return draft
     steps = list(source.steps.all())

@@ -219,7 +219,7 @@ def save_draft(*, principal: Principal, version: CuratedVersion) -> None:
         ) from error
 
 
-def draft_beside(version: Curated) -> Curated | None:
+def find_draft(version: Curated) -> Curated | None:
     """The draft of the same thing, if there is one."""
     return version.versions().filter(status=PublicationStatus.DRAFT).first()
 

@@ -37,7 +37,7 @@ class SignInForm(AuthenticationForm):  # type: ignore[misc]  # Unfold has no typ
                 return cleaned
             except ValidationError as error:
                 refused = error  # what was counted is kept
-        _say_wait(self.request, username)
+        _check_lock(self.request, username)
         raise refused
 
 
@@ -55,12 +55,12 @@ class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # Unfo
         with only_sign_in_as(username):
             is_right = authenticate(self.request, username=username, password=given) is not None
         if not is_right:
-            _say_wait(self.request, username)
+            _check_lock(self.request, username)
             raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
         return given
 
 
-def _say_wait(request: HttpRequest, username: str) -> None:
+def _check_lock(request: HttpRequest, username: str) -> None:
     until = locked_until(request, username)
     if until is not None:
         raise ValidationError(wait_message(until), code="locked")

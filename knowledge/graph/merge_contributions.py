@@ -51,11 +51,11 @@ def _settle_nodes(pks: Sequence[int], *, space: int, revision: int) -> None:
     rows = list(GraphNode.objects.filter(pk__in=pks))
     lost, changed = [], []
     for node in rows:
-        heard = [one for one in supports.get(node.pk, ()) if node.collection_id or one.document_id is None]
-        if not heard:
+        contributions = [one for one in supports.get(node.pk, ()) if node.collection_id or one.document_id is None]
+        if not contributions:
             lost.append(node.pk)
             continue
-        values = node_values(heard)
+        values = node_values(contributions)
         if _differs(node, values):
             changed.append(_with(node, {**values, "revision": revision}))
     GraphNode.objects.bulk_update(changed, _NODE_FIELDS, batch_size=_BATCH)
@@ -82,15 +82,15 @@ def edge_values(best: GraphContribution | Said) -> dict[str, Any]:
     return {"properties": best.facts.get("properties", {}), "classification": best.classification}
 
 
-def node_values(heard: Sequence[GraphContribution | Said]) -> dict[str, Any]:
+def node_values(contributions: Sequence[GraphContribution | Said]) -> dict[str, Any]:
     """The fields of a node with these contributions, the best first."""
-    best = heard[0].facts
-    level = heard[0].classification
+    best = contributions[0].facts
+    level = contributions[0].classification
     names = [
-        heard_name
-        for one in heard
+        name
+        for one in contributions
         if one.classification == level
-        for heard_name in (one.facts["name"], *one.facts.get("aliases", ()))
+        for name in (one.facts["name"], *one.facts.get("aliases", ()))
     ]
     aliases = list(dict.fromkeys(name for name in names if name != best["name"]))
     return {

@@ -158,12 +158,12 @@ def find_names(text: str, names: Iterable[KnownName]) -> list[NamePlace]:
 def _occurrences(folded: str, key: str) -> Iterator[int]:
     start = folded.find(key)
     while start >= 0:
-        if _stands_alone(folded, start, start + len(key)):
+        if _is_whole_word(folded, start, start + len(key)):
             yield start
         start = folded.find(key, start + 1)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _is_whole_word(text: str, start: int, end: int) -> bool:
     before, after = text[max(start - 1, 0) : start], text[end : end + 1]
     if _WORD.match(before) and _WORD.match(text[start]):
         return False

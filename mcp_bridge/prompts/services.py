@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.access.versions import (
     PublicationStatus,
-    draft_beside,
+    find_draft,
     lock_versions,
     next_number,
     publish,
@@ -100,7 +100,7 @@ def new_prompt_version(*, principal: Principal, version_id: int) -> PromptVersio
     """Copy a version into a new draft; the draft that there is, if there is one. Raises Forbidden, NotFound."""
     principal.require_hub_curator()
     source = find_version(version_id)
-    draft = draft_beside(source)
+    draft = find_draft(source)
     if draft is None:
         draft = PromptVersion(template=source.template, text_ja=source.text_ja, text_en=source.text_en)
         save_prompt_draft(principal=principal, version=draft)

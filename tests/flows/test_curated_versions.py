@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import local_operator
-from hub.access.versions import CuratedVersion, draft_beside, publish, save_draft, take_draft
+from hub.access.versions import CuratedVersion, find_draft, publish, save_draft, take_draft
 from hub.core.errors import Conflict
 from mcp_bridge.models import PromptVersion
 from review.models import JudgePrompt, Scenario
@@ -43,7 +43,7 @@ def draft(request: pytest.FixtureRequest, db: None) -> CuratedVersion:
 def test_a_draft_gets_the_next_number_and_becomes_the_one_published_version(draft):
     others = draft.versions().exclude(pk=draft.pk)
     assert draft.number == max(one.number for one in others) + 1
-    assert draft_beside(others[0]) == draft
+    assert find_draft(others[0]) == draft
     with transaction.atomic():
         take_draft(draft)
         publish(principal=ME, version=draft)

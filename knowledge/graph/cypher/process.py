@@ -202,26 +202,26 @@ def _environment(folder: str) -> dict[str, str]:
     }
 
 
-class Company:
-    """Whether queries run beside others or alone. Who wants to be alone comes before those who come later."""
+class SharedLock:
+    """Queries run together or one alone. Who wants to be alone comes before those who come later."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._beside = 0
+        self._sharing = 0
         self._is_alone = False
         self._wanting_alone = 0
 
     @contextmanager
-    def beside_others(self, *, wait_s: float) -> Iterator[None]:
+    def shared(self, *, wait_s: float) -> Iterator[None]:
         """Run while nobody is alone. Raises Unavailable when somebody was for ``wait_s``."""
         with self._changed:
             self._wait(lambda: not self._is_alone and not self._wanting_alone, wait_s)
-            self._beside += 1
+            self._sharing += 1
         try:
             yield
         finally:
             with self._changed:
-                self._beside -= 1
+                self._sharing -= 1
                 self._changed.notify_all()
 
     @contextmanager
@@ -230,7 +230,7 @@ class Company:
         with self._changed:
             self._wanting_alone += 1
             try:
-                self._wait(lambda: not self._is_alone and not self._beside, wait_s)
+                self._wait(lambda: not self._is_alone and not self._sharing, wait_s)
                 self._is_alone = True
             finally:
                 self._wanting_alone -= 1

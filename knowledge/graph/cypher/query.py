@@ -17,7 +17,7 @@ from hub.core.errors import HubError, InvalidInput, Unavailable
 from hub.core.processes import PerProcess
 from knowledge.graph.cypher.frames import NO_GRAPH
 from knowledge.graph.cypher.guard import guarded
-from knowledge.graph.cypher.process import GRACE_S, Company, Pauses, ProcessEnded, QueryProcess, busy
+from knowledge.graph.cypher.process import GRACE_S, Pauses, ProcessEnded, QueryProcess, SharedLock, busy
 from knowledge.graph.cypher.projection import Copies, CopyKey
 from knowledge.graph.cypher.translate import Translated, translate
 from knowledge.graph.reading import name_key
@@ -184,7 +184,7 @@ class ProjectionBackend:
 
     def __init__(self) -> None:
         self.copies = Copies(QueryProcess())
-        self.company = Company()
+        self.lock = SharedLock()
         self.pauses = Pauses()
 
     def run(self, principal: Principal, query: PreparedQuery) -> tuple[list[dict[str, Any]], bool]:
@@ -196,7 +196,7 @@ class ProjectionBackend:
         self.pauses.refuse(principal)
         wait_s = query.timeout_ms / 1000
         try:
-            with self.company.beside_others(wait_s=wait_s):
+            with self.lock.shared(wait_s=wait_s):
                 return self._once(principal, query, limit_s=wait_s)
         except ProcessEnded as error:
             if error.was_alone:
@@ -205,7 +205,7 @@ class ProjectionBackend:
 
     def _again(self, principal: Principal, query: PreparedQuery, *, wait_s: float) -> tuple[list[dict[str, Any]], bool]:
         try:
-            with self.company.alone(wait_s=wait_s):
+            with self.lock.alone(wait_s=wait_s):
                 return self._once(principal, query, limit_s=min(wait_s, ALONE_S))
         except QueryTimeout:
             if wait_s > ALONE_S:

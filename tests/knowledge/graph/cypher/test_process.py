@@ -18,7 +18,7 @@ from hub.access.principals import Classification, Principal, Scope, local_operat
 from hub.core.errors import InvalidInput, RateLimited, TooManyAtOnce, Unavailable
 from hub.core.waiting import Stop, Stopped, stoppable_by
 from knowledge.graph.cypher import query
-from knowledge.graph.cypher.process import PAUSE_S, Company, ProcessEnded
+from knowledge.graph.cypher.process import PAUSE_S, ProcessEnded, SharedLock
 from knowledge.graph.cypher.query import MAX_WORK_UNITS, CypherResult, QueryCrash, QueryTimeout, projection_backend
 from tests.knowledge.graph.cypher.asking import ask, values
 
@@ -124,13 +124,13 @@ def test_a_query_that_ended_its_process_is_not_tried_again_and_its_caller_pauses
 
 def test_queries_that_were_hit_together_are_tried_again_alone_and_nobody_pauses(project, monkeypatch, no_pauses):
     alone: Counter[str] = Counter()
-    real = Company.alone
+    real = SharedLock.alone
 
     def counted(self, **more):
         alone["tries"] += 1
         return real(self, **more)
 
-    monkeypatch.setattr(Company, "alone", counted)
+    monkeypatch.setattr(SharedLock, "alone", counted)
     callers = [LOCAL, PERSON]
     with ThreadPoolExecutor(2) as threads, process_killed_at_work(threads, callers) as answers:
         assert [answer.result(60).records for answer in answers] == [({"one": 1},)] * 2
@@ -139,25 +139,25 @@ def test_queries_that_were_hit_together_are_tried_again_alone_and_nobody_pauses(
 
 
 def test_who_runs_alone_has_no_company_and_comes_before_those_who_come_later():
-    company, order = Company(), list[str]()
+    lock, order = SharedLock(), list[str]()
 
     def alone() -> None:
-        with company.alone(wait_s=20):
+        with lock.alone(wait_s=20):
             order.append("alone")
-            assert not company._beside
+            assert not lock._sharing
 
     def later() -> None:
-        with company.beside_others(wait_s=20):
-            assert not company._is_alone
+        with lock.shared(wait_s=20):
+            assert not lock._is_alone
             order.append("later")
 
     with ThreadPoolExecutor(2) as threads:
-        with company.beside_others(wait_s=0), company.beside_others(wait_s=0):
+        with lock.shared(wait_s=0), lock.shared(wait_s=0):
             first = threads.submit(alone)
-            while not company._wanting_alone:
+            while not lock._wanting_alone:
                 assert not first.done()
             second = threads.submit(later)
-            with pytest.raises(Unavailable) as refused, company.beside_others(wait_s=0):
+            with pytest.raises(Unavailable) as refused, lock.shared(wait_s=0):
                 pass
             assert refused.value.error_code == "graph_busy"
         first.result(20)
