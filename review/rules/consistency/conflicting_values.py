@@ -8,13 +8,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from knowledge.text.folding import fold_compact
+from knowledge.text.folding import fold_compact, narrow
 from knowledge.text.outline import place, unnumbered_title
+from knowledge.text.sentences import sentences_around
 from knowledge.text.structure import section_at
 from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
+from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
+from review.rules.consistency.fact_names import EXAMPLE, conditions_of
+from review.rules.consistency.facts import read_facts
 from review.rules.consistency.quantities import Quantity, amounts, read_quantities
+from review.rules.consistency.sequences import read_sequences
 from review.rules.prose import read_prose
 from review.rules.traceability.across import kind_name
 from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
@@ -33,22 +38,61 @@ _ASSERTED = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{2,}|[ァ-ヴー]{3,}|[一-龯]{2,}")
 _FEWEST_SHARED = 2
+_BOTH = 2
+_LONGEST_SENTENCE = 400
 
 
 @rule("consistency.conflicting_value", tags=("consistency",), reads_related=True)
 def conflicting_value(target: RuleInput) -> RuleOutcome:
     """Report each quantity that has more than one value, with every place."""
     quantities = [each for each in read_quantities(target.text, target.sections, target.blocks) if _is_named(each)]
+    facts = read_facts(target.text, target.sections, target.blocks)
     compared, contradicted = contradicted_results(target)
-    if not (quantities or compared or amounts(read_prose(target.text, target.blocks).masked)):
+    orders = read_sequences(target.text, target.sections, target.blocks)
+    if not (quantities or facts or orders or compared or amounts(read_prose(target.text, target.blocks).masked)):
         return skipped("no_quantities")
-    findings = [_finding(target, found) for found in _conflicts(quantities, target.sections)]
+    findings = [_finding(target, found) for found in _conflicts(quantities, target)]
     findings += [
         _across_finding(target, related, one) for related in target.related for one in _differing(target, related)
     ]
     findings += contradicted
+    findings = _unrepeated(
+        findings,
+        [_stated_finding(target, each) for each in contradictions(target)]
+        + [
+            _stated_across_finding(target, related, each)
+            for related in target.related
+            for each in contradictions_across(target, related)
+        ],
+    )
     findings.sort(key=lambda finding: finding.location.start if finding.location else 0)
-    return RuleOutcome(findings=tuple(findings), examined=len(quantities) + compared)
+    return RuleOutcome(findings=tuple(findings), examined=len(quantities) + len(facts) + compared)
+
+
+def _unrepeated(findings: list[FindingDraft], more: list[FindingDraft]) -> list[FindingDraft]:
+    """Add findings but those that quote two places which another finding quotes: one contradiction is told once."""
+    kept = list(findings)
+    quoted: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for index, found in enumerate(kept):
+        _note(quoted, index, found)
+    for found in more:
+        seen = [set[int]().union(*(quoted[cell] for cell in _cells(span))) for span in found.evidence]
+        shared = Counter(index for each in seen for index in each)
+        if all(count < _BOTH for count in shared.values()):
+            _note(quoted, len(kept), found)
+            kept.append(found)
+    return kept
+
+
+def _note(quoted: dict[tuple[str, int], set[int]], index: int, found: FindingDraft) -> None:
+    for span in found.evidence:
+        for cell in _cells(span):
+            quoted[cell].add(index)
+
+
+def _cells(span: Span) -> Iterator[tuple[str, int]]:
+    """Yield the characters of a span, by which overlapping ones find each other."""
+    yield from ((span.document, at) for at in range(span.start, span.end))
 
 
 def _is_named(quantity: Quantity) -> bool:
@@ -68,7 +112,7 @@ def _groups(quantity: Quantity) -> Iterator[tuple[Group, Values]]:
             yield (quantity.label, dimension, bound, sense), frozenset(values)
 
 
-def _conflicts(quantities: list[Quantity], sections: tuple[Section, ...]) -> list[list[Quantity]]:
+def _conflicts(quantities: list[Quantity], target: RuleInput) -> list[list[Quantity]]:
     """Return the groups with two or three values; what has more is a property of many things."""
     places: dict[Group, list[tuple[Quantity, Values]]] = defaultdict(list)
     for quantity in quantities:
@@ -77,9 +121,26 @@ def _conflicts(quantities: list[Quantity], sections: tuple[Section, ...]) -> lis
     found = []
     for found_places in places.values():
         distinct = {values for _, values in found_places}
-        if 1 < len(distinct) <= _MANY and _are_one_thing([q for q, _ in found_places], quantities, sections):
-            found.append([quantity for quantity, _ in found_places])
+        if not 1 < len(distinct) <= _MANY:
+            continue
+        group = [quantity for quantity, _ in found_places]
+        if not _stand_apart(group, target) and _are_one_thing(group, quantities, target.sections):
+            found.append(group)
     return found
+
+
+def _stand_apart(group: list[Quantity], target: RuleInput) -> bool:
+    """Whether the quantities are said under conditions of their own, 平日 and 休日, or one of them as an example."""
+    said = [_sentence(quantity, target) for quantity in group]
+    if any(EXAMPLE.search(narrow(sentence)) for sentence in said):
+        return True
+    conditions = {conditions_of(sentence) for sentence in said}
+    return len(conditions) > 1 and all(conditions)
+
+
+def _sentence(quantity: Quantity, target: RuleInput) -> str:
+    start, end = sentences_around(target.text, quantity.start, quantity.end)
+    return target.text[start : min(end, start + _LONGEST_SENTENCE)]
 
 
 def _are_one_thing(group: list[Quantity], every: list[Quantity], sections: tuple[Section, ...]) -> bool:
@@ -140,6 +201,49 @@ def _finding(target: RuleInput, group: list[Quantity]) -> FindingDraft:
         confidence=max(counts.values()) / len(group),
         words={"name": name, "places": places, "count": len(group), "first": place(target.sections, first.start)},
         example=first.written,
+    )
+
+
+def _stated_finding(target: RuleInput, found: Contradiction) -> FindingDraft:
+    places = "、".join(
+        dict.fromkeys(
+            f"「{place(target.sections, span.start)}」{written}"
+            for span, written in zip(found.places, found.written, strict=True)
+        )
+    )
+    return finding(
+        "consistency.conflicting_value",
+        severity=Severity.MAJOR,
+        key="|".join(sorted(set(found.written))),
+        texts="order" if found.kind == "order" else "stated",
+        rests_on=(),
+        evidence=tuple(sorted(found.places, key=lambda span: span.start)),
+        data={"quantity": found.name, "values": sorted(set(found.written)), "kind": found.kind},
+        words={"name": found.name, "places": places, "first": place(target.sections, found.places[0].start)},
+        example=found.written[0],
+    )
+
+
+def _stated_across_finding(target: RuleInput, related: RelatedDocument, found: Contradiction) -> FindingDraft:
+    return finding(
+        "consistency.conflicting_value",
+        severity=Severity.MAJOR,
+        key=f"{related.document_id}:{found.name}:{found.written[0]}",
+        texts="across",
+        evidence=found.places,
+        data={
+            "quantity": found.name,
+            "values": list(found.written),
+            "kind": found.kind,
+            "document_id": related.document_id,
+        },
+        rests_on=(related.document_id,),
+        words={
+            "where": place(target.sections, found.places[0].start),
+            "written": found.written[0],
+            "kind": kind_name(related),
+            "name": found.name,
+        },
     )
 
 

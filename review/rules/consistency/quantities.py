@@ -104,17 +104,23 @@ def amounts(written: str) -> tuple[Amount, ...]:
     >>> [(str(a.value), a.dimension, a.bound) for a in amounts("通常100MB以下、3秒以内")]
     [('104857600', 'size', 'max'), ('3', 'time', 'max')]
     """
-    plain = narrow(written)
-    found = []
-    for match in _amount_pattern().finditer(plain):
-        before, after = plain[max(0, match.start() - 6) : match.start()], plain[match.end() : match.end() + 4]
+    return tuple(amount for _, _, amount in find_amounts(narrow(written)))
+
+
+def find_amounts(plain: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, Amount]]:
+    """Yield the numbers with units of a narrow text with where they stand, in order; a range is its last, then first.
+
+    What limits one may stand a few characters before or behind it.
+    """
+    for match in _amount_pattern().finditer(plain, start, len(plain) if end is None else end):
+        before, after = plain[max(start, match.start() - 6) : match.start()], plain[match.end() : match.end() + 4]
         dimension, factor = ("money", Decimal(1)) if match["dollar"] else _units()[match["unit"]]
         bound = "range" if match["from"] else _bound(before, after)
-        found.append(Amount(value=Decimal(match["n"].replace(",", "")) * factor, dimension=dimension, bound=bound))
+        value = Decimal(match["n"].replace(",", "")) * factor
+        yield match.start(), match.end(), Amount(value=value, dimension=dimension, bound=bound)
         if match["from"]:
             low = Decimal(match["from"].replace(",", "")) * factor
-            found.append(Amount(value=low, dimension=dimension, bound="range"))
-    return tuple(found)
+            yield match.start(), match.end(), Amount(value=low, dimension=dimension, bound="range")
 
 
 @lru_cache(maxsize=1)
@@ -191,7 +197,7 @@ class _Reader:
 
     def rows(self) -> Iterator[Quantity]:
         for table in read_tables(self._text, self._blocks):
-            at = _name_column(table)
+            at = name_column(table)
             names = Counter(row.cells[at].text for row in table.rows if at < len(row.cells))
             for row in table.rows:
                 if at < len(row.cells) and names[row.cells[at].text] == 1:
@@ -238,7 +244,7 @@ def _sense(words: str) -> str:
     return next((sense for sense, pattern in _SENSE.items() if pattern.search(words)), "")
 
 
-def _name_column(table: Table) -> int:
+def name_column(table: Table) -> int:
     """Return the column that names the rows: the first, or the second where the first holds identifiers."""
     firsts = [row.cells[0].text.strip() for row in table.rows if row.cells]
     if firsts and all(_ID_CELL.fullmatch(first) for first in firsts):

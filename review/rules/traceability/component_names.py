@@ -15,7 +15,7 @@ from review.rules.base import finding, listed, rule, skipped
 from review.rules.traceability.across import as_input, families_in, home, name_of, related_spans, same_thing
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
-_BESIDE = re.compile(r"\s*+[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]")
+_BESIDE = re.compile(r"\s*+(?:[（(]\s*+(?P<name>[^()（）\n|、,]{2,40}?)\s*+[)）]|「(?P<quoted>[^「」\n]{2,40})」)")
 # A remark beside an id is no name.
 _REMARK = re.compile(
     r"参照|新規|変更|追加|削除|廃止|欠番|必須|任意|優先|対応|予定|済|未定|一部|のみ|以下|以上|再掲|版|^high$|^medium$|^low$|^p\d$|^\d",
@@ -72,7 +72,7 @@ def _named(target: RuleInput, definitions: dict[str, Definition]) -> Iterator[tu
             beside = _BESIDE.match(target.text, mention.end)
             if mention.defines or mention.in_code or not beside or mention.id not in definitions:
                 continue
-            name = fold_compact(beside["name"])
+            name = fold_compact(beside["name"] or beside["quoted"])
             if not _REMARK.search(name):
                 yield mention, name, Span(start=mention.start, end=beside.end()), definitions[mention.id]
 

@@ -1,0 +1,24 @@
+"""The table of facts of a document: what it says of which thing, how much or when or who, where, on what conditions.
+
+Facts are read from table cells under their headers, labelled lines, and sentences. Two facts with the same ``about``
+and ``conditions`` speak of one thing; `contradictions` compares them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from knowledge.types.documents import Block, Section
+from review.rules.consistency.fact_cells import facts_of_lines, facts_of_rows
+from review.rules.consistency.fact_identifiers import facts_of_identifiers
+from review.rules.consistency.fact_making import Fact, Facts
+from review.rules.consistency.fact_sentences import facts_of_sentences
+
+
+@lru_cache(maxsize=8)
+def read_facts(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> tuple[Fact, ...]:
+    """Return the facts of a document in its order."""
+    facts = Facts(text, sections, blocks)
+    readers = (facts_of_rows, facts_of_lines, facts_of_sentences, facts_of_identifiers)
+    found = [fact for reader in readers for fact in reader(facts)]
+    return tuple(sorted(found, key=lambda each: (each.start, each.end, each.about)))
