@@ -28,6 +28,7 @@ class ReviewOptionsIn(Options):
     parallel: bool = Field(True, description="other workers may judge checks of it too; same result")
     include_evidence: bool = Field(True, description="quote the text behind each finding")
     max_findings: int = Field(100, ge=1, le=10_000, description="the most findings in the answer; all are stored")
+    min_confidence: float = Field(0, ge=0, le=1, description="leave out findings that are less sure (0.9: sure ones)")
     suggestion_level: Literal["none", "basic", "detailed"] = Field("basic", description="suggestions (是正提案) wanted")
     judge: Literal["auto", "server", "sampling", "rules"] = Field(
         "auto", description="who judges checks that rules can't; without a model they come back skipped"

@@ -26,7 +26,7 @@ from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
 from review.report.facts import doubts_of, place_of
 from review.runs.estimates import EstimateOut, estimate_review
-from review.runs.finding_schemas import FindingOut, SuggestionOut
+from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, list_reviews, ordered_findings, start_review
 from review.runs.schemas import ReviewOut, review_out
 
@@ -40,7 +40,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
     review = get_review(principal, review.public_id)
     pairs = ordered_findings(list(review.results.all()))
     facts = review_out(review, pairs, everything=True)
-    counts = Counter(finding.severity for _result, finding in pairs)
+    counts = Counter(finding.severity for finding in facts.findings)
     doubts, grounds = doubts_of(review), _grounds(review, facts)
     return render_page(
         request,
@@ -55,7 +55,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         groups=_groups(facts, request.GET.get("severity", "")),
         severities=[(code, label, counts[code]) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
-        total=len(pairs),
+        total=facts.total_findings,
         verdicts=dict(CheckResult._meta.get_field("verdict").flatchoices),
         in_work=review.status in UNFINISHED,
         state=state_of(review),
@@ -80,7 +80,7 @@ def _groups(facts: ReviewOut, severity: str) -> list[tuple[str, Any, list[dict[s
     suggestions = facts.suggestions_by_finding()
     shown = [
         _shown(finding, suggestions.get(finding.id, []), facts)
-        for finding in facts.findings
+        for finding in sure_first(facts.findings)
         if severity in ("", finding.severity)
     ]
     groups = [(code, label, [one for one in shown if one["finding"].severity == code]) for code, label in SEVERITIES]
@@ -93,6 +93,7 @@ def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewO
     return {
         "number": finding.number,
         "finding": finding,
+        "certainty": certainty_label(finding.certainty),
         "suggestions": suggestions,
         "place": place_of(finding, below=" › ", until="–"),
         "link": "" if start is None or end is None else _link(facts, start, end),
@@ -196,6 +197,15 @@ class StartForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
     )
 
+    min_confidence = forms.FloatField(
+        label=_("Least confidence"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("Findings that are less sure are not shown: 0.9 leaves the sure ones. Empty: all."),
+    )
+
     def __init__(self, *args: Any, checklists: Sequence[tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
         self.fields["checklist"].choices = [("", _("by document type")), *checklists]  # type: ignore[attr-defined]
@@ -203,7 +213,11 @@ class StartForm(forms.Form):
     @property
     def options(self) -> ReviewOptions:
         given = self.cleaned_data
-        return ReviewOptions(suggestion_level=given["suggestion_level"] or "basic", judge=given["judge"] or "auto")
+        return ReviewOptions(
+            suggestion_level=given["suggestion_level"] or "basic",
+            judge=given["judge"] or "auto",
+            min_confidence=given["min_confidence"] or 0.0,
+        )
 
 
 def start(request: HttpRequest) -> HttpResponseBase:

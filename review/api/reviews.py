@@ -30,12 +30,15 @@ router = Router()
 
 
 class ReviewOptionsIn(Schema):
-    """Options of a review. `max_findings` limits the answer, never what is stored."""
+    """Options of a review. `max_findings` and `min_confidence` limit answers, never what is stored."""
 
     related_documents: ShortTexts = []
     parallel: bool = Field(default=True, description="other workers may judge checks of it too; same result")
     include_evidence: bool = True
     max_findings: int = Field(default=100, ge=1, le=10_000)
+    min_confidence: float = Field(
+        default=0, ge=0, le=1, description="findings that are less sure are neither shown nor counted; verdicts stay"
+    )
     suggestion_level: ShortText = Field(default="basic", description="none, basic or detailed")
     judge: ShortText = Field(default="auto", description="auto, server, sampling or rules")
     wait_seconds: float = Field(default=0, ge=0, le=50, description="wait this long for the result before answering")

@@ -39,11 +39,12 @@ def answer(case: Mapping[str, Any], said: Said, text: str) -> str:
     if not said.decided:
         return UNDECIDED
     places = places_of(case["location"], text) if case.get("location") else ()
-    about = [_is_about(case, defect, places) for defect in said.defects]
-    if any(about):
-        return FAIL
+    about = [(_is_about(case, defect, places), defect) for defect in said.defects]
+    if named := [defect for is_about, defect in about if is_about]:
+        # What is to be looked at is neither there nor missing.
+        return UNDECIDED if all(defect.data.get("status") == UNDECIDED for defect in named) else FAIL
     # A place that the document does not have tells nothing, when nothing else does.
-    return UNDECIDED if None in about else PASS
+    return UNDECIDED if any(is_about is None for is_about, _ in about) else PASS
 
 
 def _is_about(case: Mapping[str, Any], defect: Defect, places: Sequence[tuple[int, int]]) -> bool | None:

@@ -16,7 +16,7 @@ from knowledge.models import VersionContent
 from review.mappings import suspect_reasons
 from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.report.sheet import EARLIEST
-from review.runs.finding_schemas import FindingOut, SuggestionOut
+from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import get_review, show_review
 from review.runs.schemas import ResultOut, ReviewOut
 from review.triage.comparing import compare_reviews, difference
@@ -55,6 +55,7 @@ class ReportedFinding:
     finding: FindingOut
     severity: str
     triage: str
+    certainty: str
     place: str
     check_name: str
     suggestions: Sequence[SuggestionOut]
@@ -163,11 +164,12 @@ def _findings(shown: ReviewOut, text: str, options: ReportOptions) -> list[Repor
             severity=label(SEVERITIES, one.severity),
             triage=label(Triage.choices, one.triage),
             place=place_of(one),
+            certainty=certainty_label(one.certainty),
             check_name=names[one.check_item_id],
             suggestions=suggestions.get(one.id, ()),
             passages=_passages(one, shown.document_id, text) if options.evidence else (),
         )
-        for one in shown.findings
+        for one in sure_first(shown.findings)
     ]
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
 from hub.core.processes import TimeOver, limit_cpu
 from hub.core.texts import Text
+from review.rules.certainty import confidence_of
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -231,8 +232,8 @@ def list_rules(*, tag: str | None = None) -> tuple[Rule, ...]:
 def run_rule(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None = None) -> RuleOutcome | RuleCrash:
     """Return what a rule says of a document with its defaults overlaid by ``params`` (those of ``target`` when None).
 
-    A rule that raises, or takes longer than ``RULE_S``, yields a ``RuleCrash``. Each finding names the related
-    documents that it rests on: all that its rule was given, unless the rule says less.
+    A rule that raises, or takes longer than ``RULE_S``, yields a ``RuleCrash``. Each finding says how sure it is, and
+    names the related documents that it rests on: all that its rule was given, unless the rule says less.
 
     :raises UnknownRuleError: the id is not registered.
     """
@@ -268,11 +269,31 @@ def run_rule(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None =
         logger.exception("Rule %s crashed", chosen.id)
         name = type(error).__name__
         return _crash(chosen, error, ja=f"内部エラー（{name}）", en=f"internal error ({name})")
+    outcome = replace(outcome, findings=tuple(map(_with_certainty, outcome.findings)))
     if not related:
         return outcome
     rests_on = tuple(each.document_id for each in related)
     findings = (each if each.rests_on is not None else replace(each, rests_on=rests_on) for each in outcome.findings)
     return replace(outcome, findings=tuple(findings))
+
+
+def _with_certainty(found: FindingDraft) -> FindingDraft:
+    """Say how sure a finding is, by how often its kind was right; the share that its rule counted stays in its data.
+
+    A rule that counts a share of 0 for a finding takes it for none: an instruction that a section on attacks quotes.
+    """
+    bound, said = confidence_of(found.rule_id, found.data)
+    if found.confidence is None:
+        return replace(found, confidence=bound, confidence_basis=said)
+    own = found.confidence_basis or Text(ja="規則が数えた割合", en="share that the rule counted")
+    return replace(
+        found,
+        confidence=bound if found.confidence else 0.0,
+        confidence_basis=Text(
+            ja=f"{said.ja}。{own.ja}: {found.confidence:.0%}", en=f"{said.en}; {own.en}: {found.confidence:.0%}"
+        ),
+        data={**found.data, "share": found.confidence},
+    )
 
 
 def _crash(chosen: Rule, error: Exception, *, ja: str, en: str) -> RuleCrash:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, Field
 from hub.core.languages import in_language
 from hub.core.shapes import TextOrNone, filled
 from review.models import CheckResult, Finding, ModelSuggestion, Suggestion
+from review.rules.certainty import Certainty, certainty_of
 from review.types import JUDGED_BY_MODEL, JudgedBy
 
 
@@ -65,8 +67,11 @@ class FindingOut(BaseModel):
     searched: list[str] = Field(description="what was looked through for something that is missing")
     data: dict[str, Any]
     related_guideline: TextOrNone
-    confidence: float | None
+    confidence: float | None = Field(
+        description="how often findings of this kind were right where people judged them: the lower bound of the share"
+    )
     confidence_basis: TextOrNone
+    certainty: str = Field(description="what the confidence comes to: sure, likely or doubtful")
     judged_by: str = Field(description="rules, hub_model, or callers_model: the own model of who asked for the review")
     triage: str
     triage_reason: TextOrNone
@@ -107,11 +112,24 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
         check_item_id=result.item_version.item.code,
         evidence=finding.evidence if with_evidence else [],
         confidence_basis=_basis(finding, judged_by),
+        certainty=certainty_of(finding.confidence).value,
         judged_by=judged_by.value,
         assignee=finding.assignee.get_username() if finding.assignee else None,
         answer=getattr(finding, "answer", None),
         carried=finding.carried or None,
     )
+
+
+def certainty_label(certainty: str) -> str:
+    """How sure a finding is, for people."""
+    labels = {Certainty.SURE: _("sure"), Certainty.LIKELY: _("likely"), Certainty.DOUBTFUL: _("doubtful")}
+    return labels[Certainty(certainty)]
+
+
+def sure_first(findings: Iterable[FindingOut]) -> list[FindingOut]:
+    """Put sure findings before likely ones and those before doubtful ones; else the order stays."""
+    order = [each.value for each in Certainty]
+    return sorted(findings, key=lambda each: order.index(each.certainty))
 
 
 def _basis(finding: Finding, judged_by: JudgedBy) -> str:

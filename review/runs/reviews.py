@@ -53,12 +53,13 @@ POLLED = ("status", "progress", "version_id", "version__status", "version__progr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewOptions:
-    """What a caller may ask of a review. ``max_findings`` limits answers, never what is stored."""
+    """What a caller may ask of a review. ``max_findings`` and ``min_confidence`` limit answers, not what is stored."""
 
     check_items: tuple[str, ...] = ()
     related_documents: tuple[str, ...] = ()
     include_evidence: bool = True
     max_findings: int = 100
+    min_confidence: float = 0.0
     suggestion_level: str = "basic"
     judge: str = "auto"
     force_strategy: str | None = None
@@ -153,6 +154,8 @@ def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
         ("judge", options.judge, JUDGES),
         ("force_strategy", options.force_strategy, (None, *Strategy.values)),
     )
+    if not 0 <= options.min_confidence <= 1:
+        raise InvalidInput(_("min_confidence must be from 0 to 1."), code="min_confidence")
     for name, value, allowed in choices:
         if value not in allowed:
             raise not_one_of(name, value, (str(item) for item in allowed if item))

@@ -193,12 +193,15 @@ def review_out(
 ) -> ReviewOut:
     """``pairs`` are all findings in the document's order; ``suspects`` tell why results are in doubt, by their keys.
 
-    The review's options limit how many are shown, unless ``everything`` is wanted, as in reports.
+    The review's options limit how many are shown, unless ``everything`` is wanted, as in reports; those that are less
+    sure than its ``min_confidence`` are neither shown nor counted, and the verdicts stay.
     """
     results = list(review.results.all())
     options = review.options
-    limit = len(pairs) if everything else options.get("max_findings", len(pairs))
-    shown = list(enumerate(pairs[:limit], 1))
+    least = options.get("min_confidence", 0.0)
+    wanted = [(number, pair) for number, pair in enumerate(pairs, 1) if (pair[1].confidence or 0.0) >= least]
+    left_out = len(pairs) - len(wanted)
+    shown = wanted if everything else wanted[: options.get("max_findings", len(wanted))]
     with_evidence = options.get("include_evidence", True)
     suggested = options.get("suggestion_level", "basic") != "none"
     is_callers = any(result.judged_by is JudgedBy.CALLERS_MODEL for result in results)
@@ -216,17 +219,30 @@ def review_out(
         findings=[
             finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
         ],
-        total_findings=len(pairs),
+        total_findings=len(wanted),
         suggestions=suggestions,
-        notices=_with(review.notices, SOME_BY_CALLERS_MODEL if is_callers else None),
-        summary=_summary(review, results, pairs),
+        notices=_with(
+            review.notices,
+            SOME_BY_CALLERS_MODEL if is_callers else None,
+            _less_sure(left_out, least) if left_out else None,
+        ),
+        summary=_summary(review, results, [pair for _number, pair in wanted]),
         usage=filled(UsageOut, review),
         signatures=list(map(signature_out, review.signatures.all())),
     )
 
 
-def _with(stored: Sequence[dict[str, str]], more: Notice | None) -> list[dict[str, str]]:
-    return [*stored, more.as_dict()] if more else list(stored)
+def _with(stored: Sequence[dict[str, str]], *more: Notice | None) -> list[dict[str, str]]:
+    return [*stored, *(notice.as_dict() for notice in more if notice)]
+
+
+def _less_sure(count: int, least: float) -> Notice:
+    """Verdicts rest on all findings, also on those that are not shown."""
+    return Notice(
+        code="below_min_confidence",
+        ja=f"確からしさが {least:g} に満たない指摘 {count} 件は表示していません。判定には含まれます。",
+        en=f"{count} findings of a confidence below {least:g} are not shown. The verdicts rest on them too.",
+    )
 
 
 def signature_out(signature: Signature) -> SignatureOut:

@@ -58,6 +58,9 @@ class Command(HubCommand):
             default="basic",
             help="none, those of the rules (basic, the default), or those of a language model beside them (detailed)",
         )
+        parser.add_argument(
+            "--min-confidence", type=float, default=0.0, metavar="0…1", help="leave out findings that are less sure"
+        )
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
         parser.add_argument(
             "--baseline", default="", metavar="REVIEW_ID", help="an earlier review: the report tells what changed"
@@ -83,6 +86,7 @@ class Command(HubCommand):
             document_id = _document_id(principal, document, checklist, collection)
             compared = tuple(_ready(principal, name, collection) for name in options["related"])
             asked = replace(_judged_by(options["llm"], related=compared), suggestion_level=options["suggestions"])
+            asked = replace(asked, min_confidence=options["min_confidence"])
             review = start_review(principal=principal, document_id=document_id, checklist=checklist, options=asked)
             wait_for_review(review, timeout_s=None, on_progress=self._show)
             report = build_report(

@@ -11,12 +11,15 @@ from knowledge.text.outline import contents_ids
 from knowledge.types.documents import Block, Section
 from knowledge.types.requirements import Topic
 from review.rules.base import finding, rule, skipped
+from review.rules.certainty import UNDECIDED
+from review.rules.content.nearest import is_hardly_known, nearest_lines
 from review.rules.prose import is_polite
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 MISSING = "coverage.missing_topic"
 EMPTY = "coverage.empty_section"
+BLOCKING = ("critical", "major")
 _CHAPTER_LEVEL = 2
 
 
@@ -28,7 +31,10 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
         return skipped("no_topics")
     every = _judge_all(target.text, target.sections, target.blocks, target.topics)
     absent = (CoverageStatus.MISSING, CoverageStatus.MENTIONED)
-    findings = tuple(_missing_finding(each, every, target) for each in judged if each.status in absent)
+    is_strange = is_hardly_known(target, every)
+    findings = tuple(
+        _missing_finding(each, every, target, is_strange=is_strange) for each in judged if each.status in absent
+    )
     return RuleOutcome(findings=findings, examined=len(judged))
 
 
@@ -81,23 +87,29 @@ def _first_text(target: RuleInput) -> int:
     return next(starts, 0)
 
 
-def _missing_finding(judged: TopicJudgement, others: tuple[TopicJudgement, ...], target: RuleInput) -> FindingDraft:
+def _missing_finding(
+    judged: TopicJudgement, others: tuple[TopicJudgement, ...], target: RuleInput, *, is_strange: bool
+) -> FindingDraft:
+    """Where headings are hardly known and lines are near to the topic, it is to be looked at and not missing."""
     topic = judged.topic
+    near = nearest_lines(target, topic) if is_strange else ()
     contents = contents_ids(target.text, target.sections)
     titles = tuple(section.title for section in target.sections if section.id not in contents)
     neighbour = _neighbour(judged, others)
     by_heading = sum(1 for each in others if each.by_heading)
     return finding(
         MISSING,
-        severity=Severity(topic.severity),
+        severity=Severity.MINOR if near and topic.severity in BLOCKING else Severity(topic.severity),
         key=topic.code,
-        evidence=tuple(Span(start=start, end=end) for start, end in judged.mentions),
+        texts="undecided" if near else "finding",
+        evidence=near or tuple(Span(start=start, end=end) for start, end in judged.mentions),
         searched=titles,
         data={
             "topic": topic.code,
             "category": topic.category,
             "item": topic.label_ja,
-            "status": judged.status.value,
+            "status": UNDECIDED if near else judged.status.value,
+            "certainty_kind": UNDECIDED if near else "hardly_known" if is_strange else "known",
             "expected_location": topic.expected_location,
             "missing_elements": list(topic.elements_ja),
         },

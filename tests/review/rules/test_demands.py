@@ -28,7 +28,7 @@ def test_measurable_requirements_without_a_figure_are_one_finding():
     (found,) = outcome(FIGURES, text).findings
 
     assert found.data["identifiers"] == ["NFR-002", "NFR-003"]
-    assert found.confidence == 0.333
+    assert found.data["share"] == 0.333
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_the_majority_is_proposed_and_an_inflected_word_keeps_its_ending():
     (found,) = outcome_of("terminology.variant", rule_input(text)).findings
 
     assert found.data["proposed"] == "行う"
-    assert found.confidence == pytest.approx(2 / 3, abs=1e-3)
+    assert found.data["share"] == pytest.approx(2 / 3, abs=1e-3)
     assert found.suggestion.example == "検査を行います。記録を行う。報告を行った。"
 
 

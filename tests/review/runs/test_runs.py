@@ -176,6 +176,14 @@ def test_max_findings_limits_the_answer_and_the_total_tells(document):
     assert facts.total_findings == Finding.objects.count() > 2
 
 
+def test_findings_that_are_less_sure_are_neither_shown_nor_counted_and_verdicts_stay(document):
+    every, sure = (show(finish(start(document, min_confidence=least))) for least in (0.0, 0.9))
+    wanted = [each for each in every.findings if each.certainty == "sure"]
+    assert len(sure.findings) == sure.total_findings == len(wanted) < every.total_findings
+    assert [result.verdict for result in sure.results] == [result.verdict for result in every.results]
+    assert [notice["code"] for notice in sure.notices] == ["below_min_confidence"]
+
+
 def test_only_the_chosen_items_are_judged(document):
     facts = show(finish(start(document, check_items=("BD-C01",))))
     assert [result.check_item_id for result in facts.results] == ["BD-C01"]
