@@ -144,6 +144,8 @@ def _amount_pattern() -> re.Pattern[str]:
 
 
 def _bound(before: str, after: str) -> str:
+    if before.rstrip().endswith("平均"):  # 平均2秒以内 limits the mean
+        return "mean"
     for bound, pattern in _AFTER.items():
         if pattern.match(after):
             return bound
