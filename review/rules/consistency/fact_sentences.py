@@ -22,7 +22,7 @@ _JOINT = r"(?:における|に関する|に係る|からの|への|の|・)(?=[�
 _NOUNS = rf"{_START}(?:{_NOUN})++{_REMARK}(?:{_JOINT}(?:{_NOUN})++{_REMARK}){{0,3}}+"
 _TOPICS = re.compile(rf"(?P<name>{_NOUNS})(?:には|では|は)(?![一-龯]?ない)")
 _BESIDE = re.compile(
-    rf"(?P<name>{_NOUNS})[:はをがに、 ]?(?:約|最大|最小|平均|おおむね|概ね|合計|全|毎日|計|全国|税込)?[、 ]?$"
+    rf"(?P<name>{_NOUNS})[:はをがに、 (]?(?:約|最大|最小|平均|おおむね|概ね|合計|全|毎日|計|全国|税込)?[、 ]?$"
 )
 _CASE = re.compile(r"\s?(?:以上|以下|以内|未満|を超え[るた]|に満たない|より[多少]い)?の?(?:場合|とき|際|ケース)|ずつ")
 _LABELLED = re.compile(r"[^:。、|()]{0,28}[^:。、|()0-9]:")
@@ -34,6 +34,8 @@ _STARTED = re.compile(
 )
 _PHASES = {"開始": "開始", "着手": "開始", "稼働": "", "完了": "完了", "終了": "完了"}
 _EXCEEDING = re.compile(rf"^\s?(?:を超える|より大きい|を超えた|以上の)(?P<name>(?:{_NOUN})++)は")
+_NUMBERING = re.compile(r"[0-9]+(?:[.\-][0-9]+)+|[0-9]+\s")
+_KINDS = (BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.CAPTION, BlockKind.HEADING)
 _LEADING = re.compile(
     r"^(?:なお|また|ただし|前述のとおり|前記のとおり|さらに|加えて|そのため|したがって|具体的には|このため)、?|^[-・*+]\s*"
 )
@@ -44,19 +46,32 @@ _SHORTEST_SENTENCE = 14
 
 def facts_of_sentences(facts: Facts) -> Iterator[Fact]:
     for segment in facts.prose.segments:
-        if segment.kind not in (BlockKind.PARAGRAPH, BlockKind.LIST) or facts.is_skipped(segment.start):
+        if segment.kind not in _KINDS or facts.is_skipped(segment.start):
             continue
         if not 6 <= segment.end - segment.start <= _LONGEST:
             continue
         sentence = facts.plain[segment.start : segment.end]
         if EXAMPLE.search(sentence) or _LABELLED.match(sentence):
             continue
-        tokens = facts.tokens.within(segment.start, segment.end)
+        tokens = [
+            token
+            for token in facts.tokens.within(segment.start, segment.end)
+            if not _is_numbering(token, sentence[: token.start - segment.start], facts, segment.kind)
+        ]
         for token in tokens:
             yield from _of_sentence(facts, segment.start, segment.end, sentence, token, tokens)
         if tokens:
             yield from _restated(facts, segment.start, segment.end, sentence, tokens)
         yield from _words(facts, segment.start, segment.end, sentence)
+
+
+def _is_numbering(token: Token, before: str, facts: Facts, kind: BlockKind) -> bool:
+    """Whether what looks like an amount is the number of a heading before its words: 3.1 文字, 2 システム構成."""
+    if token.kind != "number":
+        return False
+    if kind is BlockKind.HEADING:
+        return "(" not in before
+    return not before.strip("#*　 ") and _NUMBERING.match(facts.plain, token.start, token.end) is not None
 
 
 def _of_sentence(
@@ -195,7 +210,7 @@ _MADE = re.compile(rf"(?P<who>{_who()})を(?P<name>{_NOUNS})とする")
 
 def _quantity_name(topic: str, clause: str, beside: str, behind: str, dimension: str) -> str:
     """Return what a number is likeliest about: its topic, if that names a quantity, joined to what stands beside it."""
-    is_near = beside and clause.rstrip("、 ").endswith((beside, *(beside + mark for mark in "はをがにで:")))
+    is_near = beside and clause.rstrip("、 ").endswith((beside, *(beside + mark for mark in "はをがにで:(")))
     near = beside if is_near else ""
     if topic and folded_name(topic):
         joins = near and topic != near and not near.endswith(topic) and not topic.endswith(near)

@@ -113,6 +113,19 @@ def test_other_conditions_records_and_examples_are_no_contradiction(one, other):
     assert findings(one, other) == ()
 
 
+def test_captions_and_the_brackets_of_headings_are_read_and_their_numbers_are_not():
+    text = document(
+        "同時接続数は300人とする。",
+        "表3 同時接続数（500人）の内訳\n\n" + table("区分 | 人数", "職員 | 10人", "住民 | 20人"),
+        "### 3.1 操作ログの保存期間（5年）\n\n操作ログは3年間保存する。\n\n### 3.2 画面構成\n\n次に示す。",
+        "### 4.2 画面構成\n\n次に示す。",
+    )
+
+    found = outcome_of(RULE, rule_input(text)).findings
+
+    assert [each.data["quantity"] for each in found] == ["同時接続数", "操作ログの保存期間"]
+
+
 def test_a_heading_of_results_is_a_condition():
     text = "# 計画書\n\n## 1. 現在の状況\n\n- 命令網羅率: 46%\n\n## 2. 目標\n\n" + table(
         "種別 | 目標値", "命令網羅率 | 85%"
