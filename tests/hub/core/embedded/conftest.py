@@ -82,6 +82,7 @@ def postgres(lasting_home: Path) -> Iterator[EmbeddedPostgres]:
     yield server
     server.release()
     stop_whatever_runs(server)
+    assert not server.is_ready()  # another user is left, who would keep it running in the tests that follow
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from hub.core.embedded import EmbeddedPostgres, postgres_settings
 from tests.hub.core.embedded.conftest import REPOSITORY
 
-LOCKS = Path("/proc/locks")
 SETUP = """
 import os, pathlib, signal, sys
 import django
@@ -38,20 +36,6 @@ def run_django(home: Path, script: str) -> list[str]:
     return done.stdout.split()
 
 
-def wait_for_its_end(server: EmbeddedPostgres) -> str:
-    """Give "" when the server has ended within ten seconds, else what locks the system knows: one is held then."""
-    deadline = time.monotonic() + 10
-    while server.is_ready():
-        if time.monotonic() > deadline:
-            return (
-                "\n".join(f"{path} {path.stat().st_ino}" for path in server.home.glob("*.lock"))
-                + "\n"
-                + LOCKS.read_text()
-            )
-        time.sleep(0.05)
-    return ""
-
-
 def test_settings_start_nothing_and_say_all_that_django_needs(home: Path) -> None:
     settings = postgres_settings(home)
     assert settings["NAME"] == "hub"
@@ -60,9 +44,9 @@ def test_settings_start_nothing_and_say_all_that_django_needs(home: Path) -> Non
     assert run_django(home, "print(home.exists(), connection.vendor)") == ["False", "postgresql"]
 
 
-def test_the_first_connection_starts_the_server_and_exit_stops_it(home: Path) -> None:
-    assert run_django(home, "print(ask('SELECT current_database()'))") == ["hub"]
-    assert wait_for_its_end(EmbeddedPostgres(home)) == ""
+def test_the_first_connection_starts_the_server_and_exit_stops_it(postgres: EmbeddedPostgres) -> None:
+    assert run_django(postgres.home, "print(ask('SELECT current_database()'))") == ["hub"]
+    assert not postgres.is_ready()
 
 
 def test_a_connection_after_the_kill_of_the_server_starts_it_again(postgres: EmbeddedPostgres) -> None:
