@@ -274,7 +274,7 @@ def needed(work: Work, text: Text, tries: int = 1) -> float:
 
 @functools.cache
 def _remembering() -> tuple[Any, ...]:
-    held = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]
+    held = [each for each in gc.get_objects() if type(each) is functools._lru_cache_wrapper]
     small = [each for each in held if (each.cache_parameters()["maxsize"] or 0) in range(2, 3000)]
     return tuple(each for each in small if str(each.__module__).startswith(("knowledge.", "review.")))
 
