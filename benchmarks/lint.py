@@ -1,9 +1,9 @@
 """Measure the text rules: agreement with examples of textlint's rules by alias, and time.
 
 ``python -m benchmarks.lint`` prints for each alias how many of the default-option rows of
-``text_quality/examples.jsonl`` (``--data``, or below HUB_TEST_DATA) our rule judges as their authors do, the coverage
-and the accuracy over all, and how long 2,000 and 100,000 characters take (texts of more than 5,000 are judged in a
-child process, whose processor time is not counted).
+``tests/gold/text_quality/examples.jsonl`` (or ``--data``) our rule judges as their authors do, the coverage and the
+accuracy over all, and how long 2,000 and 100,000 characters take (texts of more than 5,000 are judged in a child
+process, whose processor time is not counted).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from pathlib import Path
 from knowledge.parsers.markdown import markdown_blocks
 from review.rules.style import ALIASES, read_markdown, style_rules
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+EXAMPLES = Path(__file__).resolve().parent.parent / "tests" / "gold" / "text_quality" / "examples.jsonl"
 _PRESETS = {f"textlint-rule-{name}": f"{name.lower()}/" for name in ("preset-JTF-style", "preset-ja-spacing")}
 _PARAGRAPH = """## 受付
 
@@ -96,12 +95,8 @@ def _seconds(characters: int) -> tuple[float, float]:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lint", description=__doc__)
-    default_data = Path(os.environ.get("HUB_TEST_DATA", REPOSITORY.parent / "shared" / "data"))
-    parser.add_argument("--data", type=Path, default=default_data / "text_quality" / "examples.jsonl")
-    path = parser.parse_args().data
-    if not path.is_file():
-        sys.exit(f"no examples at {path}: give the file as --data, or set HUB_TEST_DATA")
-    figures = measure(path)
+    parser.add_argument("--data", type=Path, default=EXAMPLES)
+    figures = measure(parser.parse_args().data)
     for alias in sorted(figures.rows):
         print(f"{figures.alike[alias]:>4} of {figures.rows[alias]:>3}  {alias}")
     for alias in sorted(figures.uncovered):

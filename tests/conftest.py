@@ -101,10 +101,13 @@ def queue() -> None:
 
 @pytest.fixture(scope="session")
 def test_data() -> Path:
-    """The folder of real documents, or a skip that says so."""
+    """The folder of real documents and questions that the repository does not carry, or a skip that says so."""
     folder = Path(os.environ.get("HUB_TEST_DATA") or REPOSITORY.parent / "shared" / "data")
     if not folder.is_dir():
-        pytest.skip(f"no test data at {folder}; set HUB_TEST_DATA")
+        pytest.skip(
+            f"needs files that are not in the repository (8 MB of real office documents, questions under CC BY-SA,"
+            f" files made to break parsers), and they are not in {folder}: set HUB_TEST_DATA to their folder"
+        )
     return folder
 
 

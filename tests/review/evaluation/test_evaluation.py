@@ -23,6 +23,7 @@ from review.evaluation.schemas import evaluation_out
 from review.models import Finding
 from review.runs.execution import execute as execute_review
 from review.runs.reviews import start_review
+from tests.conftest import REPOSITORY
 from tests.factories import hub_curator, new_collection, principal_with, upload_file, work_through
 from tests.review.evaluation.sample_cases import CASES, SAMPLE
 
@@ -202,8 +203,8 @@ def test_retrieval_questions_come_in_by_the_same_door_and_are_measured(dataset) 
 
 @pytest.mark.long
 @pytest.mark.timeout(240)
-def test_the_developers_gold_list_is_a_dataset_with_figures_for_every_row(test_data, tmp_path, capsys) -> None:
-    folder = test_data / "review"
+def test_the_developers_gold_list_is_a_dataset_with_figures_for_every_row(capsys) -> None:
+    folder = REPOSITORY / "tests" / "gold" / "review"
     for path in sorted((folder / "documents").glob("D[123]_*.md")):
         kinds = {"設計書": "basic_design", "要件": "requirements", "テスト計画": "test_plan"}
         kind = next(kind for word, kind in kinds.items() if word in path.name)

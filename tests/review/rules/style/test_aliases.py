@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from benchmarks.lint import measure
+from benchmarks.lint import EXAMPLES, measure
 from review.rules.style import ALIASES, aliases_of, style_rules
 from tests.conftest import REPOSITORY
 from tests.review.markdown import outcome_of, rule_input
@@ -22,11 +20,8 @@ def test_aliases_are_listed_at_their_rule():
     assert "textlint:preset-jtf-style/1.1.1.本文" in aliases_of("style.mixed_tone")
 
 
-def test_the_aliases_cover_the_examples_and_agree_with_them(test_data):
-    path = test_data / "text_quality" / "examples.jsonl"
-    if not path.is_file():
-        pytest.skip(f"no examples at {path}")
-    figures = measure(path)
+def test_the_aliases_cover_the_examples_and_agree_with_them():
+    figures = measure(EXAMPLES)
     assert figures.coverage >= 0.6
     assert figures.accuracy >= 0.92
 
