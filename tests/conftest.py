@@ -12,13 +12,15 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import translation
 from pytest_django.plugin import DjangoDbBlocker
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from hub.core.embedded import shared_postgres
 from hub.core.embedded.cluster import ROLE
 from hub.core.embedded.postgres import MAINTENANCE_DATABASE
 from hub.core.valkey import ensure_queue
 from knowledge.storage.blobs import claim_store
-from tests.lanes import FAST_LANE, is_slow
+from tests.lanes import FAST_LANE, group_of, is_slow
 
 # A role of the tests alone, which the hub's is a member of here.
 EMPTIES_TABLES = "hub_tests"
@@ -29,15 +31,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="also run the soaks, kills and scale tests")
 
 
+class HubScheduling(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Give files out to the processes of the suite, and folders that share a hub as one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid.partition("::")[0])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> HubScheduling | None:
+    return HubScheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import what the fast lane leaves out."""
     path = collection_path.relative_to(REPOSITORY).as_posix()
     return True if config.getoption("markexpr") == FAST_LANE and is_slow(path) else None
 
 
+def _commits(item: pytest.Item) -> bool:
+    """Whether all tables are emptied and filled again after a test, which takes a second."""
+    asked = item.get_closest_marker("django_db")
+    is_asked = asked is not None and asked.kwargs.get("transaction", False)
+    return is_asked or "transactional_db" in getattr(item, "fixturenames", ())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if is_slow(item.nodeid.partition("::")[0]) or "transactional_db" in getattr(item, "fixturenames", ()):
+        if is_slow(item.nodeid.partition("::")[0]) or _commits(item):
             item.add_marker("slow")
     if config.getoption("--long"):
         return

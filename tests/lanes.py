@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 
+SHARE_A_HUB = ("tests/flows", "tests/hub/serving", "tests/mcp_bridge")
+"""Folders whose tests use one running hub: a process of the suite takes all of one, so that the hub starts once."""
+
 FAST_LANE = "not slow"
 """The expression of markers that `make test-fast` gives to pytest."""
 
@@ -67,6 +70,12 @@ SLOW = (
     "tests/review/runs/test_runs.py",
     "tests/review/api/test_triage_api.py",
 )
+
+
+def group_of(path: str) -> str:
+    """What one process runs together: a file, or all of a folder that shares a hub."""
+    folder = path.rpartition("/")[0]
+    return folder if folder in SHARE_A_HUB else path
 
 
 def is_slow(path: str) -> bool:

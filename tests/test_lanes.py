@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.lanes import SLOW, is_slow
+from tests.lanes import SHARE_A_HUB, SLOW, group_of, is_slow
 
 FILES = [path.relative_to(REPOSITORY).as_posix() for path in sorted((REPOSITORY / "tests").rglob("test_*.py"))]
 
@@ -20,3 +20,10 @@ def test_what_is_left_out_is_there(pattern: str) -> None:
 def test_rules_and_readers_of_text_are_in_the_fast_lane() -> None:
     for folder in ("tests/review/rules/", "tests/knowledge/text/", "tests/knowledge/search/"):
         assert not all(is_slow(path) for path in FILES if path.startswith(folder))
+
+
+@pytest.mark.parametrize("folder", SHARE_A_HUB)
+def test_a_folder_that_shares_a_hub_is_run_by_one_process(folder: str) -> None:
+    inside = [path for path in FILES if path.startswith(f"{folder}/test_")]
+    assert len(inside) > 1
+    assert {group_of(path) for path in inside} == {folder}
