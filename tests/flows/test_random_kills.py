@@ -27,8 +27,8 @@ STALLED_S = 300
 
 
 @pytest.mark.timeout(1200)
-def test_three_rounds_of_random_kills_lose_nothing(own_hub, tmp_path):
-    _survive(own_hub, tmp_path, rounds=3, uploads=20)
+def test_a_round_of_random_kills_loses_nothing(own_hub, tmp_path):
+    _survive(own_hub, tmp_path, rounds=1, uploads=20)
 
 
 @pytest.mark.long

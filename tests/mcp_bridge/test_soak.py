@@ -177,9 +177,8 @@ async def disturb_once(http: httpx2.AsyncClient, site: TestSite, expired: str) -
     assert (garbage.status_code, stale.status_code) == (400, 401)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "clients", "restarts"), [(8, 6, 0), pytest.param(600, 16, 1, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("seconds", "clients", "restarts"), [(8, 6, 0), (600, 16, 1)])
 async def test_mixed_use_neither_crashes_nor_leaks(running, expired, operator, seconds, clients, restarts, capsys):
     async with running.site.client("core") as client:
         await client.call_tool("upload_document", {"content": DESIGN, "filename": "耐久.md"})
