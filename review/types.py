@@ -42,6 +42,25 @@ class Verdict(StrEnum):
     SKIPPED = "skipped"
 
 
+class Consulted(StrEnum):
+    """What a check was decided with: the steps that really ran and the sources that really answered."""
+
+    RULES = "rules"
+    VECTOR = "vector"
+    LEXICAL = "lexical"
+    GRAPH = "graph"
+    ONTOLOGY = "ontology"
+    MODEL = "model"
+
+
+class Master(StrEnum):
+    """What a rule may read besides the reviewed document."""
+
+    TOPICS = "topics"
+    ARTICLES = "articles"
+    RELATED = "related"
+
+
 class JudgedBy(StrEnum):
     """Whose word a verdict or a finding is. A caller's own model says what its caller lets it say."""
 
@@ -141,7 +160,8 @@ class RuleInput:
 
     ``params`` come from the check item's criteria. ``topics`` are the ontology's classes for the document's type,
     ``articles`` all of the guidelines in force, also those that do not oblige this type. ``concealed`` stands in the
-    file that the text was read from, and not in the text.
+    file that the text was read from, and not in the text. What is in ``unavailable`` could not be read: rules that read
+    it are skipped.
     """
 
     text: str
@@ -155,18 +175,24 @@ class RuleInput:
     document_name: str = ""
     related: tuple[RelatedDocument, ...] = ()
     concealed: tuple[Concealed, ...] = ()
+    unavailable: frozenset[Master] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOutcome:
     """What one rule said of one document. ``examined`` counts what it looked at; 0 means it had nothing to judge.
 
-    A rule with nothing to judge makes no pass: ``skip_reason`` says why, and the check counts as skipped.
+    A rule with nothing to judge makes no pass: ``skip_reason`` says why, and the check counts as skipped. ``links``
+    are the codes of articles, identifiers and ids of related documents by which it went from the reviewed document to
+    what that answers to. ``reads`` is noted by :func:`review.rules.base.run_rule`: what it was given besides the
+    document, or what it was skipped for.
     """
 
     findings: tuple[FindingDraft, ...] = ()
     examined: int = 0
     skip_reason: Text | None = None
+    links: tuple[str, ...] = ()
+    reads: frozenset[Master] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,6 +69,8 @@ class Retrieval:
     hits: tuple[Hit, ...]
     paths: tuple[tuple[str, ...], ...]
     notices: tuple[Notice, ...] = ()
+    walks: tuple[GraphResult, ...] = ()
+    """The nodes and edges that ``paths`` are of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +126,7 @@ def retrieve(
         hits=(*given, *result.hits),
         paths=tuple(path for one in found for path in one.paths),
         notices=(*(failure.notice for failure in failures), *result.notices),
+        walks=tuple(found),
     )
 
 

@@ -30,7 +30,7 @@ RANK_CONSTANT = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedChunks:
-    """A version's chunks, the most relevant first; ``notices`` say which leg did not answer.
+    """A version's chunks, the most relevant first, ``by_meaning``, ``by_words`` or both; ``notices`` say why not.
 
     In the document's order, and not ``is_ranked``, when neither did.
     """
@@ -38,6 +38,8 @@ class RankedChunks:
     chunks: tuple[Chunk, ...]
     is_ranked: bool = True
     notices: tuple[Notice, ...] = ()
+    by_meaning: bool = False
+    by_words: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,8 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
         chunks=tuple(chunks),
         is_ranked=is_ranked,
         notices=tuple(remarks) if is_ranked else (notices.PASSAGES_UNRANKED,),
+        by_meaning=bool(legs[0]),
+        by_words=bool(legs[1]),
     )
 
 

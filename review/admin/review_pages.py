@@ -24,7 +24,7 @@ from knowledge.models import VersionContent
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
-from review.report.facts import doubts_of, place_of
+from review.report.facts import doubts_of, place_of, sources_of
 from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, list_reviews, ordered_findings, start_review
@@ -49,7 +49,12 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         review=review,
         facts=facts,
         checks=[
-            (result, doubts.get(result.check_item_id, ()), grounds.get(result.check_item_id, ()))
+            (
+                result,
+                doubts.get(result.check_item_id, ()),
+                grounds.get(result.check_item_id, ()),
+                sources_of(result),
+            )
             for result in facts.results
         ],
         groups=_groups(facts, request.GET.get("severity", "")),

@@ -11,7 +11,7 @@ from hub.core.texts import Text
 from knowledge.types.notices import Notice
 from review.rules.base import RuleCrash, UnknownRuleError, run_rule
 from review.rules.content.curated import rules_of
-from review.types import STRATEGY_BY_TYPE, FindingDraft, RuleInput, Severity, Verdict
+from review.types import Consulted, FindingDraft, Master, RuleInput, RuleOutcome, Severity, Verdict
 
 BLOCKING = frozenset({Severity.CRITICAL, Severity.MAJOR})
 
@@ -28,14 +28,20 @@ class CheckSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The verdict of one check item, how it was reached, and the defects found."""
+    """The verdict of one check item, what it was reached with, and the defects found.
+
+    ``reads`` is what its rules were given besides the document, ``links`` by what they went to it: see RuleOutcome.
+    """
 
     verdict: Verdict
-    strategy: str
-    strategy_reason: Text
+    consulted: tuple[Consulted, ...] = ()
+    reads: frozenset[Master] = frozenset()
+    links: tuple[str, ...] = ()
     findings: tuple[FindingDraft, ...] = ()
     notices: tuple[Notice, ...] = ()
     examined: int = 0
+    is_partial: bool = False
+    """Some of its rules were skipped since a master can't be read: nothing else makes it a pass, either."""
 
 
 @dataclass(slots=True)
@@ -47,6 +53,9 @@ class _Tally:
     examined: int = 0
     decided: int = 0
     crashed: int = 0
+    unread: int = 0
+    reads: set[Master] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
 
     def remark(self, code: str, text: Text) -> None:
         """Note something once: several rules of an item often skip for one reason."""
@@ -55,13 +64,12 @@ class _Tally:
             self.notices.append(notice)
 
 
-def judge(check: CheckSpec, target: RuleInput, *, force_strategy: str | None = None) -> Judgement:
+def judge(check: CheckSpec, target: RuleInput) -> Judgement:
     """Decide one check item with its rules.
 
     A crashed or unknown rule makes the check an error; a check whose rules had nothing to judge, or that has no rules,
-    is skipped. Neither is ever a pass.
+    is skipped, and so is one that would pass but for a rule whose masters can't be read. None is ever a pass.
     """
-    strategy, reason = choose_strategy(check, force_strategy=force_strategy)
     tally = _Tally()
     entries = rules_of(check.criteria)
     for entry in entries:
@@ -70,11 +78,13 @@ def judge(check: CheckSpec, target: RuleInput, *, force_strategy: str | None = N
         tally.notices.append(NEEDS_LLM)
     return Judgement(
         verdict=_verdict(tally),
-        strategy=strategy,
-        strategy_reason=reason,
+        consulted=_consulted(entries, tally),
+        reads=frozenset(tally.reads),
+        links=tuple(dict.fromkeys(tally.links)),
         findings=tuple(sorted(tally.findings, key=_document_order)),
         notices=tuple(tally.notices),
         examined=tally.examined,
+        is_partial=bool(tally.unread),
     )
 
 
@@ -85,16 +95,17 @@ NEEDS_LLM = Notice(
 )
 
 
-def choose_strategy(check: CheckSpec, *, force_strategy: str | None) -> tuple[str, Text]:
-    """The strategy for a check and the reason for it: forced by the caller, the item's own, or by its type."""
-    if force_strategy:
-        return force_strategy, Text(ja="呼び出し側が方式を指定した。", en="The caller forced this strategy.")
-    by_type = STRATEGY_BY_TYPE.get(check.check_type, "hybrid")
-    if check.strategy and check.strategy != by_type:
-        return check.strategy, Text(ja="チェック項目に方式が指定されている。", en="The check item names this strategy.")
-    return by_type, Text(
-        ja=f"チェック種別「{check.check_type}」の既定の方式。", en=f"The default for checks of type {check.check_type}."
-    )
+UNAVAILABLE = {
+    Master.TOPICS: "ontology_unavailable",
+    Master.ARTICLES: "guidelines_unavailable",
+    Master.RELATED: "related_unavailable",
+}
+
+
+def _consulted(entries: Sequence[Mapping[str, Any]], tally: _Tally) -> tuple[Consulted, ...]:
+    """What rules really used; the graph is added by who finds the paths of their links in it."""
+    used = [Consulted.RULES] if entries else []
+    return (*used, Consulted.ONTOLOGY) if Master.TOPICS in tally.reads else tuple(used)
 
 
 def _apply_rule(entry: Mapping[str, Any], target: RuleInput, tally: _Tally) -> None:
@@ -110,11 +121,19 @@ def _apply_rule(entry: Mapping[str, Any], target: RuleInput, tally: _Tally) -> N
         tally.remark("rule_crashed", outcome.message)
         return
     if outcome.skip_reason is not None:
-        tally.remark("rule_skipped", outcome.skip_reason)
+        _skip(outcome, outcome.skip_reason, tally)
         return
     tally.decided += 1
     tally.examined += outcome.examined
     tally.findings.extend(outcome.findings)
+    tally.reads |= outcome.reads
+    tally.links.extend(outcome.links)
+
+
+def _skip(outcome: RuleOutcome, reason: Text, tally: _Tally) -> None:
+    tally.unread += bool(outcome.reads)
+    code = next((UNAVAILABLE[master] for master in sorted(outcome.reads)), "rule_skipped")
+    tally.remark(code, reason)
 
 
 def _verdict(tally: _Tally) -> Verdict:
@@ -122,7 +141,8 @@ def _verdict(tally: _Tally) -> Verdict:
         return Verdict.ERROR
     if not tally.decided:
         return Verdict.SKIPPED
-    return verdict_of(finding.severity for finding in tally.findings)
+    verdict = verdict_of(finding.severity for finding in tally.findings)
+    return Verdict.SKIPPED if tally.unread and verdict is not Verdict.FAIL else verdict
 
 
 def verdict_of(standing: Iterable[Severity]) -> Verdict:

@@ -14,7 +14,7 @@ from review.judging.plan import WITHHELD
 from review.judging.types import CheckTask, Material, Passage
 from review.rules.base import RuleCrash, UnknownRuleError, run_rule
 from review.rules.prompt_injection import reads_as_instruction
-from review.types import RuleInput, Span
+from review.types import Consulted, RuleInput, Span
 
 INJECTION_RULE = "security.prompt_injection"
 # A section without chunks (the index is gone) is shown in pieces of this many characters.
@@ -43,6 +43,7 @@ def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, 
         bodies=harmless_bodies(target),
         planted=planted,
         notices=ranked.notices,
+        consulted=(*[Consulted.VECTOR] * ranked.by_meaning, *[Consulted.LEXICAL] * ranked.by_words),
     )
 
 

@@ -8,7 +8,7 @@ ever a pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -28,9 +28,9 @@ from review.judging.long_documents import LongDocument
 from review.judging.plan import fit, holds_planted, judge_request
 from review.judging.reading import read_judgement
 from review.judging.sampling import ReplayProvider
-from review.judging.types import CheckTask, Material, Opinion, Passage, PromptTexts, Reading, Summary
+from review.judging.types import CheckTask, Consultation, Material, Opinion, Passage, PromptTexts, Reading, Summary
 from review.judging.votes import combine
-from review.types import Verdict
+from review.types import Consulted, Verdict
 
 # After a time-out the same request with half of the passages, this many times.
 MAX_HALVINGS = 3
@@ -123,6 +123,7 @@ class Judge:
             said = tuple(Notice(**notice) for notice in record["notices"])
             return Opinion(verdict=Verdict(record["verdict"]), notices=said)
         self._remarks = [Notice(**remark) for remark in record["remarks"]]
+        material = replace(material, consulted=tuple(map(Consulted, record.get("consulted", ()))))
         passages = [
             Passage(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path))
             for chunk_id, start, end, path in record["passages"]
@@ -241,10 +242,11 @@ class Judge:
             score=reading.score if reading.is_usable else None,
             findings=reading.findings,
             notices=tuple(dict.fromkeys(said)),
-            record=self._record(reading, chosen, repair=repair),
+            record=self._record(reading, material, chosen, repair=repair),
+            consultation=_consultation(material, chosen),
         )
 
-    def _record(self, reading: Reading, chosen: Chosen, *, repair: str) -> dict[str, Any]:
+    def _record(self, reading: Reading, material: Material, chosen: Chosen, *, repair: str) -> dict[str, Any]:
         record = {
             "provider": self.provider.name,
             "model": model_judging(self.provider),
@@ -252,6 +254,7 @@ class Judge:
             "prompts": dict(self.prompts.numbers),
             "passages": [[one.chunk_id, one.start, one.end, list(one.section_path)] for one in chosen.passages],
             "repair": repair,
+            "consulted": list(material.consulted),
             "remarks": [remark.as_dict() for remark in self._remarks],
             "reason": reading.reason,
             "grounds": [[span.start, span.end] for span in reading.grounds],
@@ -273,6 +276,13 @@ def _half(material: Material, passages: Sequence[Passage]) -> tuple[Passage, ...
     """The better half of the passages, in document order."""
     ranked = [one for one in material.ranked if one in passages]
     return tuple(sorted(ranked[: max(1, len(ranked) // 2)], key=lambda one: (one.start, one.end)))
+
+
+def _consultation(material: Material, chosen: Chosen) -> Consultation:
+    return Consultation(
+        consulted=(*material.consulted, Consulted.MODEL),
+        chunks=tuple((passage.chunk_id, "") for passage in chosen.passages if passage.chunk_id),
+    )
 
 
 def _remarks_of(task: CheckTask, reading: Reading) -> list[Notice]:

@@ -26,11 +26,11 @@ from knowledge.models import Document, DocumentVersion
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.engine import NEEDS_LLM, Judgement
-from review.judging.excerpts import find_material, harmless, planted_in
+from review.judging.excerpts import find_material, harmless, planted_in, question_of
 from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
-from review.judging.types import CheckTask, Material, Opinion
+from review.judging.types import CheckTask, Consultation, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
 from review.rules.content.curated import rules_of
 from review.types import JudgedBy, RuleInput, Span, Verdict
@@ -208,16 +208,19 @@ def suggestions_of(review_id: str) -> QuerySet[ModelSuggestion]:
 def is_for_model(item_version: CheckItemVersion, judgement: Judgement) -> bool:
     """Tell whether a check is a model's: it has no rules, or they had nothing to judge and it has a question."""
     criteria = item_version.criteria
+    if judgement.is_partial:
+        return False
     return not rules_of(criteria) or (judgement.verdict is Verdict.SKIPPED and bool(criteria.get("prompt")))
 
 
 def with_opinion(judgement: Judgement, opinion: Outcome) -> Judgement:
-    """The judgement of a check with a model's opinion in it; strategy and its reason stay."""
+    """The judgement of a check with a model's opinion in it."""
     if not isinstance(opinion, Opinion):
         return judgement
     own = [notice for notice in judgement.notices if notice != NEEDS_LLM]
     said = tuple(dict.fromkeys([*own, *opinion.notices]))
-    return replace(judgement, verdict=opinion.verdict, findings=opinion.findings, notices=said)
+    consulted = Consultation(consulted=judgement.consulted).and_(opinion.consultation).consulted
+    return replace(judgement, verdict=opinion.verdict, findings=opinion.findings, notices=said, consulted=consulted)
 
 
 def task_of(item_version: CheckItemVersion, target: RuleInput) -> CheckTask:
@@ -238,6 +241,11 @@ def task_of(item_version: CheckItemVersion, target: RuleInput) -> CheckTask:
         document_title=harmless(target.title or target.document_name),
         document_type=target.document_type,
     )
+
+
+def question_of_item(item_version: CheckItemVersion, target: RuleInput) -> str:
+    """What to look for in a document for a check item."""
+    return question_of(task_of(item_version, target))
 
 
 def _in_words(rubric: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hub.core.errors import HubError
 from hub.core.languages import in_both
+from knowledge.search import RetrievalStrategy
 from knowledge.types.notices import Notice
 from review.rules.base import shipped
 
@@ -40,6 +41,15 @@ LINT_NO_MODEL = _notice("llm_lint_no_model")
 LINT_PARTIAL = _notice("llm_lint_partial")
 LINT_BUDGET = _notice("llm_lint_budget")
 LINT_REFUSED = _notice("llm_lint_refused")
+PATHS_UNAVAILABLE = _notice("graph_paths_unavailable")
+PATHS_WITHHELD = _notice("paths_withheld")
+NOT_SEARCHABLE = _notice("retrieval_not_allowed")
+RETRIEVAL_UNAVAILABLE = {
+    RetrievalStrategy.VECTOR: _notice("passages_unavailable"),
+    RetrievalStrategy.GRAPH: _notice("graph_unavailable"),
+    RetrievalStrategy.ONTOLOGY: _notice("ontology_unavailable"),
+    RetrievalStrategy.HYBRID: _notice("passages_unavailable"),
+}
 COMPLAINTS = {
     "no_grounds": _notice("llm_no_grounds"),
     "contradiction": _notice("llm_contradiction"),

@@ -4,10 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
+from knowledge.types.graph import GraphPath
 from knowledge.types.notices import Notice
-from review.types import FindingDraft, Span, Verdict
+from review.types import Consulted, FindingDraft, Span, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consultation:
+    """What a check was decided with, and what that led to.
+
+    ``chunks`` are pairs of a passage's id and its related document's, empty for the reviewed one. ``concepts`` are
+    codes of ontologies' classes, ``articles`` of guidelines' articles.
+    """
+
+    consulted: tuple[Consulted, ...] = ()
+    chunks: tuple[tuple[str, str], ...] = ()
+    paths: tuple[GraphPath, ...] = ()
+    concepts: tuple[str, ...] = ()
+    articles: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    def and_(self, other: Consultation) -> Consultation:
+        """Return both together, each thing once."""
+        return Consultation(
+            consulted=tuple(source for source in Consulted if source in (*self.consulted, *other.consulted)),
+            chunks=_once(self.chunks, other.chunks),
+            paths=_once(self.paths, other.paths),
+            concepts=_once(self.concepts, other.concepts),
+            articles=_once(self.articles, other.articles),
+            notices=_once(self.notices, other.notices),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is stored with the result; what there is none of is left out."""
+        stored = {
+            "chunks": [list(pair) for pair in self.chunks],
+            "paths": [path.as_json() for path in self.paths],
+            "concepts": list(self.concepts),
+            "articles": list(self.articles),
+        }
+        return {name: value for name, value in stored.items() if value}
+
+
+T = TypeVar("T")
+
+
+def _once(first: tuple[T, ...], second: tuple[T, ...]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +86,8 @@ class Passage:
 class Material:
     """The document's text, its passages best first, and the stretches that speak to a model instead of a reader.
 
-    ``bodies`` are the whole text, cut at its headings and in its order. Not ``is_ranked`` when search did not answer.
+    ``bodies`` are the whole text, cut at its headings and in its order. Not ``is_ranked`` when search did not answer;
+    ``consulted`` says what did.
     """
 
     text: str
@@ -50,6 +96,7 @@ class Material:
     bodies: tuple[Passage, ...] = ()
     planted: tuple[Span, ...] = ()
     notices: tuple[Notice, ...] = ()
+    consulted: tuple[Consulted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,3 +147,4 @@ class Opinion:
     findings: tuple[FindingDraft, ...] = ()
     notices: tuple[Notice, ...] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
+    consultation: Consultation = Consultation()

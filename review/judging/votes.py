@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from hub.core.texts import Text
 from review.judging import notices
-from review.judging.types import Opinion
+from review.judging.types import Consultation, Opinion
 from review.types import FindingDraft, Verdict
 
 PASSING = frozenset({Verdict.PASS, Verdict.WARNING})
@@ -37,6 +38,7 @@ def combine(votes: Sequence[Opinion]) -> Opinion:
         findings=_findings(votes),
         notices=tuple(dict.fromkeys(said)),
         record=_record(votes),
+        consultation=reduce(Consultation.and_, (vote.consultation for vote in votes)),
     )
 
 

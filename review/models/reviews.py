@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from django.conf import settings
@@ -20,7 +21,8 @@ from hub.core.languages import in_language
 from hub.llm.models import CALLERS_MODEL
 from knowledge.models import Document, DocumentVersion
 from knowledge.models.documents import IN_WORK
-from review.models.masters import CheckItemVersion, CheckListVersion, Strategy
+from knowledge.types.graph import GraphPath
+from review.models.masters import CheckItemVersion, CheckListVersion
 from review.types import JudgedBy
 
 
@@ -245,9 +247,15 @@ class CheckResult(models.Model):
     verdict = models.CharField(_("verdict"), max_length=10, choices=VERDICTS)
     score = models.FloatField(_("score"), null=True)
     method = models.CharField(_("decided by"), max_length=10, default="rules")
-    strategy_used = models.CharField(max_length=20, choices=Strategy.choices)
+    strategy_used = models.CharField(max_length=20)
+    """What was really consulted, as `review.judging.strategies.strategy_of` names it."""
     strategy_reason_ja = models.TextField(blank=True)
     strategy_reason_en = models.TextField(blank=True)
+    consulted = ArrayField(models.CharField(max_length=20), default=list, editable=False)
+    """The steps that ran and the sources that answered: values of Consulted; empty in results of before they were
+    noted."""
+    evidence = models.JSONField(default=dict)
+    """What retrieval and the rules' links led to: see review.runs.evidence."""
     notices = models.JSONField(default=list)
     execution_time_ms = models.PositiveIntegerField(default=0)
     judgement = models.JSONField(default=dict)
@@ -258,6 +266,8 @@ class CheckResult(models.Model):
     revision = models.PositiveIntegerField(default=0)
     withheld = 0
     """How many findings are withheld from the caller, where ``services.get_review`` loaded the result."""
+    shown_paths: Sequence[GraphPath] = ()
+    """The paths of its evidence that the caller may see now, where ``services.get_review`` loaded the result."""
 
     class Meta:
         verbose_name = _("check result")

@@ -21,7 +21,7 @@ from review.runs.reviews import get_review, show_review
 from review.runs.schemas import ResultOut, ReviewOut
 from review.triage.comparing import compare_reviews, difference
 from review.triage.schemas import DiffOut
-from review.types import JudgedBy
+from review.types import Consulted, JudgedBy
 
 MAX_QUOTES = 5
 MAX_SEARCHED = 12
@@ -231,13 +231,30 @@ def _results(shown: ReviewOut, doubts: Mapping[str, Sequence[str]]) -> list[Repo
         ReportedResult(
             result=result,
             verdict=label(VERDICTS, result.verdict),
-            method=judges[JudgedBy(result.judged_by)],
+            method=_with_sources(judges[JudgedBy(result.judged_by)], result),
             check_type=label(CheckType.choices, result.check_type),
             remarks=_remarks(result, doubts.get(result.check_item_id, ())),
             findings=counts[result.check_item_id],
         )
         for result in shown.results
     ]
+
+
+def _with_sources(judge: str, result: ResultOut) -> str:
+    """Who decided a check, and the sources that were consulted for it."""
+    sources = ", ".join(sources_of(result))
+    return f"{judge} ({sources})" if sources else judge
+
+
+def sources_of(result: ResultOut) -> list[str]:
+    """The sources that were consulted for a check, in words."""
+    named = {
+        Consulted.VECTOR: _("search by meaning"),
+        Consulted.LEXICAL: _("search by words"),
+        Consulted.GRAPH: _("knowledge graph"),
+        Consulted.ONTOLOGY: _("ontology"),
+    }
+    return [text for source, text in named.items() if source in result.consulted]
 
 
 def _remarks(result: ResultOut, doubts: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from hub.core.patterns import PatternRefused, PatternTooSlow, patterns_within
 from hub.core.processes import TimeOver, limit_cpu
 from hub.core.texts import Text
 from review.rules.certainty import confidence_of
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
+from review.types import FindingDraft, Master, RuleInput, RuleOutcome, Severity, Span, SuggestionDraft
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 _MOST_LISTED = 12
@@ -149,7 +149,7 @@ def listed(names: Iterable[str]) -> str:
 class Rule:
     """A registered rule. ``defaults`` are the parameters it understands, with the value used when none is given.
 
-    Only a rule that ``reads_related`` is given the related documents.
+    ``reads`` is what it is given besides the reviewed document.
     """
 
     id: str
@@ -158,7 +158,11 @@ class Rule:
     check: RuleFunction
     tags: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    reads_related: bool = False
+    reads: frozenset[Master] = frozenset()
+
+    @property
+    def reads_related(self) -> bool:
+        return Master.RELATED in self.reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,9 +196,20 @@ def register(found: Rule) -> None:
 
 
 def rule(
-    id: str, *, tags: tuple[str, ...] = (), defaults: Mapping[str, Any] | None = None, reads_related: bool = False
+    id: str,
+    *,
+    tags: tuple[str, ...] = (),
+    defaults: Mapping[str, Any] | None = None,
+    reads_related: bool = False,
+    reads_topics: bool = False,
+    reads_articles: bool = False,
 ) -> Callable[[RuleFunction], RuleFunction]:
-    """Register the decorated function as the rule ``id``, with the title that ``review/data/rules`` has for it."""
+    """Register the decorated function as the rule ``id``, with the title that ``review/data/rules`` has for it.
+
+    It is given the related documents, the ontology's topics, the guidelines' articles only if it says that it reads
+    them.
+    """
+    declared = {Master.RELATED: reads_related, Master.TOPICS: reads_topics, Master.ARTICLES: reads_articles}
 
     def decorate(check: RuleFunction) -> RuleFunction:
         register(
@@ -205,7 +220,7 @@ def rule(
                 check=check,
                 tags=tags,
                 defaults=defaults or {},
-                reads_related=reads_related,
+                reads=frozenset(master for master, is_read in declared.items() if is_read),
             )
         )
         return check
@@ -232,17 +247,20 @@ def list_rules(*, tag: str | None = None) -> tuple[Rule, ...]:
 def run_rule(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None = None) -> RuleOutcome | RuleCrash:
     """Return what a rule says of a document with its defaults overlaid by ``params`` (those of ``target`` when None).
 
-    A rule that raises, or takes longer than ``RULE_S``, yields a ``RuleCrash``. Each finding says how sure it is, and
-    names the related documents that it rests on: all that its rule was given, unless the rule says less.
+    A rule that raises, or takes longer than ``RULE_S``, yields a ``RuleCrash``. It is given only what it says that it
+    reads, and is skipped where that could not be read. Each finding says how sure it is, and names the related
+    documents that it rests on: all that its rule was given, unless the rule says less.
 
     :raises UnknownRuleError: the id is not registered.
     """
     chosen = get_rule(rule_id)
-    related = target.related if chosen.reads_related else ()
+    for master in sorted(chosen.reads & target.unavailable):
+        return replace(skipped(f"{master}_unavailable"), reads=frozenset({master}))
+    read: dict[str, Any] = {each: getattr(target, each) if each in chosen.reads else () for each in Master}
     given = {**chosen.defaults, **(target.params if params is None else params)}
     try:
         with patterns_within(RULE_S), limit_cpu(RULE_S):
-            outcome = chosen.check(replace(target, related=related, params=given))
+            outcome = chosen.check(replace(target, params=given, **read))
     except TimeOver as over:
         logger.warning("Rule %s took more than %g s", chosen.id, over.seconds)
         return _crash(
@@ -270,9 +288,13 @@ def run_rule(rule_id: str, target: RuleInput, params: Mapping[str, Any] | None =
         name = type(error).__name__
         return _crash(chosen, error, ja=f"内部エラー（{name}）", en=f"internal error ({name})")
     outcome = replace(outcome, findings=tuple(map(_with_certainty, outcome.findings)))
-    if not related:
+    if outcome.skip_reason is None:
+        outcome = replace(outcome, reads=frozenset(master for master in Master if read[master]))
+    if not read[Master.RELATED]:
         return outcome
-    rests_on = tuple(each.document_id for each in related)
+    rests_on = tuple(each.document_id for each in target.related)
+    quoted_from = {span.document for each in outcome.findings for span in each.evidence if span.document}
+    outcome = replace(outcome, links=(*outcome.links, *sorted(quoted_from)))
     findings = (each if each.rests_on is not None else replace(each, rests_on=rests_on) for each in outcome.findings)
     return replace(outcome, findings=tuple(findings))
 

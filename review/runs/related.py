@@ -5,7 +5,8 @@ they say, where, and of which document is not."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.db.models import Count, Exists, F, OuterRef, Prefetch, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Coalesce, Greatest
@@ -14,9 +15,12 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Classification, Principal
 from hub.core.errors import Conflict, InvalidInput
 from knowledge.documents.documents import get_document
+from knowledge.graph.links import shown_to
 from knowledge.ingest.content import blocks_of, sections_of
 from knowledge.models import Document, DocumentVersion, VersionContent
+from knowledge.types.graph import GraphPath
 from knowledge.types.notices import Notice
+from review.judging.notices import PATHS_WITHHELD
 from review.models import CheckResult, Finding, RelatedVersion, ResultDecision, Review, ReviewQuerySet, Signature
 from review.models.reviews import FindingQuerySet, HasDecisions, HasSignatures, HasSources
 from review.types import RelatedDocument
@@ -120,8 +124,8 @@ def load_parts(
 ) -> None:
     """Load the results, findings, decisions and signatures of a review that the caller may see.
 
-    Two queries; one more for each of decisions, signatures and sources that there are. Where there are sources, what
-    is withheld is left out, and notices say so. Expects a review from ``with_parts``.
+    Two queries; one more for each of decisions, signatures, paths and sources that there are. Where there are sources,
+    what is withheld is left out, and notices say so. Expects a review from ``with_parts``.
     """
     has_sources, has_decisions, has_signatures = (
         review.__dict__[f"has_{part}"] for part in ("sources", "decisions", "signatures")
@@ -133,9 +137,29 @@ def load_parts(
     rows = results.prefetch_related(Prefetch("findings", queryset=findings), Prefetch("decisions", queryset=decisions))
     signatures = Signature.objects.all() if has_signatures else Signature.objects.none()
     prefetch_related_objects([review], Prefetch("results", queryset=rows), Prefetch("signatures", queryset=signatures))
+    _load_paths(principal, review)
     if has_sources:
         _note_related(principal, review)
         _withhold(review)
+
+
+def _load_paths(principal: Principal, review: Review) -> None:
+    """Note of each result which paths of its evidence the caller may see, and say where some are not shown.
+
+    One query where there are any.
+    """
+    stored = {
+        result: [GraphPath.from_json(path) for path in result.evidence["paths"]]
+        for result in review.results.all()
+        if result.evidence.get("paths")
+    }
+    if not stored:
+        return
+    visible = shown_to(principal, {path for paths in stored.values() for path in paths})
+    for result, paths in stored.items():
+        result.shown_paths = [path for path in paths if path in visible]
+        if len(result.shown_paths) < len(paths):
+            result.notices = [*result.notices, PATHS_WITHHELD.as_dict()]
 
 
 def _with_withheld(principal: Principal, results: QuerySet[CheckResult]) -> QuerySet[CheckResult]:
@@ -164,6 +188,7 @@ def _withhold(review: Review) -> None:
         if result.withheld:
             result.notices = [*result.notices, findings_withheld(result.withheld).as_dict()]
         if review.hidden_related:
+            result.evidence = _without_related(result.evidence)
             for decision in result.decisions.all():
                 decision.reason = _text_withheld()
     if review.hidden_related:
@@ -171,6 +196,11 @@ def _withhold(review: Review) -> None:
             signature.comment = signature.comment and _text_withheld()
     said = [findings_withheld(total)] if total else []
     review.notices = [*review.notices, *(notice.as_dict() for notice in (*said, *_level_notices(review)))]
+
+
+def _without_related(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Evidence without the passages of related documents."""
+    return {**evidence, "chunks": [pair for pair in evidence.get("chunks", ()) if not pair[1]]}
 
 
 def findings_withheld(number: int) -> Notice:

@@ -10,15 +10,8 @@ from django.utils.translation import gettext_lazy as _
 from hub.access.principals import Principal
 from hub.core.errors import NotFound
 from knowledge.search import Retrieval, RetrievalStrategy, retrieve
+from review.judging.retrieval import STRATEGY_OF
 from review.masters.listing import list_check_items
-from review.models import Strategy
-
-STRATEGY_OF: dict[str, RetrievalStrategy] = {
-    Strategy.VECTOR_RAG: RetrievalStrategy.VECTOR,
-    Strategy.GRAPH_RAG: RetrievalStrategy.GRAPH,
-    Strategy.ONTOLOGY: RetrievalStrategy.ONTOLOGY,
-    Strategy.HYBRID: RetrievalStrategy.HYBRID,
-}
 
 
 class CheckRetrieval(NamedTuple):

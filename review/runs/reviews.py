@@ -185,7 +185,7 @@ def _version_to_review(
 
 def get_review(principal: Principal, review_id: str, *, scope: Scope = Scope.READ) -> Review:
     """Find a review with all that ``review_out`` shows, in three queries, and one more for each of decisions,
-    signatures and related documents that it has.
+    signatures, related documents and paths of the graph that it has.
 
     Raises NotFound, also for hidden ones. It holds what the caller may read: findings that rest on documents hidden
     from them are left out, and notices say how many. The parts are never to be saved as a whole.

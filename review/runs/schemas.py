@@ -35,10 +35,18 @@ class ChecklistRef(BaseModel):
     version: int
 
 
+class PathEdgeOut(BaseModel):
+    source: str
+    target: str
+    type: str
+
+
 class ResultEvidenceOut(BaseModel):
     retrieved_chunks: list[str] = []
-    graph_paths: list[list[str]] = []
-    ontology_refs: list[str] = []
+    graph_paths: list[list[str]] = Field([], description="ids of the knowledge graph's nodes from one to the next")
+    graph_edges: list[PathEdgeOut] = Field([], description="the edges along these paths, each once")
+    ontology_refs: list[str] = Field([], description="codes of ontology classes")
+    guideline_articles: list[str] = Field([], description="codes of the articles that were put before the judge")
 
 
 class DecisionOut(BaseModel):
@@ -73,8 +81,14 @@ class ResultOut(BaseModel):
         description="rules, hub_model, callers_model (the own model of who asked for the review; a person has to "
         "decide before it can be signed off), or human"
     )
-    strategy_used: str
+    strategy_used: str = Field(
+        description="what was really consulted: rules (they need no retrieval), vector_rag, graph_rag, ontology, "
+        "hybrid (several), model (nothing was retrieved for it), or none"
+    )
     strategy_selection_reason: str
+    consulted: list[str] = Field(
+        description="the steps that ran and the sources that answered: rules, vector, lexical, graph, ontology, model"
+    )
     evidence: ResultEvidenceOut
     notices: list[dict[str, Any]]
     execution_time_ms: int
@@ -254,7 +268,6 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
     item = result.item_version
     # the topic of an empty section may be unknown: None
     topics = sorted({finding.data["topic"] for finding in result.findings.all() if finding.data.get("topic")})
-    chunks = [passage[0] for passage in result.judgement.get("passages", []) if passage[0]]
     decisions = [
         DecisionOut(reason=one.reason, decided_by=one.actor_name, decided_at=one.at) for one in result.decisions.all()
     ]
@@ -268,11 +281,27 @@ def _result_out(result: CheckResult, suspects: Sequence[str]) -> ResultOut:
         category=item.item.category,
         judged_by=result.judged_by.value,
         strategy_selection_reason=in_language(result.strategy_reason_ja, result.strategy_reason_en),
-        evidence=ResultEvidenceOut(retrieved_chunks=chunks, ontology_refs=topics),
+        evidence=_evidence_out(result, topics),
         notices=_with(result.notices, BY_CALLERS_MODEL if result.judged_by is JudgedBy.CALLERS_MODEL else None),
         decision=decisions[-1] if decisions else None,
         judgement=_judgement_out(result.judgement) if result.judgement else None,
         suspects=suspects,
+    )
+
+
+def _evidence_out(result: CheckResult, topics: Sequence[str]) -> ResultEvidenceOut:
+    stored = result.evidence
+    # results of before evidence was stored have the judge's passages alone
+    chunks = [chunk for chunk, _document in stored.get("chunks", ())] or [
+        passage[0] for passage in result.judgement.get("passages", ()) if passage[0]
+    ]
+    edges = dict.fromkeys(edge for path in result.shown_paths for edge in path.edges)
+    return ResultEvidenceOut(
+        retrieved_chunks=chunks,
+        graph_paths=[list(path.nodes) for path in result.shown_paths],
+        graph_edges=[PathEdgeOut(source=source, type=kind, target=target) for source, kind, target in edges],
+        ontology_refs=list(dict.fromkeys((*topics, *stored.get("concepts", ())))),
+        guideline_articles=stored.get("articles", []),
     )
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from django.db import transaction
 
 from hub.core import bus
+from hub.core.database import raising_unavailable
+from hub.core.errors import Unavailable
 from hub.core.lease import LeaseLost, try_lock
 from hub.core.texts import Text
 from knowledge.guidelines.editions import articles_of
@@ -17,7 +20,10 @@ from knowledge.ontology.store import topics_for
 from review.evidence import claimed, locate, quote
 from review.judging.engine import CheckSpec, Judgement, judge, unique_findings
 from review.judging.excerpts import INJECTION_RULE, plain_target
-from review.judging.model_session import PENDING, ModelSession, is_for_model, with_opinion
+from review.judging.model_session import PENDING, ModelSession, is_for_model, question_of_item, requester, with_opinion
+from review.judging.retrieval import STRATEGY_OF, consult, paths_of_links, require_connection
+from review.judging.strategies import Plan, plan_strategy, reason_of, strategy_of
+from review.judging.types import Consultation, Opinion
 from review.models import (
     CheckItemVersion,
     CheckListEntry,
@@ -31,7 +37,7 @@ from review.models import (
 from review.rules.content.curated import rules_of
 from review.runs.concealed import concealed_in
 from review.runs.related import related_of
-from review.types import FindingDraft, RuleInput, SuggestionDraft
+from review.types import FindingDraft, Master, RuleInput, SuggestionDraft
 
 
 def claim_check(review_id: int, item_version_id: int) -> bool:
@@ -89,6 +95,31 @@ def _suggestion_row(finding: Finding, suggestion: SuggestionDraft) -> Suggestion
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supported:
+    """A judgement with what was consulted for it; ``plan`` where a strategy led to that."""
+
+    judgement: Judgement
+    consultation: Consultation
+    plan: Plan | None = None
+
+
+T = TypeVar("T")
+
+
+def _read(load: Callable[[], T]) -> T | None:
+    """Load what rules are held against; None where the database does not have it now.
+
+    :raises django.db.Error: the connection is lost.
+    """
+    try:
+        with raising_unavailable("a master of a review"), transaction.atomic():
+            return load()
+    except Unavailable as error:
+        require_connection(error)
+        return None
+
+
 @dataclass(slots=True, kw_only=True)
 class Work:
     """A review and one of the workers that judge it.
@@ -109,11 +140,15 @@ class Work:
         if version is None or content is None:
             raise LeaseLost
         entries = entries_of(review.checklist_version, review.options.get("check_items") or ())
+        topics = _read(lambda: topics_for(review.checklist_version.checklist.ontology_domain))
+        articles = _read(lambda: articles_of(list(review.guideline_editions.values_list("edition_id", flat=True))))
+        away = {Master.TOPICS: topics is None, Master.ARTICLES: articles is None}
         target = replace(
             plain_target(version, content),
-            topics=topics_for(review.checklist_version.checklist.ontology_domain),
-            articles=articles_of(list(review.guideline_editions.values_list("edition_id", flat=True))),
+            topics=topics or (),
+            articles=articles or (),
             related=related_of(review),
+            unavailable=frozenset(master for master, is_away in away.items() if is_away),
         )
         used = (rule["rule_id"] for entry in entries for rule in rules_of(entry.item_version.criteria))
         if INJECTION_RULE in used:
@@ -134,9 +169,9 @@ class Work:
                 return False
             if self.review.results.filter(item_version=entry.item_version_id).exists():
                 return True
-            judgement = judge(check, self.target, force_strategy=self.review.options.get("force_strategy"))
+            judgement = judge(check, self.target)
             is_open = is_for_model(entry.item_version, judgement)
-            progress = None if is_open else self._store(position, entry, judgement, started)
+            progress = None if is_open else self._store(position, entry, self._support(entry, judgement), started)
         if is_open and self.session is not None:
             progress = self._ask(self.session, position, entry, judgement, started)
         if progress is not None:
@@ -150,26 +185,50 @@ class Work:
         opinion = session.opinion(entry.item_version, judgement)
         if opinion is PENDING:
             return None
+        consultation = opinion.consultation if isinstance(opinion, Opinion) else Consultation()
+        supported = Supported(judgement=with_opinion(judgement, opinion), consultation=consultation)
         with transaction.atomic():
-            progress = self._store(position, entry, with_opinion(judgement, opinion), started)
+            progress = self._store(position, entry, supported, started)
             session.store(entry.item_version, opinion)
         return progress
 
-    def _store(self, position: int, entry: CheckListEntry, judgement: Judgement, started: float) -> int | None:
+    def _support(self, entry: CheckListEntry, judgement: Judgement) -> Supported:
+        """Add the graph's paths of the rules' links and, where the caller forces a strategy, what it retrieves."""
+        document_id, related = self.review.document_id_text, [each.document_id for each in self.target.related]
+        found = paths_of_links(document_id, related, judgement.links)
+        forced = self.review.options.get("force_strategy")
+        if not forced:
+            return Supported(judgement=judgement, consultation=found)
+        plan = plan_strategy(check_type="", strategy="", forced=forced)
+        retrieved = consult(
+            requester(self.review),
+            document_id=document_id,
+            related=related,
+            query=question_of_item(entry.item_version, self.target),
+            strategy=STRATEGY_OF[forced],
+        )
+        return Supported(judgement=judgement, consultation=found.and_(retrieved), plan=plan)
+
+    def _store(self, position: int, entry: CheckListEntry, supported: Supported, started: float) -> int | None:
         """Write a result in the running transaction; gives the review's progress, None when it is there already.
 
         Quotes are located before the fence, so that workers who share a review wait for each other's writes only.
         """
         review, item_version = self.review, entry.item_version
+        judgement, consultation = supported.judgement, supported.consultation
+        consulted = Consultation(consulted=judgement.consulted).and_(consultation).consulted
+        reason = reason_of(consulted, reads=judgement.reads, paths=len(consultation.paths), plan=supported.plan)
         result = CheckResult(
             review=review,
             item_version=item_version,
             position=position,
             verdict=judgement.verdict,
-            strategy_used=judgement.strategy,
-            notices=[notice.as_dict() for notice in judgement.notices],
+            strategy_used=strategy_of(consulted),
+            consulted=list(consulted),
+            evidence=consultation.as_json(),
+            notices=[notice.as_dict() for notice in dict.fromkeys((*judgement.notices, *consultation.notices))],
             execution_time_ms=int((time.monotonic() - started) * 1000),
-            **judgement.strategy_reason.columns("strategy_reason"),
+            **reason.columns("strategy_reason"),
         )
         named = unique_findings(item_version.item.code, judgement.findings)
         rows = [_finding_row(result, at, name, draft, self.target) for at, (name, draft) in enumerate(named)]

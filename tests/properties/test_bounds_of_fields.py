@@ -135,6 +135,8 @@ WRITTEN_BY_THE_HUB = {
     "review.CheckResult.strategy_reason_en": "the hub's own message",
     "review.CheckResult.notices": "the hub's own messages",
     "review.CheckResult.judgement": "how a model judged",
+    "review.CheckResult.consulted": "the hub's own codes",
+    "review.CheckResult.evidence": "ids of passages, nodes and articles",
     "review.Finding.message_ja": "of a rule or model",
     "review.Finding.message_en": "of a rule or model",
     "review.Finding.location": "of a rule",

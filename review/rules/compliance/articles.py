@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hub.core.texts import Text
@@ -28,7 +28,7 @@ _AFTER_NAME = (
 )
 
 
-@rule(NOT_ADDRESSED, tags=("compliance",), defaults={"articles": (), "guidelines": ()})
+@rule(NOT_ADDRESSED, tags=("compliance",), defaults={"articles": (), "guidelines": ()}, reads_articles=True)
 def article_not_addressed(target: RuleInput) -> RuleOutcome:
     """Report each obliging article that nothing treats. ``params["articles"]``, ``["guidelines"]`` narrow by code."""
     readings = _wanted(target)
@@ -37,10 +37,10 @@ def article_not_addressed(target: RuleInput) -> RuleOutcome:
     absent = [reading for reading in readings if reading.treatment is not Treatment.ADDRESSED]
     addressed = 1 - len(absent) / len(readings)
     findings = tuple(_absent_finding(target, reading, addressed, len(readings)) for reading in absent)
-    return RuleOutcome(findings=findings, examined=len(readings))
+    return RuleOutcome(findings=findings, examined=len(readings), links=_codes(readings))
 
 
-@rule(ELEMENT_MISSING, tags=("compliance",), defaults={"articles": (), "guidelines": ()})
+@rule(ELEMENT_MISSING, tags=("compliance",), defaults={"articles": (), "guidelines": ()}, reads_articles=True)
 def required_element_missing(target: RuleInput) -> RuleOutcome:
     """Report, per treated article, the elements that are missing, with the places of those that were found."""
     readings = _wanted(target)
@@ -50,7 +50,12 @@ def required_element_missing(target: RuleInput) -> RuleOutcome:
     if not treated:
         return skipped("no_article_addressed")
     findings = tuple(_element_finding(reading) for reading in treated if reading.missing)
-    return RuleOutcome(findings=findings, examined=sum(len(reading.article.elements) for reading in treated))
+    examined = sum(len(reading.article.elements) for reading in treated)
+    return RuleOutcome(findings=findings, examined=examined, links=_codes(treated))
+
+
+def _codes(readings: Iterable[Reading]) -> tuple[str, ...]:
+    return tuple(reading.article.code for reading in readings)
 
 
 def _wanted(target: RuleInput) -> tuple[Reading, ...]:
@@ -147,7 +152,7 @@ class _Reference:
     span: Span
 
 
-@rule(UNKNOWN, tags=("compliance", "traceability"))
+@rule(UNKNOWN, tags=("compliance", "traceability"), reads_articles=True)
 def unknown_article(target: RuleInput) -> RuleOutcome:
     """Report, per article, the references to numbers that a known guideline does not have."""
     guidelines: dict[str, list[Article]] = {}
@@ -165,7 +170,9 @@ def unknown_article(target: RuleInput) -> RuleOutcome:
             if reference.guideline == code and reference.number not in known:
                 unknown.setdefault(reference.number, []).append(reference)
         findings += [_finding(target, articles, number, found) for number, found in sorted(unknown.items())]
-    return RuleOutcome(findings=tuple(findings), examined=len(references))
+    named = {(reference.guideline, reference.number) for reference in references}
+    links = tuple(each.code for each in target.articles if (each.guideline, each.number) in named)
+    return RuleOutcome(findings=tuple(findings), examined=len(references), links=links)
 
 
 def _references(masked: str, articles: list[Article]) -> Iterator[_Reference]:

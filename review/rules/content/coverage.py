@@ -23,7 +23,7 @@ BLOCKING = ("critical", "major")
 _CHAPTER_LEVEL = 2
 
 
-@rule(MISSING, tags=("coverage",), defaults={"topics": ()})
+@rule(MISSING, tags=("coverage",), defaults={"topics": ()}, reads_topics=True)
 def missing_topic(target: RuleInput) -> RuleOutcome:
     """Report each expected topic that is missing or only named. ``params["topics"]`` narrows the codes looked at."""
     judged = _judged(target)
@@ -38,7 +38,7 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
     return RuleOutcome(findings=findings, examined=len(judged))
 
 
-@rule(EMPTY, tags=("coverage", "structure"), defaults={"topics": ()})
+@rule(EMPTY, tags=("coverage", "structure"), defaults={"topics": ()}, reads_topics=True)
 def empty_section(target: RuleInput) -> RuleOutcome:
     """Report each section without content; ``data.topic`` is the expected topic that it should treat, if any."""
     contents = contents_ids(target.text, target.sections)

@@ -43,7 +43,9 @@ def name_mismatch(target: RuleInput) -> RuleOutcome:
         for mention, name, span, definition in named
         if not same_thing(name, definition.name) and name.isascii() == definition.name.isascii()
     ]
-    return RuleOutcome(findings=(_finding(target, wrong, len(named)),) if wrong else (), examined=len(named))
+    links = {mention.id for mention, _name, _span, definition in named if definition.span.document}
+    findings = (_finding(target, wrong, len(named)),) if wrong else ()
+    return RuleOutcome(findings=findings, examined=len(named), links=tuple(sorted(links)))
 
 
 def _definitions(target: RuleInput) -> dict[str, Definition]:

@@ -50,7 +50,7 @@ def undefined_reference(target: RuleInput) -> RuleOutcome:
         for family in families
         if (undefined := {k: v for k, v in _text_references(family).items() if k not in defined})
     )
-    return RuleOutcome(findings=findings, examined=len(referred))
+    return RuleOutcome(findings=findings, examined=len(referred), links=tuple(sorted(referred & elsewhere)))
 
 
 def _answers_to_absent(target: RuleInput) -> bool:
@@ -110,7 +110,15 @@ def unreferenced_definition(target: RuleInput) -> RuleOutcome:
         for family, lost in unanswered(target, families, related)
     ]
     examined = [*judged, *(family for related in above for family in families_in(related))]
-    return RuleOutcome(findings=tuple(findings), examined=sum(len(family.defined) for family in examined))
+    return RuleOutcome(
+        findings=tuple(findings),
+        examined=sum(len(family.defined) for family in examined),
+        links=tuple(sorted({mention.id for family in families for mention in family.mentions} & _elsewhere(target))),
+    )
+
+
+def _elsewhere(target: RuleInput) -> frozenset[str]:
+    return mentioned_elsewhere(target) | defined_elsewhere(target) if target.related else frozenset()
 
 
 def _needs_references(family: Family, target: RuleInput) -> bool:

@@ -7,8 +7,9 @@ import pytest
 from hub.core.texts import Text
 from review.judging import engine
 from review.judging.engine import CheckSpec, judge, overall_verdict, unique_findings
+from review.judging.strategies import strategy_of
 from review.rules import RuleCrash
-from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span, Verdict
+from review.types import Consulted, FindingDraft, Master, RuleInput, RuleOutcome, Severity, Span, Verdict
 
 TARGET = RuleInput(text="本文", title="題", document_type="basic_design", sections=(), blocks=())
 TEXT = Text(ja="説明", en="text")
@@ -85,19 +86,37 @@ def test_findings_come_by_place_and_missing_things_last(outcomes):
 
 
 @pytest.mark.parametrize(
-    ("spec", "forced", "strategy"),
+    ("reads", "consulted", "strategy"),
     [
-        (check(check_type="coverage"), None, "ontology"),
-        (check(check_type="traceability"), None, "graph_rag"),
-        (check(check_type="style", strategy="hybrid"), None, "hybrid"),
-        (check(check_type="style"), "ontology", "ontology"),
+        (frozenset(), (Consulted.RULES,), "rules"),
+        (frozenset({Master.ARTICLES, Master.RELATED}), (Consulted.RULES,), "rules"),
+        (frozenset({Master.TOPICS}), (Consulted.RULES, Consulted.ONTOLOGY), "ontology"),
     ],
 )
-def test_the_strategy_comes_from_the_caller_the_item_or_its_type_with_the_reason(spec, forced, strategy):
-    judgement = judge(spec, TARGET, force_strategy=forced)
-    assert judgement.strategy == strategy
-    assert judgement.strategy_reason.ja
-    assert judgement.strategy_reason.en
+def test_what_was_consulted_is_what_the_rules_read_whatever_the_items_type(outcomes, reads, consulted, strategy):
+    outcomes["a"] = RuleOutcome(examined=1, reads=reads)
+    judgement = judge(check("a", check_type="traceability", strategy="hybrid"), TARGET)
+    assert judgement.consulted == consulted
+    assert strategy_of(judgement.consulted) == strategy
+
+
+def test_an_item_without_rules_consulted_nothing():
+    assert judge(check(check_type="coverage"), TARGET).consulted == ()
+    assert strategy_of(()) == "none"
+
+
+@pytest.mark.parametrize(
+    ("severities", "verdict"),
+    [([], Verdict.SKIPPED), ([Severity.MINOR], Verdict.SKIPPED), ([Severity.MAJOR], Verdict.FAIL)],
+)
+def test_a_rule_whose_master_is_away_leaves_no_pass(outcomes, severities, verdict):
+    found = tuple(finding(severity, key=str(at)) for at, severity in enumerate(severities))
+    outcomes["a"] = RuleOutcome(findings=found, examined=1)
+    outcomes["b"] = RuleOutcome(skip_reason=TEXT, reads=frozenset({Master.TOPICS}))
+    judgement = judge(check("a", "b"), TARGET)
+    assert judgement.verdict is verdict
+    assert [notice.code for notice in judgement.notices] == ["ontology_unavailable"]
+    assert judgement.is_partial
 
 
 @pytest.mark.parametrize(

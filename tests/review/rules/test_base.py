@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 from string import Formatter
 
 import pytest
 
 from hub.core.texts import Text
-from knowledge.types.requirements import Topic
+from knowledge.types.requirements import Article, Topic
 from review.rules import Rule, RuleCrash, UnknownRuleError, base, get_rule, list_rules, run_rule
-from review.types import RuleInput, RuleOutcome
+from review.types import Master, RuleInput, RuleOutcome
 from tests.review.markdown import rule_input
 
 CONTRACT_IDS = {
@@ -40,8 +41,46 @@ def broken_rule(monkeypatch):
     base.register(named_rule("test.broken", Text(ja="壊れた規則", en="Broken"), broken))
 
 
+TOPIC = Topic(code="purpose", label_ja="目的", label_en="Purpose")
+ARTICLE = Article(code="GL-1", number="1", title="題", guideline="gl", guideline_name="指針", prefix="GL-", edition=1)
+
+
 def named_rule(rule_id: str, title: Text, check: base.RuleFunction) -> Rule:
     return Rule(id=rule_id, title=title, looks_at=Text(ja="-", en="-"), check=check)
+
+
+def test_a_rule_is_given_only_what_it_says_that_it_reads(monkeypatch):
+    monkeypatch.setattr(base, "_rules", dict(base._rules))
+    given: dict[str, RuleInput] = {}
+    target = replace(
+        rule_input("# 表題\n"), topics=(TOPIC,), articles=(ARTICLE,), unavailable=frozenset({Master.RELATED})
+    )
+
+    def looking(name: str) -> base.RuleFunction:
+        def look(target: RuleInput) -> RuleOutcome:
+            given[name] = target
+            return RuleOutcome(examined=1)
+
+        return look
+
+    for name, reads in (("test.nothing", ()), ("test.topics", (Master.TOPICS,)), ("test.related", (Master.RELATED,))):
+        register_reading(name, looking(name), reads)
+    nothing, topics, related = (run_rule(name, target) for name in ("test.nothing", "test.topics", "test.related"))
+
+    assert isinstance(nothing, RuleOutcome)
+    assert isinstance(topics, RuleOutcome)
+    assert isinstance(related, RuleOutcome)
+    assert (given["test.nothing"].topics, given["test.nothing"].articles) == ((), ())
+    assert (given["test.topics"].topics, given["test.topics"].articles) == ((TOPIC,), ())
+    assert (nothing.reads, topics.reads) == (frozenset(), frozenset({Master.TOPICS}))
+    assert related.skip_reason is not None
+    assert related.reads == {Master.RELATED}
+    assert "test.related" not in given
+
+
+def register_reading(rule_id: str, check: base.RuleFunction, reads: tuple[Master, ...]) -> None:
+    text = Text(ja="-", en="-")
+    base.register(Rule(id=rule_id, title=text, looks_at=text, check=check, reads=frozenset(reads)))
 
 
 def results_of(*rule_ids: str, target: RuleInput | None = None) -> dict[str, RuleOutcome | RuleCrash]:
