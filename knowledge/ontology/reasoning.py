@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from rdflib import RDF, BNode, Graph, Literal, URIRef
 from rdflib.collection import Collection
 from rdflib.namespace import OWL, RDFS, XSD
 from rdflib.term import Node
 
+from knowledge.ontology.class_properties import ClassProperty, properties_of
 from knowledge.ontology.reasoner import ASSERTED, Closure, Step, Triple
 from knowledge.ontology.vocabulary import compact
 
@@ -201,7 +203,8 @@ def reason(
 ) -> Reasoning:
     """Infer from a graph; with a target only what is about that class, its instances, or properties that name it.
 
-    Facts come with the shortest proofs first, at most 500; for consistency there are none but violations.
+    Facts come with the shortest proofs first, at most 500; for consistency there are none but violations. Of properties
+    with a target, those that the class has come first: see :func:`knowledge.ontology.class_properties.properties_of`.
     """
     closure = Closure(graph)
     proofs = _Proofs(closure, prefixes)
@@ -216,13 +219,23 @@ def reason(
             if wanted(fact) and (about is None or about & set(fact))
         ]
     near = sorted((pair for pair in found if pair[0] <= depth), key=lambda pair: (pair[0], tuple(map(str, pair[1]))))
+    facts = [proofs.fact(fact, steps) for steps, fact in near[:FACTS_SHOWN]]
+    if target is not None and inference_type is InferenceType.PROPERTY:
+        had = [proofs.had(each) for each in properties_of(target, graph, closure) if each.triple not in closure]
+        found += [(each.depth, each.triple) for each in had]
+        near += [(each.depth, each.triple) for each in had if each.depth <= depth]
+        facts = sorted((each for each in had if each.depth <= depth), key=_by_depth) + facts
     return Reasoning(
-        facts=tuple(proofs.fact(fact, steps) for steps, fact in near[:FACTS_SHOWN]),
+        facts=tuple(facts[:FACTS_SHOWN]),
         violations=tuple(FoundViolation(violation=each, chain=proofs.chain(each.facts)) for each in violations),
         total=len(found),
         deeper=len(found) - len(near),
         asserted=closure.asserted_count,
     )
+
+
+def _by_depth(fact: InferredFact) -> tuple[int, tuple[str, ...]]:
+    return fact.depth, tuple(map(str, fact.triple))
 
 
 def _is_named(triple: Triple) -> bool:
@@ -257,6 +270,17 @@ class _Proofs:
     def fact(self, triple: Triple, depth: int) -> InferredFact:
         steps = self._closure.proof(triple)
         return InferredFact(triple=triple, rule=steps[-1].rule, depth=depth, chain=self._lines(steps))
+
+    def had(self, one: ClassProperty) -> InferredFact:
+        """That a class has a property, with the proofs of what says so."""
+        last = Step(fact=one.triple, rule=one.rule, premises=one.premises)
+        depth = 1 + max(self._depths.get(each, 0) for each in one.premises)
+        chain = (*self.chain(one.premises), self._line(last))
+        return InferredFact(triple=one.triple, rule=one.rule, depth=depth, chain=chain[-STEPS_SHOWN:])
+
+    @cached_property
+    def _depths(self) -> dict[Triple, int]:
+        return dict(self._closure.inferred_with_depth())
 
     def chain(self, triples: Iterable[Triple]) -> tuple[str, ...]:
         """The proofs of several facts after each other, nothing twice."""

@@ -163,3 +163,53 @@ def test_the_shipped_ontologies_are_consistent_and_say_what_the_design_says():
 def test_a_literal_is_never_a_subject():
     text = graph("ex:p rdfs:range ex:C . ex:x ex:p 'あ' . ex:q owl:inverseOf ex:p .")
     assert not any(isinstance(fact[0], Literal) for fact in Closure(text).facts())
+
+
+FAMILY = """
+@prefix ex: <https://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:Document a owl:Class . ex:Design a owl:Class ; rdfs:subClassOf ex:Document, [ a owl:Restriction ;
+    owl:onProperty ex:approvedBy ; owl:someValuesFrom ex:Person ] .
+ex:BasicDesign a owl:Class ; rdfs:subClassOf ex:Design . ex:Person a owl:Class .
+ex:TestPlan a owl:Class ; rdfs:subClassOf ex:Document . ex:Section a owl:Class .
+ex:hasSection a owl:ObjectProperty ; rdfs:domain ex:Document ; rdfs:range ex:Section .
+ex:hasFirstSection a owl:ObjectProperty ; rdfs:subPropertyOf ex:hasSection .
+ex:realises a owl:ObjectProperty ; rdfs:domain ex:Design .
+ex:approvedBy a owl:ObjectProperty .
+"""
+
+
+def had_by(name: str) -> dict[str, tuple[str, str, int]]:
+    graph = Graph().parse(data=FAMILY, format="turtle")
+    base = "https://example.org/"
+    got = reason(graph, InferenceType.PROPERTY, target=URIRef(base + name), prefixes={"ex": base})
+    return {
+        str(fact.triple[1]).removeprefix(base): (str(fact.triple[2]).rsplit("/", 1)[-1], fact.rule, fact.depth)
+        for fact in got.facts
+        if fact.rule.startswith("class-")
+    }
+
+
+def test_a_class_has_what_its_domain_a_restriction_and_the_classes_above_it_say():
+    assert had_by("BasicDesign") == {
+        "hasSection": ("Section", "class-domain", 2),
+        "hasFirstSection": ("Section", "class-domain", 2),
+        "realises": ("owl#Thing", "class-domain", 1),
+        "approvedBy": ("Person", "class-restriction", 2),
+    }
+    assert set(had_by("TestPlan")) == {"hasSection", "hasFirstSection"}
+    assert set(had_by("Document")) == {"hasSection", "hasFirstSection"}
+    assert had_by("Person") == {}
+
+
+def test_what_a_class_has_is_proved_down_to_what_was_stated():
+    graph = Graph().parse(data=FAMILY, format="turtle")
+    got = reason(
+        graph,
+        InferenceType.PROPERTY,
+        target=URIRef("https://example.org/BasicDesign"),
+        prefixes={"ex": "https://example.org/"},
+    )
+    (fact,) = [one for one in got.facts if str(one.triple[1]).endswith("hasSection")]
+    assert fact.chain[-1].startswith("ex:BasicDesign ex:hasSection ex:Section [class-domain] ← ")
+    assert any(line.startswith("ex:hasSection ") and line.endswith("ex:Document [asserted]") for line in fact.chain)
