@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from knowledge.graph.cypher.guard import Kind, Token
 from knowledge.graph.reading import name_key
@@ -31,15 +31,16 @@ def translate(tokens: Sequence[Token], labels: Mapping[str, str]) -> Translated:
     """Put codes for type names and ASCII names for others; ``labels`` gives codes by the keys of names.
 
     A type's name counts where a label is: after ``:``, or after ``|``, ``&`` and ``!`` of one. Properties keep
-    their names, in backticks.
+    their names, in backticks. Shortest paths beside other patterns become clauses of their own.
     """
     words: list[str] = []
     end = 0
+    tokens = with_paths_apart(tokens)
     names: dict[str, str] = {}
     parameters: dict[str, str] = {}
     for index, token in enumerate(tokens):
         # blanks and comments are one blank: columns without an alias are called what is written
-        words.append(" " if token.start > end else "")
+        words.append(" " if token.start != end else "")
         words.append(_word(tokens, index, token, labels, names, parameters))
         end = token.start + len(token.text)
     return Translated(
@@ -47,6 +48,71 @@ def translate(tokens: Sequence[Token], labels: Mapping[str, str]) -> Translated:
         names={short: original for original, short in names.items()},
         parameters={short: original for original, short in parameters.items()},
     )
+
+
+_PATHS = frozenset({"shortestpath", "allshortestpaths"})
+
+
+def with_paths_apart(tokens: Sequence[Token]) -> list[Token]:
+    """Put each shortest path of a MATCH with several patterns into a MATCH of its own, after the others.
+
+    ``MATCH (a), (b), p = shortestPath((a)-[*]-(b))`` is openCypher; the engine wants the ends matched before.
+    """
+    found = list(tokens)
+    for at in range(len(found) - 1, -1, -1):
+        if found[at].text.upper() != "MATCH" or found[at].kind is not Kind.WORD:
+            continue
+        if at and found[at - 1].text.upper() == "OPTIONAL":
+            continue
+        patterns, end = _patterns(found, at + 1)
+        paths = [each for each in patterns if _is_path(each)]
+        if not paths or len(patterns) < 2:
+            continue
+        plain = [each for each in patterns if not _is_path(each)]
+        apart: list[Token] = [found[at], *_with_commas(plain)] if plain else []
+        for path in paths:
+            apart += [replace(found[at], start=-1), *path]
+        found[at:end] = apart
+    return found
+
+
+def _patterns(tokens: Sequence[Token], start: int) -> tuple[list[list[Token]], int]:
+    """The patterns of the MATCH that begins before ``start``, and where they end."""
+    patterns: list[list[Token]] = [[]]
+    depth, at = 0, start
+    while at < len(tokens):
+        token = tokens[at]
+        depth += (token.text in _OPENING) - (token.text in _CLOSING) if token.kind is Kind.SIGN else 0
+        if depth < 0 or token.text == ";" or (depth == 0 and _ends_patterns(tokens, at)):
+            break
+        if depth == 0 and token.text == ",":
+            patterns.append([])
+        else:
+            patterns[-1].append(token)
+        at += 1
+    return patterns, at
+
+
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+
+
+def _ends_patterns(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word outside of brackets is the next clause: no path's name, and not the function of a path."""
+    if tokens[at].kind not in (Kind.WORD, Kind.QUOTED_WORD):
+        return False
+    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    return after != "=" and not (tokens[at].text.lower() in _PATHS and after == "(")
+
+
+def _is_path(pattern: Sequence[Token]) -> bool:
+    return any(token.kind is Kind.WORD and token.text.lower() in _PATHS for token in pattern[:3])
+
+
+def _with_commas(patterns: Sequence[Sequence[Token]]) -> Iterator[Token]:
+    for number, pattern in enumerate(patterns):
+        if number:
+            yield Token(kind=Kind.SIGN, text=",", value=",", start=-1)
+        yield from pattern
 
 
 def _word(

@@ -107,6 +107,18 @@ ANSWERS: list[tuple[str, dict, list[list]]] = [
         [[2]],
     ),
     (
+        "MATCH (a:Requirement {code: 'TC-001'}), (b:Requirement {code: 'C-001'}), "
+        "p = shortestPath((a)-[:TRACES_TO*..4]-(b)) RETURN length(p)",
+        {},
+        [[2]],
+    ),
+    (
+        "MATCH 経路 = shortestPath((a)-[:TRACES_TO*..4]-(b)), (a:要件 {code: 'TC-001'}), (b:要件 {code: 'C-001'}) "
+        "WHERE a.code <> b.code RETURN length(経路)",
+        {},
+        [[2]],
+    ),
+    (
         "MATCH (d:Document) OPTIONAL MATCH (d)-[:CONTAINS]->(x) RETURN d.code, count(x) ORDER BY d.code",
         {},
         [["", 0], ["DES-100", 0], ["REQ-100", 0]],
