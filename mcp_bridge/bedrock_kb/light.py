@@ -94,6 +94,13 @@ class LightServer(MCPServer[Any]):
                 return invalid_argument("; ".join(f"{item['loc'][0]}: {item['msg']}" for item in cause.errors()))
             raise
 
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> NoReturn:
+        """Refuse: there are no prompts. Raises MCPError."""
+        known: dict[str, Any] = {"prompt": name, "known": []}
+        raise MCPError(code=INVALID_PARAMS, message=f"Unknown prompt: {name}. Known: none", data=known)
+
 
 def _tool(environ: Mapping[str, str]) -> Tool:
     async def kb_answer(

@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from mcp import MCPError
+from mcp.types import INVALID_PARAMS
 
 from tests.conftest import REPOSITORY
 from tests.knowledge.remote.bedrock_server import ANSWER, PASSAGE, bedrock_server
@@ -44,6 +46,16 @@ async def test_the_light_server_gives_passages_without_a_database(hub, mode):
         assert answer.structured_content["citations"][0]["location"] == PASSAGE["location"]
         wanted = bedrock.requests[0]["retrievalConfiguration"]["vectorSearchConfiguration"]
         assert wanted == {"numberOfResults": 2}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_there_is_no_prompt_by_any_name(hub, mode):
+    async with stdio_session(hub.stdio("bedrock-kb", **settings_for("http://127.0.0.1:9")), mode=mode) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.get_prompt("no_such_prompt")
+    assert caught.value.error.code == INVALID_PARAMS
+    assert caught.value.error.message.startswith("Unknown prompt: no_such_prompt")
+    assert caught.value.error.data == {"prompt": "no_such_prompt", "known": []}
 
 
 async def test_a_configured_model_writes_an_answer_unless_passages_are_asked_for(hub):
