@@ -31,7 +31,7 @@ from review.models import (
     Suggestion,
 )
 from review.rules import UnknownRuleError, get_rule
-from review.types import Verdict
+from review.types import JUDGED_BY_MODEL, Verdict
 
 KEPT_DATA = ("topic", "class")
 """Keys of a finding's data whose values are codes of ours, never words of the document."""
@@ -57,6 +57,7 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
     findings = Finding.objects.filter(
         Q(result__review__in=reviews.values("pk"))
         | Q(result__review__in=relating.values("pk"), evidence__contains=[{"document_id": document.public_id}])
+        | Q(rule_id=JUDGED_BY_MODEL, rests_on__contains=[document.public_id])
     )
     counts = {"reviews": reviews.count(), "findings": findings.count()}
     # the findings last: without their evidence those of other documents' reviews are no longer found
@@ -70,7 +71,9 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
         for finding in batch:
             _erase_finding(finding)
         Finding.objects.bulk_update(batch, ERASED_FIELDS)
-    CheckResult.objects.filter(review__in=reviews.values("pk")).exclude(judgement={}).update(judgement={})
+    shown = Q(review__in=relating.values("pk"), judgement__related__contains=document.public_id)
+    results = CheckResult.objects.filter(Q(review__in=reviews.values("pk")) | shown)
+    results.exclude(judgement={}).update(judgement={})
     return counts
 
 

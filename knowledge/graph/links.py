@@ -7,13 +7,13 @@ asks `shown_to` first.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from django.db.models import Q
 
 from hub.access.principals import Principal, Scope
 from knowledge.graph.reading import keys_of
-from knowledge.models import GraphEdge
+from knowledge.models import GraphEdge, GraphNode
 from knowledge.types.graph import Edge, GraphPath
 
 # The most paths that one question is answered with.
@@ -37,6 +37,26 @@ def find_paths(document_id: str, related: Sequence[str], links: Sequence[str]) -
     return tuple(dict.fromkeys(found))[:MAX_PATHS]
 
 
+def find_meetings(document_id: str, related: Sequence[str]) -> tuple[GraphPath, ...]:
+    """Find the paths from a document to what it and related documents both name. At most MAX_PATHS; two queries."""
+    return tuple(dict.fromkeys(_meetings(document_id, related, None)))[:MAX_PATHS]
+
+
+def in_words(paths: Sequence[GraphPath]) -> list[str]:
+    """Write each path as a line (A -[REFERENCES]-> B). One query."""
+    nodes = {node for path in paths for node in path.nodes}
+    rows = GraphNode.objects.filter(public_id__in=nodes).values_list("public_id", "type_id", "name")
+    called = {public_id: f"{kind}「{name}」" for public_id, kind, name in rows}
+    return [_line(path, called) for path in paths]
+
+
+def _line(path: GraphPath, called: Mapping[str, str]) -> str:
+    words = [called[path.nodes[0]]]
+    for node, (source, kind, _target) in zip(path.nodes[1:], path.edges, strict=True):
+        words += [f"<-[{kind}]-" if source == node else f"-[{kind}]->", called[node]]
+    return " ".join(words)
+
+
 def _duties(document_id: str, keys: Collection[str]) -> Iterator[GraphPath]:
     rows = GraphEdge.objects.filter(
         type="MUST_COMPLY",
@@ -49,7 +69,7 @@ def _duties(document_id: str, keys: Collection[str]) -> Iterator[GraphPath]:
         yield GraphPath.along(first, (kind, "MUST_COMPLY", article), start=document_id)
 
 
-def _meetings(document_id: str, related: Sequence[str], keys: Collection[str]) -> Iterator[GraphPath]:
+def _meetings(document_id: str, related: Sequence[str], keys: Collection[str] | None) -> Iterator[GraphPath]:
     """Paths to nodes that sections of both documents name, and to related documents that sections name."""
     naming: dict[str, list[tuple[str, tuple[Edge, ...]]]] = defaultdict(list)
     for document, edges in _named_by([document_id, *related], keys):
@@ -66,10 +86,11 @@ def _meetings(document_id: str, related: Sequence[str], keys: Collection[str]) -
             yield GraphPath.along(*own, *reversed(others), start=document_id)
 
 
-def _named_by(documents: Sequence[str], keys: Collection[str]) -> Iterator[tuple[str, tuple[Edge, ...]]]:
-    """The edges from documents, over their sections, to the nodes with such a key and to each other."""
+def _named_by(documents: Sequence[str], keys: Collection[str] | None) -> Iterator[tuple[str, tuple[Edge, ...]]]:
+    """The edges from documents, over their sections, to the nodes with such a key (None: any) and to each other."""
     named = GraphEdge.objects.filter(type__in=_NAMING).exclude(target__type__in=_PARTS)
-    named = named.filter(Q(target__keys__overlap=list(keys)) | Q(target__public_id__in=documents))
+    if keys is not None:
+        named = named.filter(Q(target__keys__overlap=list(keys)) | Q(target__public_id__in=documents))
     direct = named.filter(source__type="Document", source__public_id__in=documents)
     for document, kind, node in direct.values_list("source__public_id", "type_id", "target__public_id"):
         yield document, ((document, kind, node),)

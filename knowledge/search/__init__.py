@@ -20,5 +20,5 @@ from knowledge.search.query import (
 )
 from knowledge.search.retrieval import MAX_CONTEXT_CHUNKS, Retrieval, RetrievalStrategy, retrieve
 from knowledge.search.schemas import ExplanationOut, HitOut, SearchOut, hit_out, page_mark, page_position, search_out
-from knowledge.search.single_document import nearest_within, rank_within
+from knowledge.search.single_document import RankedChunks, chunks_of, nearest_within, rank_within
 from knowledge.search.sources import ask_knowledge_base, knowledge_base_config, search_sources

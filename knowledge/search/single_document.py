@@ -60,7 +60,7 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
     active = find_active_set()
     if active is None:
         return RankedChunks(chunks=())
-    chunks = list(Chunk.objects.filter(version=version, policy_id=policy_id_of(version, active)).order_by("index"))
+    chunks = _chunks(version, active)
     ids = [chunk.pk for chunk in chunks]
     remarks: list[Notice] = []
     legs = [_by_meaning(active, question, ids, remarks), _by_words(active, question, ids, remarks)]
@@ -74,6 +74,16 @@ def rank_within(version: DocumentVersion, question: str) -> RankedChunks:
         by_meaning=bool(legs[0]),
         by_words=bool(legs[1]),
     )
+
+
+def chunks_of(version: DocumentVersion) -> tuple[Chunk, ...]:
+    """Return all chunks of a version in its order; none without an embedding set. Asks nobody for permission."""
+    active = find_active_set()
+    return tuple(_chunks(version, active)) if active else ()
+
+
+def _chunks(version: DocumentVersion, active: EmbeddingSet) -> list[Chunk]:
+    return list(Chunk.objects.filter(version=version, policy_id=policy_id_of(version, active)).order_by("index"))
 
 
 def nearest_within(version: DocumentVersion, questions: Mapping[str, str]) -> NearestChunks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,11 +20,13 @@ from hub.llm.budget import Budget
 from hub.llm.providers.registry import get_provider
 from knowledge.documents.documents import get_document
 from knowledge.embedding_sets.switching import switch_to
+from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import EmbeddingSet, VersionContent
 from review.curation.master_versions import approve_checklist_version
 from review.evaluation.candidates import find_candidate, find_prompt, prompt_candidate
 from review.evaluation.gate import let_through
-from review.judging.excerpts import find_material, plain_target, planted_in
+from review.judging.excerpts import plain_target, planted_in
+from review.judging.gathering import Gatherer
 from review.judging.judge import Judge
 from review.judging.model_session import purpose_of, task_of
 from review.judging.prompts import numbers_in_force, texts_of
@@ -115,7 +117,9 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
         raise NotFound(_('There is no check item "{given}", or no such prompt.'), given=check_item)
     if version is None or content is None:
         raise Conflict(_("{path} has no text that could be judged."), path=document.path)
-    target = plain_target(version, content)
+    target = replace(
+        plain_target(version, content), articles=articles_of([edition.pk for edition in editions_in_force()])
+    )
     task = task_of(item_version, target)
     judge = Judge(
         principal=principal,
@@ -125,7 +129,8 @@ def try_prompt(*, principal: Principal, prompt_id: int, check_item: str, documen
         purpose=purpose_of(document, "prompt_trial"),
         heartbeat=lambda: None,
     )
-    opinion = judge.decide(task, find_material(version, target, task, planted_in(target)))
+    gatherer = Gatherer(principal=principal, version=version, target=target, planted=planted_in(target))
+    opinion = judge.decide(task, gatherer.gather(item_version, task))
     return _trial(judge, opinion)
 
 

@@ -21,16 +21,17 @@ from hub.access.principals import Principal
 from hub.access.versions import PublicationStatus
 from hub.llm.budget import Budget, Usage
 from hub.llm.models import CALLERS_MODEL
-from hub.llm.preparation import model_of
+from hub.llm.preparation import ceiling_of, model_of
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import Provider, Strength
 from knowledge.guidelines.editions import articles_of, editions_in_force
-from knowledge.models import DocumentVersion, Ontology, VersionContent
+from knowledge.models import Document, DocumentVersion, Ontology, VersionContent
 from knowledge.ontology.store import topics_for
 from knowledge.types.notices import Notice
 from review.evaluation.matching import Defect, Said, answer
 from review.judging.engine import NEEDS_LLM, Judgement, judge
-from review.judging.excerpts import find_material, plain_target, planted_in
+from review.judging.excerpts import plain_target, planted_in
+from review.judging.gathering import Gatherer, level_of
 from review.judging.judge import Judge
 from review.judging.model_session import is_for_model, purpose_of, task_of
 from review.judging.prompts import texts_of
@@ -167,7 +168,7 @@ class DocumentJudge:
         return _decided(judgement)
 
     def _asked(self, model: ModelAnswers, item: CheckItemVersion) -> Said:
-        opinion = model.opinion(item, self._target, self._version)
+        opinion = model.opinion(item, self._target, self._version, self._related)
         self._model_parts[item.item.code] = ANSWERED if opinion.record else opinion.notices[-1].code
         return _decided(opinion)
 
@@ -246,7 +247,13 @@ class ModelAnswers:
     budget: Budget
     _judging: tuple[int, Judge] | None = None
 
-    def opinion(self, item: CheckItemVersion, target: RuleInput, version: DocumentVersion) -> Opinion:
+    def opinion(
+        self,
+        item: CheckItemVersion,
+        target: RuleInput,
+        version: DocumentVersion,
+        related: Sequence[DocumentVersion] = (),
+    ) -> Opinion:
         """What the model says of an item; skipped with the reason where there is none to ask."""
         if not self.pinned:
             return Opinion(verdict=Verdict.SKIPPED, notices=(NEEDS_LLM,))
@@ -254,10 +261,18 @@ class ModelAnswers:
         if provider is None:
             return Opinion(verdict=Verdict.SKIPPED, notices=(MODEL_CHANGED,))
         task = task_of(item, target)
-        material = find_material(version, target, task, planted_in(target))
-        return self._judge_of(version, provider).decide(task, material)
+        gatherer = Gatherer(
+            principal=self.principal,
+            version=version,
+            target=target,
+            planted=planted_in(target),
+            related=related,
+            ceiling=max(ceiling_of(provider), level_of(version.document)),
+        )
+        shown = [one.document for one in gatherer.maker.related.values()]
+        return self._judge_of(version, provider, shown).decide(task, gatherer.gather(item, task))
 
-    def _judge_of(self, version: DocumentVersion, provider: Provider) -> Judge:
+    def _judge_of(self, version: DocumentVersion, provider: Provider, shown: Sequence[Document]) -> Judge:
         """A judge of one document: what it read of a long one serves all of its items."""
         if self._judging is None or self._judging[0] != version.pk:
             judge = Judge(
@@ -265,7 +280,7 @@ class ModelAnswers:
                 provider=provider,
                 budget=self.budget,
                 prompts=texts_of(self.prompts),
-                purpose=purpose_of(version.document, "evaluation"),
+                purpose=purpose_of(version.document, "evaluation", beside=shown),
                 heartbeat=self.heartbeat,
                 is_replay=bool(self.pinned["is_replay"]),
             )

@@ -13,14 +13,23 @@ from dataclasses import dataclass, field
 from hub.core.errors import HubError
 from hub.llm.errors import AnswerPending, BudgetExceeded
 from hub.llm.material import label_of
+from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import LlmRequest
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.digest import Digest, Send, plan_parts
 from review.judging.overview import choice_request, fit_overview, read_choice, split_summaries, tokens_of
-from review.judging.plan import fit, judge_request, screen_request
+from review.judging.plan import (
+    SUPPLEMENTS_SHARE,
+    TOKENS_PER_PASSAGE,
+    fit,
+    fit_supplements,
+    judge_request,
+    screen_request,
+    tokens_of_supplement,
+)
 from review.judging.reading import find_quote
-from review.judging.types import CheckTask, Material, Passage, PromptTexts, Summary
+from review.judging.types import CheckTask, Material, Passage, PromptTexts, Summary, Supplement
 
 # The light model looks at this many times what the strong one gets; fewer where summaries have shown the way.
 SCREENED = 4
@@ -38,6 +47,7 @@ class Chosen:
 
     passages: tuple[Passage, ...]
     overview: tuple[Summary, ...] = ()
+    supplements: tuple[Supplement, ...] = ()
     remarks: tuple[Notice, ...] = ()
 
 
@@ -57,13 +67,15 @@ class Chooser:
         """Choose with the help of summaries, if there are any. :raises AnswerPending, BudgetExceeded: by sending."""
         chosen = self._sections(digest.summaries)
         overview = fit_overview(digest.summaries, chosen, tokens=self.tokens // OVERVIEW_SHARE)
-        left = self.tokens - sum(map(tokens_of, overview))
+        supplements = fit_supplements(self.material.supplements, tokens=beside_of(self.tokens))
+        left = self.tokens - sum(map(tokens_of, overview)) - sum(map(tokens_of_supplement, supplements))
         candidates: Sequence[Passage] = order_candidates(self.material, chosen, tokens=self.tokens)
         if self.screens:
             times = SCREENED_WITH_SUMMARIES if digest.summaries else SCREENED
             candidates = self._screened(candidates, tokens=times * self.tokens)
         passages = fit(self.material.text, candidates, tokens=left)
-        return Chosen(passages=passages, overview=overview, remarks=tuple(dict.fromkeys(self._remarks)))
+        remarks = tuple(dict.fromkeys(self._remarks))
+        return Chosen(passages=passages, overview=overview, supplements=supplements, remarks=remarks)
 
     def _sections(self, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
         """The sections that the light model finds relevant by their summaries, from every part of a long table."""
@@ -112,6 +124,20 @@ class Chooser:
             )
             found += [one for one in [next(holding, None)] if one]
         return found
+
+
+def beside_of(tokens: int) -> int:
+    """The tokens of what stands beside the passages of a document that is not shown whole."""
+    return int(tokens * SUPPLEMENTS_SHARE)
+
+
+def choose_whole(material: Material, *, tokens: int) -> Chosen | None:
+    """Choose all passages, and beside them what still fits; None where the passages alone are too many."""
+    passages = fit(material.text, material.ranked, tokens=tokens)
+    if len(passages) < len(material.ranked):
+        return None
+    taken = sum(estimate_text_tokens(material.text[one.start : one.end]) + TOKENS_PER_PASSAGE for one in passages)
+    return Chosen(passages=passages, supplements=fit_supplements(material.supplements, tokens=tokens - taken))
 
 
 def order_candidates(material: Material, chosen: Sequence[Summary], *, tokens: int) -> tuple[Passage, ...]:
@@ -164,18 +190,19 @@ class Forecaster:
 
     def forecast(self, task: CheckTask, material: Material) -> Forecast:
         """Plan the requests of one check, without those for the document's summaries."""
-        if not is_long(material, tokens=self.tokens):
-            return Forecast(
-                leading=(),
-                judging=self._judging(task, material, fit(material.text, material.ranked, tokens=self.tokens)),
-            )
+        if whole := choose_whole(material, tokens=self.tokens):
+            return Forecast(leading=(), judging=self._judging(task, material, whole))
         summaries = self._stand_ins(material)
         overview = fit_overview(summaries, (), tokens=self.tokens // OVERVIEW_SHARE)
         candidates = order_candidates(material, (), tokens=self.tokens)
-        left = self.tokens - sum(map(tokens_of, overview))
+        supplements = fit_supplements(material.supplements, tokens=beside_of(self.tokens))
+        left = self.tokens - sum(map(tokens_of, overview)) - sum(map(tokens_of_supplement, supplements))
+        passages = fit(material.text, candidates, tokens=left)
         return Forecast(
             leading=(*self._choices(task, summaries), *self._screenings(task, material, candidates, summaries)),
-            judging=self._judging(task, material, fit(material.text, candidates, tokens=left), overview),
+            judging=self._judging(
+                task, material, Chosen(passages=passages, overview=tuple(overview), supplements=supplements)
+            ),
         )
 
     def _choices(self, task: CheckTask, summaries: Sequence[Summary]) -> list[LlmRequest]:
@@ -193,17 +220,16 @@ class Forecaster:
             screen_request(task, material.text, part, prompts=self.prompts, planted=material.planted) for part in parts
         ]
 
-    def _judging(
-        self, task: CheckTask, material: Material, passages: Sequence[Passage], overview: Sequence[Summary] = ()
-    ) -> LlmRequest:
+    def _judging(self, task: CheckTask, material: Material, chosen: Chosen) -> LlmRequest:
         return judge_request(
             task,
             material.text,
-            passages,
+            chosen.passages,
             prompts=self.prompts,
             planted=material.planted,
             repair="",
-            overview=overview,
+            overview=chosen.overview,
+            supplements=chosen.supplements,
         )
 
     def _stand_ins(self, material: Material) -> list[Summary]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from knowledge.answering import speaks_to_a_model
 from knowledge.ingest.content import blocks_of, sections_of
-from knowledge.models import DocumentVersion, VersionContent
-from knowledge.search import rank_within
+from knowledge.models import Chunk, DocumentVersion, VersionContent
+from knowledge.search import RankedChunks, chunks_of, rank_within
 from knowledge.text.structure import line_span
 from review.judging.overview import bodies_of
 from review.judging.plan import WITHHELD
-from review.judging.types import CheckTask, Material, Passage
+from review.judging.types import CheckTask, Consultation, Material, Passage
 from review.rules.base import RuleCrash, UnknownRuleError, run_rule
 from review.rules.prompt_injection import reads_as_instruction
 from review.types import Consulted, RuleInput, Span
@@ -27,6 +28,30 @@ def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, 
     :raises django.db.Error: they can't be read.
     """
     ranked = rank_within(version, question_of(task))
+    sources = (*[Consulted.VECTOR] * ranked.by_meaning, *[Consulted.LEXICAL] * ranked.by_words)
+    return _material(target, ranked.chunks, planted, ranked=ranked, sources=sources)
+
+
+def material_by_sections(
+    version: DocumentVersion, target: RuleInput, planted: tuple[Span, ...], sections: Sequence[tuple[int, int]]
+) -> Material:
+    """The version's own passages without a search: those of some sections first, then the others, in its order."""
+    chunks = chunks_of(version)
+
+    def is_elsewhere(chunk: Chunk) -> bool:
+        return not any(start < chunk.end_offset and chunk.start_offset < end for start, end in sections)
+
+    return _material(target, sorted(chunks, key=is_elsewhere), planted)
+
+
+def _material(
+    target: RuleInput,
+    chunks: Sequence[Chunk],
+    planted: tuple[Span, ...],
+    *,
+    ranked: RankedChunks | None = None,
+    sources: tuple[Consulted, ...] = (),
+) -> Material:
     passages = tuple(
         Passage(
             chunk_id=chunk.public_id,
@@ -34,16 +59,16 @@ def find_material(version: DocumentVersion, target: RuleInput, task: CheckTask, 
             end=chunk.end_offset,
             section_path=tuple(harmless(title) for title in chunk.section_path),
         )
-        for chunk in ranked.chunks
+        for chunk in chunks
     )
     return Material(
         text=target.text,
         ranked=passages or _pieces(target),
-        is_ranked=ranked.is_ranked,
+        is_ranked=ranked is None or ranked.is_ranked,
         bodies=harmless_bodies(target),
         planted=planted,
-        notices=ranked.notices,
-        consulted=(*[Consulted.VECTOR] * ranked.by_meaning, *[Consulted.LEXICAL] * ranked.by_words),
+        notices=ranked.notices if ranked else (),
+        consultation=Consultation(consulted=sources),
     )
 
 

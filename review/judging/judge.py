@@ -23,17 +23,31 @@ from hub.llm.preparation import Purpose, model_of
 from hub.llm.types import LlmAnswer, LlmRequest, NamesItsModel, Provider, Strength
 from knowledge.types.notices import Notice
 from review.judging import notices
-from review.judging.choosing import Chosen
+from review.judging.choosing import Chosen, choose_whole
 from review.judging.long_documents import LongDocument
-from review.judging.plan import fit, holds_planted, judge_request
-from review.judging.reading import read_judgement
-from review.judging.sampling import ReplayProvider
-from review.judging.types import CheckTask, Consultation, Material, Opinion, Passage, PromptTexts, Reading, Summary
+from review.judging.plan import halve_supplements, holds_planted, judge_request
+from review.judging.reading import documents_of, read_judgement
+from review.judging.sampling import AnswerTimedOut, ReplayProvider
+from review.judging.types import (
+    CheckTask,
+    Consultation,
+    Material,
+    Opinion,
+    Passage,
+    PromptTexts,
+    Reading,
+    Summary,
+    Supplement,
+)
 from review.judging.votes import combine
 from review.types import Consulted, Verdict
 
 # After a time-out the same request with half of the passages, this many times.
 MAX_HALVINGS = 3
+
+
+# Supplements again, from what a record has of them.
+Remake = Callable[[Sequence[Mapping[str, Any]]], tuple[Supplement, ...]]
 
 
 class Unranked(Unavailable):
@@ -113,23 +127,35 @@ class Judge:
         verdict = Verdict.ERROR if was_asked else Verdict.SKIPPED
         return self._undecided(verdict, notices.failed(error, was_asked=was_asked))
 
-    def replay(self, task: CheckTask, material: Material, record: Mapping[str, Any]) -> Opinion:
-        """Judge a check as an earlier review did, from the recorded answers alone; ``record`` is that review's."""
-        cast = record.get("votes") or [record]
-        return combine([self._recast(task, material, each, vote=vote) for vote, each in enumerate(cast)])
+    def replay(self, task: CheckTask, material: Material, record: Mapping[str, Any], remake: Remake) -> Opinion:
+        """Judge a check as an earlier review did, from the recorded answers alone; ``record`` is that review's.
 
-    def _recast(self, task: CheckTask, material: Material, record: Mapping[str, Any], *, vote: int) -> Opinion:
+        ``remake`` makes the supplements again from what the record has of them.
+        """
+        cast = record.get("votes") or [record]
+        return combine([self._recast(task, material, each, remake, vote=vote) for vote, each in enumerate(cast)])
+
+    def _recast(
+        self, task: CheckTask, material: Material, record: Mapping[str, Any], remake: Remake, *, vote: int
+    ) -> Opinion:
         if "passages" not in record:  # this vote gave nothing usable then
             said = tuple(Notice(**notice) for notice in record["notices"])
             return Opinion(verdict=Verdict(record["verdict"]), notices=said)
         self._remarks = [Notice(**remark) for remark in record["remarks"]]
-        material = replace(material, consulted=tuple(map(Consulted, record.get("consulted", ()))))
+        material = replace(
+            material,
+            consultation=replace(material.consultation, consulted=tuple(map(Consulted, record.get("consulted", ())))),
+        )
         passages = [
             Passage(chunk_id=chunk_id, start=start, end=end, section_path=tuple(path))
             for chunk_id, start, end, path in record["passages"]
         ]
         try:
-            chosen = Chosen(passages=tuple(passages), overview=self._overview_again(task, material, record))
+            chosen = Chosen(
+                passages=tuple(passages),
+                overview=self._overview_again(task, material, record),
+                supplements=remake(record.get("supplements", ())),
+            )
             reading = self._ask(task, material, chosen, repair=record["repair"], vote=vote)
         except HubError as error:
             return self._undecided(Verdict.ERROR, notices.failed(error, was_asked=True))
@@ -160,9 +186,8 @@ class Judge:
     def _choose(self, task: CheckTask, material: Material) -> Chosen:
         """All passages where they fit; else those that summaries, a light model and search find."""
         tokens = settings.CONFIG.llm_context_tokens
-        passages = fit(material.text, material.ranked, tokens=tokens)
-        if len(passages) == len(material.ranked):
-            return Chosen(passages=passages)
+        if whole := choose_whole(material, tokens=tokens):
+            return whole
         if not material.is_ranked:
             raise Unranked(
                 _("The document is too long to be shown whole, and the search for what bears on a check is down.")
@@ -183,7 +208,8 @@ class Judge:
                 halvings += 1
                 if halvings > MAX_HALVINGS or len(chosen.passages) < 2:
                     raise
-                chosen = Chosen(passages=_half(material, chosen.passages))
+                supplements = halve_supplements(chosen.supplements)
+                chosen = Chosen(passages=_half(material, chosen.passages), supplements=supplements)
                 self._remark(notices.CONTEXT_HALVED)
                 continue
             except LlmInvalidAnswer:
@@ -210,20 +236,31 @@ class Judge:
             repair=repair,
             vote=vote,
             overview=chosen.overview,
+            supplements=chosen.supplements,
         )
-        return read_judgement(task, self._send(request).data, material.text, chosen.passages)
+        return read_judgement(
+            task,
+            self._send(request).data,
+            material.text,
+            chosen.passages,
+            supplements=chosen.supplements,
+            texts=material.texts,
+        )
 
     def _send(self, request: LlmRequest) -> LlmAnswer:
         self.heartbeat()
         self.last = Asked(request=request)
-        answer = client.ask(
-            self.principal,
-            request,
-            purpose=self.purpose,
-            budget=self.budget,
-            replay=self.is_replay,
-            provider=(self.light if request.strength is Strength.LIGHT else None) or self.provider,
-        )
+        try:
+            answer = client.ask(
+                self.principal,
+                request,
+                purpose=self.purpose,
+                budget=self.budget,
+                replay=self.is_replay,
+                provider=(self.light if request.strength is Strength.LIGHT else None) or self.provider,
+            )
+        except AnswerTimedOut as error:
+            raise LlmTimeout(_("The caller's language model did not answer in time.")) from error
         self.last = Asked(request=request, answer=answer)
         return answer
 
@@ -232,7 +269,7 @@ class Judge:
     ) -> Opinion:
         said = [*self._remarks, *_remarks_of(task, reading)]
         verdict = reading.verdict
-        if holds_planted(chosen.passages, material.planted):
+        if holds_planted(chosen.passages, material.planted) or any(one.is_planted for one in chosen.supplements):
             said.append(notices.INSTRUCTION_IN_DOCUMENT)
             if verdict in (Verdict.PASS, Verdict.WARNING):
                 verdict = Verdict.SKIPPED
@@ -254,11 +291,14 @@ class Judge:
             "prompts": dict(self.prompts.numbers),
             "passages": [[one.chunk_id, one.start, one.end, list(one.section_path)] for one in chosen.passages],
             "repair": repair,
-            "consulted": list(material.consulted),
+            "consulted": list(material.consultation.consulted),
             "remarks": [remark.as_dict() for remark in self._remarks],
             "reason": reading.reason,
-            "grounds": [[span.start, span.end] for span in reading.grounds],
+            "grounds": [[span.start, span.end] for span in reading.grounds if not span.document],
         }
+        if chosen.supplements:
+            record["supplements"] = [one.as_json() for one in chosen.supplements]
+            record["related"] = list(documents_of(chosen.supplements))
         if chosen.overview:
             model = model_judging(self.light or self.provider, Strength.LIGHT)
             record["overview"] = {"model": model, **self._long.record(chosen.overview)}
@@ -279,10 +319,13 @@ def _half(material: Material, passages: Sequence[Passage]) -> tuple[Passage, ...
 
 
 def _consultation(material: Material, chosen: Chosen) -> Consultation:
-    return Consultation(
-        consulted=(*material.consulted, Consulted.MODEL),
-        chunks=tuple((passage.chunk_id, "") for passage in chosen.passages if passage.chunk_id),
+    related = [one.passage for one in chosen.supplements if one.passage is not None]
+    shown = Consultation(
+        consulted=(Consulted.MODEL,),
+        chunks=tuple((one.chunk_id, one.document) for one in (*chosen.passages, *related) if one.chunk_id),
+        articles=tuple(one.code for one in chosen.supplements if one.code),
     )
+    return replace(material.consultation, notices=()).and_(shown)
 
 
 def _remarks_of(task: CheckTask, reading: Reading) -> list[Notice]:

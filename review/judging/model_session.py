@@ -19,21 +19,23 @@ from hub.core.database import in_one_line, is_connection_lost, unavailable_by
 from hub.core.lease import Lease
 from hub.llm.budget import Budget, Usage
 from hub.llm.errors import AnswerPending
-from hub.llm.preparation import Purpose
+from hub.llm.preparation import Purpose, ceiling_of
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import Provider
 from knowledge.models import Document, DocumentVersion
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.engine import NEEDS_LLM, Judgement
-from review.judging.excerpts import find_material, harmless, planted_in, question_of
+from review.judging.excerpts import harmless, planted_in, question_of
+from review.judging.gathering import Gatherer, level_of
 from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
+from review.judging.supplements import SupplementMaker
 from review.judging.types import CheckTask, Consultation, Material, Opinion
-from review.models import CheckItemVersion, CheckResult, ModelSuggestion, Review
+from review.models import CheckItemVersion, CheckResult, Finding, ModelSuggestion, Review
 from review.rules.content.curated import rules_of
-from review.types import JudgedBy, RuleInput, Span, Verdict
+from review.types import JUDGED_BY_MODEL, JudgedBy, RuleInput, Severity, Span, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +61,9 @@ class ModelSession:
     is_waiting: bool = False
     _judge: Judge | None = None
     _planted: tuple[Span, ...] | None = None
+    _gatherer: Gatherer | None = None
+    _pinned: list[DocumentVersion] | None = None
+    _observed: list[tuple[str, str]] | None = None
 
     def opinion(self, item_version: CheckItemVersion, judgement: Judgement) -> Outcome:
         """What a model says of a check; None where the rules decided, PENDING where the caller has to be asked."""
@@ -70,7 +75,7 @@ class ModelSession:
             return Opinion(verdict=Verdict.SKIPPED, notices=(reason,))
         task = task_of(item_version, self.target)
         try:
-            material = self._material(task)
+            material = self._own_gatherer().gather(item_version, task, self._observations(judgement))
         except Error as error:
             return _unread(error)
         try:
@@ -135,10 +140,15 @@ class ModelSession:
             provider=provider,
             budget=Budget.configured(spent),
             prompts=texts_of(review.options.get("prompts") or numbers_in_force()),
-            purpose=purpose_of(self._version.document),
+            purpose=purpose_of(self._version.document, beside=self._shown_to(provider)),
             heartbeat=self._hold,
             is_replay=is_replay,
         )
+
+    def _shown_to(self, provider: Provider) -> list[Document]:
+        """The related documents whose passages a provider may be sent."""
+        ceiling = max(ceiling_of(provider), level_of(self._version.document)) if self._related else None
+        return [one.document for one in self._related if ceiling is not None and level_of(one.document) <= ceiling]
 
     def suggestions_purpose(self) -> Purpose:
         """What requests for suggestions are for: findings may hold words of the related documents, too. One query."""
@@ -154,8 +164,41 @@ class ModelSession:
             self.lease.lock()
             self.store_usage()
 
-    def _material(self, task: CheckTask) -> Material:
-        return find_material(self._version, self.target, task, self.planted_spans())
+    def _own_gatherer(self) -> Gatherer:
+        if self._gatherer is None:
+            self._gatherer = Gatherer(
+                principal=requester(self.review),
+                version=self._version,
+                target=self.target,
+                planted=self.planted_spans(),
+                related=self._related,
+                ceiling=max(ceiling_of(self._own_judge().provider), level_of(self._version.document)),
+                forced=self.review.options.get("force_strategy"),
+            )
+        return self._gatherer
+
+    @property
+    def _related(self) -> list[DocumentVersion]:
+        """The pinned versions of the related documents that are still there. One query where there are any."""
+        if self._pinned is None:
+            pinned = self.review.related.filter(version__isnull=False).select_related("version__document__collection")
+            rows = pinned.order_by("position") if self.target.related else []
+            self._pinned = [row.version for row in rows if row.version is not None]
+        return self._pinned
+
+    def _observations(self, judgement: Judgement) -> list[tuple[str, str]]:
+        """What rules say: why the check's own had nothing to judge, then the most severe of what the others found.
+
+        What rests on related documents is left out: what the model makes of it would not say so. One query.
+        """
+        if self._observed is None:
+            found = Finding.objects.filter(result__review=self.review, rests_on=[]).exclude(rule_id=JUDGED_BY_MODEL)
+            rows = found.order_by("result__position", "ordinal").values_list("severity", "rule_id", "message_ja")
+            order = list(Severity)
+            ranked = sorted(rows, key=lambda row: order.index(Severity(row[0])))
+            self._observed = [(rule_id, message) for _severity, rule_id, message in ranked]
+        own = [(notice.code, notice.ja) for notice in judgement.notices if notice != NEEDS_LLM]
+        return [*own, *self._observed]
 
     @property
     def _version(self) -> DocumentVersion:
@@ -186,7 +229,15 @@ class ModelSession:
         task = task_of(item_version, self.target)
         judge = self._make(provider, is_replay=True)
         judge.prompts = texts_of(record["prompts"])
-        return judge.replay(task, Material(text=self.target.text, ranked=(), planted=self.planted_spans()), record)
+        maker = SupplementMaker(target=self.target, related={one.document.public_id: one for one in self._related})
+        material = Material(
+            text=self.target.text,
+            ranked=(),
+            planted=self.planted_spans(),
+            texts=maker.texts,
+            consultation=Consultation.from_json(earlier.evidence),
+        )
+        return judge.replay(task, material, record, maker.again)
 
 
 def _unread(error: Error) -> Opinion:

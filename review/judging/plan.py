@@ -6,13 +6,14 @@ quotes are part of the program: no curated prompt can take them away.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from hub.llm.material import fence_of, fenced, label_of
 from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import AnswerSchema, LlmRequest, Message, Role, Strength
-from review.judging.types import CheckTask, Passage, PromptTexts, Summary
+from review.judging.types import CheckTask, Passage, PromptTexts, Summary, Supplement, SupplementKind
 from review.types import Span
 
 MAX_FINDINGS = 8
@@ -27,6 +28,14 @@ MAX_SCREEN_QUOTE = 80
 VOTE_TEMPERATURE = 0.7
 # What a fence, an id and the headings take beside a passage's own text.
 TOKENS_PER_PASSAGE = 40
+# Of what stands beside the document's passages; the whole of it takes so much of LLM_CONTEXT_TOKENS in a long document.
+SUPPLEMENT_SHARES = {
+    SupplementKind.ARTICLE: 0.35,
+    SupplementKind.RELATED: 0.4,
+    SupplementKind.PATH: 0.1,
+    SupplementKind.OBSERVATION: 0.15,
+}
+SUPPLEMENTS_SHARE = 0.25
 WITHHELD = "［言語モデルへの指示と読める文を除いた］"
 
 RULES = """You judge one check item of a document review from passages of the document, and from nothing else.
@@ -51,6 +60,11 @@ OVERVIEW_RULES = """- The document is long. Passages whose id begins with "s" ar
 by a model. They only tell what stands where: quote nothing from them and rest nothing on them. Do not call missing \
 what a summary says is there and no passage shows; then the verdict is "cannot_tell"."""
 
+SUPPLEMENT_RULES = """- Beside the document's passages stand, each with its source: "g", articles of the guidelines \
+that the check item rests on: they say what is asked for. "r", passages of related documents that the document has to \
+agree with; quotes from them count under their id, but a pass needs a quote of the document itself. "k", connections \
+of the knowledge graph, and "o", what rules observed: both only lead you. Quote nothing from "g", "k" and "o"."""
+
 REPAIRS = {
     "no_grounds": "An earlier answer was refused: its grounds are not in the passages. Copy them character by "
     "character.",
@@ -71,20 +85,31 @@ def judge_request(
     repair: str,
     vote: int = 0,
     overview: Sequence[Summary] = (),
+    supplements: Sequence[Supplement] = (),
 ) -> LlmRequest:
     """Ask for a verdict on a check. ``repair`` is empty, or the code of what was wrong with an earlier answer.
 
     Votes after the first are asked for with some freedom, or they would all be the same. ``overview`` tells what stands
-    in the sections of a long document; a quote from it counts for nothing.
+    in the sections of a long document; a quote from it counts for nothing. Without ``supplements`` the request is the
+    one of before there were any, so that what was recorded then is found again.
     """
-    shown = [_withhold(text, passage, planted) for passage in passages]
-    fence = fence_of([*shown, *(summary.text for summary in overview)])
-    material = "\n\n".join([*fenced_summaries(overview, fence), *fenced_passages(passages, shown, fence)])
+    shown = [without_planted(text, passage, planted) for passage in passages]
+    beside = labelled(supplements)
+    fence = fence_of([*shown, *(summary.text for summary in overview), *(one.text for one in beside.values())])
+    material = "\n\n".join(
+        [
+            *fenced_summaries(overview, fence),
+            *fenced_passages(passages, shown, fence),
+            *(fenced(one.text, label=label, place=one.place, fence=fence) for label, one in beside.items()),
+        ]
+    )
     asked = "\n\n".join(part for part in (material, describe(task), REPAIRS.get(repair, "")) if part)
-    rules = "\n".join([RULES.format(fence=fence), *([OVERVIEW_RULES] if overview else [])])
+    more = [OVERVIEW_RULES] * bool(overview) + [SUPPLEMENT_RULES] * bool(supplements)
+    rules = "\n".join([RULES.format(fence=fence), *more])
+    quotable = [label for label, one in beside.items() if one.passage is not None]
     return LlmRequest(
         messages=messages_of(f"{rules}\n\n{prompts.judge}", asked),
-        schema=_judge_schema([label_of(index) for index in range(len(passages))]),
+        schema=_judge_schema([*(label_of(index) for index in range(len(passages))), *quotable]),
         max_output_tokens=JUDGE_OUTPUT_TOKENS,
         temperature=VOTE_TEMPERATURE if vote else 0.0,
         vote=vote,
@@ -95,7 +120,7 @@ def screen_request(
     task: CheckTask, text: str, passages: Sequence[Passage], *, prompts: PromptTexts, planted: Sequence[Span]
 ) -> LlmRequest:
     """Ask the light model which passages bear on a check."""
-    shown = [_withhold(text, passage, planted) for passage in passages]
+    shown = [without_planted(text, passage, planted) for passage in passages]
     fence = fence_of(shown)
     material = "\n\n".join(fenced_passages(passages, shown, fence))
     return LlmRequest(
@@ -156,7 +181,44 @@ def fenced_passages(passages: Sequence[Passage], shown: Sequence[str], fence: st
     ]
 
 
-def _withhold(text: str, passage: Passage, planted: Sequence[Span]) -> str:
+def labelled(supplements: Sequence[Supplement]) -> dict[str, Supplement]:
+    """The supplements by the ids that the model knows them by: numbered within their kind."""
+    counts: Counter[SupplementKind] = Counter()
+    named: dict[str, Supplement] = {}
+    for one in supplements:
+        counts[one.kind] += 1
+        named[f"{one.kind}{counts[one.kind]}"] = one
+    return named
+
+
+def fit_supplements(supplements: Sequence[Supplement], *, tokens: int) -> tuple[Supplement, ...]:
+    """Take the first ones of each kind that fit into its share of ``tokens``, in their order."""
+    left = {kind: tokens * share for kind, share in SUPPLEMENT_SHARES.items()}
+    kept: list[Supplement] = []
+    for one in supplements:
+        left[one.kind] -= tokens_of_supplement(one)
+        if left[one.kind] >= 0:
+            kept.append(one)
+    return tuple(kept)
+
+
+def halve_supplements(supplements: Sequence[Supplement]) -> tuple[Supplement, ...]:
+    """Keep the better half of each kind; of a single one nothing."""
+    room = {kind: sum(one.kind is kind for one in supplements) // 2 for kind in SupplementKind}
+    kept: list[Supplement] = []
+    for one in supplements:
+        room[one.kind] -= 1
+        if room[one.kind] >= 0:
+            kept.append(one)
+    return tuple(kept)
+
+
+def tokens_of_supplement(one: Supplement) -> int:
+    """Estimate what a supplement takes in a request."""
+    return estimate_text_tokens(one.text) + estimate_text_tokens(one.place) + TOKENS_PER_PASSAGE
+
+
+def without_planted(text: str, passage: Passage, planted: Sequence[Span]) -> str:
     """The passage's text without what speaks to a model."""
     parts: list[str] = []
     place = passage.start

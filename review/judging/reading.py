@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hub.core.texts import Text
 from hub.llm.material import label_of
 from knowledge.text.folding import normalise
 from review.judging.engine import BLOCKING
-from review.judging.types import CheckTask, Passage, Reading
+from review.judging.plan import labelled
+from review.judging.types import CheckTask, Passage, Reading, Supplement
 from review.types import JUDGED_BY_MODEL, FindingDraft, Severity, Span, SuggestionDraft, Verdict
 
 # Shorter ones stand anywhere and show nothing.
@@ -28,6 +29,7 @@ class _Quotes:
 
     text: str
     passages: Mapping[str, Passage]
+    texts: Mapping[str, str] = field(default_factory=dict)
     given: int = 0
     fabricated: int = 0
 
@@ -36,8 +38,9 @@ class _Quotes:
         self.given += 1
         named = self.passages[label]
         for passage in (named, *self.passages.values()):
-            if span := find_quote(self.text, quote, start=passage.start, end=passage.end):
-                return span
+            text = self.texts.get(passage.document, "") if passage.document else self.text
+            if span := find_quote(text, quote, start=passage.start, end=passage.end):
+                return replace(span, document=passage.document)
         self.fabricated += 1
         return None
 
@@ -54,13 +57,24 @@ class _Tally:
     unverified: list[Severity] = field(default_factory=list)
 
 
-def read_judgement(task: CheckTask, answer: Mapping[str, Any], text: str, passages: Sequence[Passage]) -> Reading:
+def read_judgement(
+    task: CheckTask,
+    answer: Mapping[str, Any],
+    text: str,
+    passages: Sequence[Passage],
+    *,
+    supplements: Sequence[Supplement] = (),
+    texts: Mapping[str, str] | None = None,
+) -> Reading:
     """Hold an answer (of the schema that was asked for) against the passages, and conclude the verdict from it.
 
-    A pass needs a quote that stands in the passages, and none that doesn't. A fail needs a blocking finding that is
-    verified, or that says what is missing. Findings whose quote is not there are kept as unverified.
+    A pass needs a quote that stands in the document's own passages, and none that stands nowhere. A fail needs a
+    blocking finding that is verified, or that says what is missing. Findings whose quote is not there are kept as
+    unverified. What the model was shown of related documents (their ``texts`` by id) every finding rests on.
     """
-    quotes = _Quotes(text=text, passages={label_of(index): one for index, one in enumerate(passages)})
+    own = {label_of(index): one for index, one in enumerate(passages)}
+    related = {label: one.passage for label, one in labelled(supplements).items() if one.passage is not None}
+    quotes = _Quotes(text=text, passages={**own, **related}, texts=texts or {})
     grounds = [quotes.locate(ground["passage"], ground["quote"]) for ground in answer["grounds"]]
     ungrounded = grounds.count(None)
     located = [
@@ -73,7 +87,8 @@ def read_judgement(task: CheckTask, answer: Mapping[str, Any], text: str, passag
         (tally.verified if is_sure else tally.unverified).append(Severity(proposed["severity"]))
     seen = sum(one.end - one.start for one in passages) / max(len(text), 1)
     score = answer["score"] / 100
-    verdict, complaint = _conclude(answer["verdict"], tally, has_grounds=len(grounds) > 0 and not ungrounded)
+    has_grounds = not ungrounded and any(span is not None and not span.document for span in grounds)
+    verdict, complaint = _conclude(answer["verdict"], tally, has_grounds=has_grounds)
     if verdict is Verdict.PASS and task.threshold is not None and score < task.threshold:
         verdict = Verdict.WARNING
     return Reading(
@@ -82,11 +97,17 @@ def read_judgement(task: CheckTask, answer: Mapping[str, Any], text: str, passag
         reason=answer["reason"].strip(),
         grounds=tuple(span for span in grounds if span is not None),
         findings=tuple(
-            _draft(proposed, span, quotes, seen=min(seen, 1.0), passages=passages) for proposed, span in located
+            _draft(proposed, span, quotes, seen=min(seen, 1.0), passages=passages, rests_on=documents_of(supplements))
+            for proposed, span in located
         ),
         fabricated=quotes.fabricated,
         complaint=complaint,
     )
+
+
+def documents_of(supplements: Sequence[Supplement]) -> tuple[str, ...]:
+    """The ids of the related documents that a model was shown something of."""
+    return tuple(sorted({document for one in supplements for document in one.documents}))
 
 
 def _conclude(said: str, tally: _Tally, *, has_grounds: bool) -> tuple[Verdict, str]:
@@ -108,7 +129,13 @@ def _conclude(said: str, tally: _Tally, *, has_grounds: bool) -> tuple[Verdict, 
 
 
 def _draft(
-    proposed: Mapping[str, Any], span: Span | None, quotes: _Quotes, *, seen: float, passages: Sequence[Passage]
+    proposed: Mapping[str, Any],
+    span: Span | None,
+    quotes: _Quotes,
+    *,
+    seen: float,
+    passages: Sequence[Passage],
+    rests_on: tuple[str, ...],
 ) -> FindingDraft:
     is_missing = proposed["kind"] == "missing"
     message = proposed["message"].strip()
@@ -124,6 +151,7 @@ def _draft(
         confidence=round(seen if is_missing else (quotes.share if span else 0.0), 3),
         confidence_basis=_basis(is_missing=is_missing, span=span),
         suggestion=_suggestion(proposed),
+        rests_on=rests_on,
     )
 
 

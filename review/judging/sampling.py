@@ -6,7 +6,7 @@ and nothing repeats it: not another review, nor a replay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +15,10 @@ from hub.llm.errors import AnswerPending
 from hub.llm.models import CALLERS_MODEL
 from hub.llm.recordings import CallRecordings
 from hub.llm.types import Completion, LlmRequest
+
+
+class AnswerTimedOut(AnswerPending):
+    """The caller's model was asked, and did not answer in time; it is asked for less."""
 
 
 class _Unconnected:
@@ -33,11 +37,14 @@ class _Unconnected:
 class SamplingProvider(_Unconnected):
     """Answers from ``answers`` (by the key of the request); what has none is put into ``wanted`` and held back.
 
+    Requests among ``timed_out`` are not asked again.
+
     Who runs a review with it asks the caller for what is wanted, and runs it again with the same ``recordings``: in
     them are the answers that have been taken.
     """
 
     answers: Mapping[str, Completion] = field(default_factory=dict)
+    timed_out: Collection[str] = ()
     wanted: dict[str, LlmRequest] = field(default_factory=dict)
     recordings: CallRecordings = field(default_factory=CallRecordings)
     name: str = CALLERS_MODEL
@@ -45,10 +52,12 @@ class SamplingProvider(_Unconnected):
     model: str = "client"
 
     def complete(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Completion:
-        """Give the caller's answer. :raises AnswerPending: there is none yet."""
+        """Give the caller's answer. :raises AnswerPending: there is none yet; AnswerTimedOut: none came in time."""
         key = request.digest
         if key in self.answers:
             return self.answers[key]
+        if key in self.timed_out:
+            raise AnswerTimedOut(_("The caller's language model did not answer in time."))
         self.wanted[key] = request
         raise AnswerPending(_("The caller's language model has to be asked first."))
 

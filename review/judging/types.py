@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from knowledge.types.graph import GraphPath
@@ -35,6 +36,16 @@ class Consultation:
             concepts=_once(self.concepts, other.concepts),
             articles=_once(self.articles, other.articles),
             notices=_once(self.notices, other.notices),
+        )
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Consultation:
+        """Return what ``as_json`` stored."""
+        return cls(
+            chunks=tuple((chunk, document) for chunk, document in stored.get("chunks", ())),
+            paths=tuple(map(GraphPath.from_json, stored.get("paths", ()))),
+            concepts=tuple(stored.get("concepts", ())),
+            articles=tuple(stored.get("articles", ())),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -74,12 +85,52 @@ class CheckTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A stretch ``[start, end)`` of the stored Markdown that a model may see. ``chunk_id`` is empty for none."""
+    """A stretch ``[start, end)`` of the stored Markdown that a model may see. ``chunk_id`` is empty for none.
+
+    ``document`` is the id of a related document, empty for the reviewed one.
+    """
 
     chunk_id: str
     start: int
     end: int
     section_path: tuple[str, ...] = ()
+    document: str = ""
+
+
+class SupplementKind(StrEnum):
+    """What is put before a judge beside the document's own passages; the value begins the ids that the model sees."""
+
+    ARTICLE = "g"
+    RELATED = "r"
+    PATH = "k"
+    OBSERVATION = "o"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplement:
+    """A text under a citation of its own (``place``): an article, a passage of a related document, a path, a remark.
+
+    ``code`` is an article's, ``passage`` a related document's; ``documents`` are the ids of the related documents that
+    it tells of. ``is_planted`` when the passage speaks to a model; that part is withheld from ``text``.
+    """
+
+    kind: SupplementKind
+    place: str
+    text: str
+    code: str = ""
+    passage: Passage | None = None
+    documents: tuple[str, ...] = ()
+    is_planted: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a replay makes it from again: no text of a guideline or of another document."""
+        stored: dict[str, Any] = {"kind": self.kind.value}
+        if self.passage is not None:
+            one = self.passage
+            return stored | {"passage": [one.chunk_id, one.start, one.end, list(one.section_path), one.document]}
+        if self.code:
+            return stored | {"code": self.code}
+        return stored | {"place": self.place, "text": self.text, "documents": list(self.documents)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +138,8 @@ class Material:
     """The document's text, its passages best first, and the stretches that speak to a model instead of a reader.
 
     ``bodies`` are the whole text, cut at its headings and in its order. Not ``is_ranked`` when search did not answer;
-    ``consulted`` says what did.
+    ``consultation`` says what did. ``supplements`` stand beside the passages, the best of each kind first; ``texts``
+    are those of the related documents, by their ids.
     """
 
     text: str
@@ -96,7 +148,9 @@ class Material:
     bodies: tuple[Passage, ...] = ()
     planted: tuple[Span, ...] = ()
     notices: tuple[Notice, ...] = ()
-    consulted: tuple[Consulted, ...] = ()
+    consultation: Consultation = Consultation()
+    supplements: tuple[Supplement, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +176,8 @@ class Reading:
     """What an answer says, and how much of it stands in the document.
 
     ``fabricated`` counts quotes that the passages do not have; ``is_usable`` is False when the answer contradicts
-    itself or rests on such quotes alone, then ``complaint`` is the code of the reason.
+    itself or rests on such quotes alone, then ``complaint`` is the code of the reason. ``grounds`` may be of related
+    documents, too.
     """
 
     verdict: Verdict

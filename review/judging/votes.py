@@ -83,7 +83,9 @@ def _record(votes: Sequence[Opinion]) -> Mapping[str, Any]:
     first = next((vote.record for vote in votes if vote.record), None)
     if first is None:
         return {}
-    return {**first, "votes": [{**vote.record, **_outcome(vote)} for vote in votes]}
+    related = sorted({document for vote in votes for document in vote.record.get("related", ())})
+    shown = {"related": related} if related else {}
+    return {**first, **shown, "votes": [{**vote.record, **_outcome(vote)} for vote in votes]}
 
 
 def _outcome(vote: Opinion) -> dict[str, Any]:

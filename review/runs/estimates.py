@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
@@ -12,22 +12,25 @@ from pydantic import BaseModel, Field
 from hub.access.principals import Principal
 from hub.core.errors import Conflict
 from hub.llm.budget import Budget
-from hub.llm.preparation import Estimate, Prepared, Purpose, prepare, price_of
+from hub.llm.preparation import Estimate, Prepared, Purpose, ceiling_of, prepare, price_of
 from hub.llm.providers.registry import get_provider, is_configured
 from hub.llm.types import LlmRequest, Strength
+from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import VersionContent
 from review.judging.advice import MostAdvice, most_advice
 from review.judging.choosing import Forecaster, is_long
 from review.judging.digest import plan_digest
-from review.judging.excerpts import find_material, plain_target, planted_in
+from review.judging.excerpts import plain_target, planted_in
+from review.judging.gathering import Gatherer, level_of
 from review.judging.long_documents import is_affordable, is_screened, unanswered
 from review.judging.model_session import task_of
 from review.judging.prompts import numbers_in_force, texts_of
+from review.judging.supplements import MAX_OBSERVATIONS
 from review.models import CheckItemVersion
 from review.rules.content.curated import rules_of
-from review.runs.reviews import ReviewOptions, Subject, find_subject
+from review.runs.related import related_document, related_versions
+from review.runs.reviews import ReviewOptions, find_subject
 from review.runs.work import entries_of
-from review.types import RuleInput
 
 NO_ADVICE = MostAdvice(requests=0, tokens_in=0, tokens_out=0)
 
@@ -60,12 +63,25 @@ def estimate_review(
     items = [entry.item_version for entry in entries_of(subject.master, options.check_items)]
     if not (is_configured() and options.judge in ("auto", "server")):
         return _sum_up(items, _Plan(), NO_ADVICE, is_judged=False)
-    target = plain_target(subject.version, content)
+    target = replace(
+        plain_target(subject.version, content), articles=articles_of([edition.pk for edition in editions_in_force()])
+    )
     open_items = [item for item in items if not rules_of(item.criteria)]
     advice = NO_ADVICE
     if options.suggestion_level == "detailed":
         advice = most_advice(target.text, checks=len(items) - len(open_items))
-    return _sum_up(items, _plan(subject, target, open_items), advice, is_judged=True)
+    related = related_versions(principal, options.related_documents, reviewed=subject.document)
+    contents = VersionContent.objects.in_bulk([one.pk for _document, one in related])
+    gatherer = Gatherer(
+        principal=principal,
+        version=subject.version,
+        target=replace(target, related=tuple(related_document(one, contents[one.pk]) for _document, one in related)),
+        planted=planted_in(target),
+        related=[one for _document, one in related],
+        ceiling=max(ceiling_of(get_provider(options.llm_provider)), level_of(subject.document)),
+        forced=options.force_strategy,
+    )
+    return _sum_up(items, _plan(gatherer, open_items, ruled=len(items) - len(open_items)), advice, is_judged=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +93,16 @@ class _Plan:
     judging: Sequence[Prepared] = ()
 
 
-def _plan(subject: Subject, target: RuleInput, items: Sequence[CheckItemVersion]) -> _Plan:
+# What a finding of a rule takes beside the passages, about; which ones there will be is not known before.
+_OBSERVED = ("wording.ambiguous", "曖昧な表現" * 12)
+
+
+def _plan(gatherer: Gatherer, items: Sequence[CheckItemVersion], *, ruled: int) -> _Plan:
     config, provider = settings.CONFIG, get_provider()
-    prompts, planted = texts_of(numbers_in_force()), planted_in(target)
-    tasks = [task_of(item, target) for item in items]
-    materials = [find_material(subject.version, target, task, planted) for task in tasks]
+    prompts = texts_of(numbers_in_force())
+    tasks = [task_of(item, gatherer.target) for item in items]
+    observed = [_OBSERVED] * min(ruled, MAX_OBSERVATIONS)
+    materials = [gatherer.gather(item, task, observed) for item, task in zip(items, tasks, strict=True)]
     new: list[Prepared] = []
     if any(is_long(material, tokens=config.llm_context_tokens) for material in materials):
         title, material = tasks[0].document_title, materials[0]

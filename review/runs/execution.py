@@ -107,13 +107,10 @@ def _judge_all(
     if call_for_help and review.options.get("parallel", True):
         call_for_help(review.pk)
     work = Work.on(review, fence=lease.lock)
-    session = work.session = ModelSession(review=review, target=work.target, lease=lease, sampling=sampling)
-    left = work.open_checks()
-    patience_ends = time.monotonic() + settings.CONFIG.hub_lease_s
-    while left := [
-        pair for pair in left if not _judge_one(work, lease, *pair, insist=time.monotonic() > patience_ends)
-    ]:
-        time.sleep(HELPER_POLL_S)
+    session = ModelSession(review=review, target=work.target, lease=lease, sampling=sampling)
+    _judge_open(work, lease)
+    # the model after all rules, so that it is given what they observed
+    _judge_open(work, lease, session=session)
     said = () if session.is_waiting else advise(session)
     if session.is_waiting:
         Review.objects.filter(pk=review.pk).update(attempts=0)
@@ -123,9 +120,27 @@ def _judge_all(
     _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts), notices=said)
 
 
-def _judge_one(work: Work, lease: Lease, position: int, entry: CheckListEntry, *, insist: bool) -> bool:
+def _judge_open(work: Work, lease: Lease, *, session: ModelSession | None = None) -> None:
+    """Judge the checks without a result, waiting for those that another worker is at."""
+    left = work.open_checks()
+    patience_ends = time.monotonic() + settings.CONFIG.hub_lease_s
+    while left := [
+        pair for pair in left if not _judge_one(work, lease, *pair, patience_ends=patience_ends, session=session)
+    ]:
+        time.sleep(HELPER_POLL_S)
+
+
+def _judge_one(
+    work: Work,
+    lease: Lease,
+    position: int,
+    entry: CheckListEntry,
+    *,
+    patience_ends: float,
+    session: ModelSession | None,
+) -> bool:
     lease.renew()
-    return work.judge(position, entry, insist=insist)
+    return work.judge(position, entry, insist=time.monotonic() > patience_ends, session=session)
 
 
 def _pin_editions(review: Review, lease: Lease) -> None:

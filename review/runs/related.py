@@ -189,6 +189,8 @@ def _withhold(review: Review) -> None:
             result.notices = [*result.notices, findings_withheld(result.withheld).as_dict()]
         if review.hidden_related:
             result.evidence = _without_related(result.evidence)
+            if result.judgement.get("related"):
+                result.judgement = {**result.judgement, "reason": _text_withheld()}
             for decision in result.decisions.all():
                 decision.reason = _text_withheld()
     if review.hidden_related:

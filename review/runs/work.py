@@ -17,6 +17,7 @@ from hub.core.texts import Text
 from knowledge.guidelines.editions import articles_of
 from knowledge.models import VersionContent
 from knowledge.ontology.store import topics_for
+from knowledge.search import RetrievalStrategy
 from review.evidence import claimed, locate, quote
 from review.judging.engine import CheckSpec, Judgement, judge, unique_findings
 from review.judging.excerpts import INJECTION_RULE, plain_target
@@ -124,14 +125,13 @@ def _read(load: Callable[[], T]) -> T | None:
 class Work:
     """A review and one of the workers that judge it.
 
-    ``fence`` makes sure, in a transaction, that this worker may still write. Only with a ``session`` are models asked.
+    ``fence`` makes sure, in a transaction, that this worker may still write.
     """
 
     review: Review
     target: RuleInput
     entries: Sequence[CheckListEntry]
     fence: Callable[[], None]
-    session: ModelSession | None = None
 
     @classmethod
     def on(cls, review: Review, *, fence: Callable[[], None]) -> Work:
@@ -160,8 +160,13 @@ class Work:
         done = set(self.review.results.values_list("item_version_id", flat=True))
         return [(at, entry) for at, entry in enumerate(self.entries) if entry.item_version_id not in done]
 
-    def judge(self, position: int, entry: CheckListEntry, *, insist: bool = False) -> bool:
-        """Judge one check and store its result; False while another worker is at it, unless ``insist``."""
+    def judge(
+        self, position: int, entry: CheckListEntry, *, insist: bool = False, session: ModelSession | None = None
+    ) -> bool:
+        """Judge one check and store its result; False while another worker is at it, unless ``insist``.
+
+        What rules leave open is left, unless there is a ``session`` in which a model can be asked.
+        """
         started = time.monotonic()
         check = spec_of(entry.item_version)
         with transaction.atomic():
@@ -172,8 +177,8 @@ class Work:
             judgement = judge(check, self.target)
             is_open = is_for_model(entry.item_version, judgement)
             progress = None if is_open else self._store(position, entry, self._support(entry, judgement), started)
-        if is_open and self.session is not None:
-            progress = self._ask(self.session, position, entry, judgement, started)
+        if is_open and session is not None:
+            progress = self._ask(session, position, entry, judgement, started)
         if progress is not None:
             publish_progress(self.review, status=ReviewStatus.RUNNING, progress=progress, check_item_id=check.code)
         return True
@@ -185,8 +190,9 @@ class Work:
         opinion = session.opinion(entry.item_version, judgement)
         if opinion is PENDING:
             return None
-        consultation = opinion.consultation if isinstance(opinion, Opinion) else Consultation()
-        supported = Supported(judgement=with_opinion(judgement, opinion), consultation=consultation)
+        supported = Supported(judgement=with_opinion(judgement, opinion), consultation=Consultation())
+        if isinstance(opinion, Opinion) and opinion.record:
+            supported = replace(supported, consultation=opinion.consultation, plan=self._plan(entry))
         with transaction.atomic():
             progress = self._store(position, entry, supported, started)
             session.store(entry.item_version, opinion)
@@ -199,15 +205,21 @@ class Work:
         forced = self.review.options.get("force_strategy")
         if not forced:
             return Supported(judgement=judgement, consultation=found)
-        plan = plan_strategy(check_type="", strategy="", forced=forced)
+        plan = self._plan(entry)
+        strategy = STRATEGY_OF[forced]
         retrieved = consult(
             requester(self.review),
             document_id=document_id,
             related=related,
             query=question_of_item(entry.item_version, self.target),
-            strategy=STRATEGY_OF[forced],
+            strategy=strategy,
+            instead=RetrievalStrategy.VECTOR if strategy is RetrievalStrategy.GRAPH else None,
         )
-        return Supported(judgement=judgement, consultation=found.and_(retrieved), plan=plan)
+        return Supported(judgement=judgement, consultation=found.and_(retrieved.consultation), plan=plan)
+
+    def _plan(self, entry: CheckListEntry) -> Plan:
+        item, forced = entry.item_version, self.review.options.get("force_strategy")
+        return plan_strategy(check_type=item.check_type, strategy=item.strategy, forced=forced)
 
     def _store(self, position: int, entry: CheckListEntry, supported: Supported, started: float) -> int | None:
         """Write a result in the running transaction; gives the review's progress, None when it is there already.
