@@ -13,16 +13,19 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.conf import settings
 from mcp import MCPError
 from mcp.server.mcpserver import Context
 from mcp.types import (
+    REQUEST_TIMEOUT,
     CreateMessageRequest,
     CreateMessageRequestParams,
     CreateMessageResult,
     InputRequiredResult,
+    ModelPreferences,
     SamplingMessage,
     TextContent,
 )
@@ -31,7 +34,7 @@ from hub.core.errors import HubError
 from hub.llm.json_answers import describe_schema
 from hub.llm.providers.registry import is_configured
 from hub.llm.recordings import CallRecordings
-from hub.llm.types import Completion, FinishReason, LlmRequest, Role
+from hub.llm.types import Completion, FinishReason, LlmRequest, Role, Strength
 from knowledge.documents.workers import work_through
 from mcp_bridge.caller import current_caller, principal_now
 from mcp_bridge.servers import reviews
@@ -47,6 +50,14 @@ logger = logging.getLogger(__name__)
 FIRST_STATELESS = "2026-07-28"
 # A person may have to allow each of them.
 ASKED_AT_ONCE = 4
+# Codes by which clients say that a request of theirs took too long: of the Python SDK, and of the TypeScript one.
+TIMED_OUT = frozenset({REQUEST_TIMEOUT, -32001, 408})
+PREFERENCES = {
+    Strength.STRONG: ModelPreferences(intelligence_priority=0.8),
+    Strength.LIGHT: ModelPreferences(speed_priority=0.8, cost_priority=0.8),
+}
+# What the fences of material begin with: no answer has it, unless a model copies the material out.
+MATERIAL = "<passage-"
 FINISH_REASONS = {"maxTokens": FinishReason.LENGTH}
 
 
@@ -81,17 +92,20 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
         return None
     is_stateless = (ctx.protocol_version or "") >= FIRST_STATELESS
     answers = _answers(ctx.input_responses or {}) if is_stateless else {}
-    carried = json.loads(ctx.request_state)["answers"] if ctx.request_state else ()
-    recordings = CallRecordings.from_json(carried)  # what earlier rounds of this call were answered
-    while wanted := await _run(ctx, review, answers, recordings):
+    carried = json.loads(ctx.request_state) if ctx.request_state else {}
+    recordings = CallRecordings.from_json(carried.get("answers", ()))  # what earlier rounds of this call were answered
+    timed_out = set(carried.get("timed_out", ()))
+    if answers:  # a client that comes back with some of the answers had no time for the others
+        timed_out |= set(carried.get("asked", ())) - answers.keys()
+    while wanted := await _run(ctx, review, answers, recordings, timed_out):
         now = dict(list(wanted.items())[:ASKED_AT_ONCE])
         await in_thread(service.wait_for_caller, review)
         if is_stateless:
             if ctx.request_state and not answers:
                 break  # it came back without an answer
-            return _ask_again(review, now, recordings)
-        if not await _ask(ctx, review, now, answers, ends_at=ends_at):
-            wanted = await _run(ctx, review, answers, recordings)  # with what it did answer
+            return _ask_again(review, now, recordings, timed_out)
+        if not await _ask(ctx, review, now, answers, timed_out, ends_at=ends_at):
+            wanted = await _run(ctx, review, answers, recordings, timed_out)  # with what it did answer
             break
     if wanted:
         await in_thread(service.give_up_waiting, review)
@@ -100,12 +114,16 @@ async def judge(ctx: Context[Any, Any], review: Review, *, limit_s: float) -> In
 
 
 async def _run(
-    ctx: Context[Any, Any], review: Review, answers: Mapping[str, Completion], recordings: CallRecordings
+    ctx: Context[Any, Any],
+    review: Review,
+    answers: Mapping[str, Completion],
+    recordings: CallRecordings,
+    timed_out: Collection[str],
 ) -> dict[str, LlmRequest]:
     await _check_rights(review)
     percent, status = await in_thread(reviews.progress, review)
     await ctx.report_progress(float(percent), 100.0, f"{status} ({percent} %)")
-    return await in_thread(service.run_with_answers, review, answers, recordings)
+    return await in_thread(service.run_with_answers, review, answers, recordings, timed_out)
 
 
 async def _check_rights(review: Review) -> None:
@@ -132,10 +150,18 @@ async def _document_is_ready(ctx: Context[Any, Any], review: Review, limit_s: fl
     )
 
 
-def _ask_again(review: Review, wanted: Mapping[str, LlmRequest], recordings: CallRecordings) -> InputRequiredResult:
+def _ask_again(
+    review: Review, wanted: Mapping[str, LlmRequest], recordings: CallRecordings, timed_out: Collection[str]
+) -> InputRequiredResult:
+    state = {
+        "review_id": review.public_id,
+        "answers": recordings.as_json(),
+        "asked": list(wanted),
+        "timed_out": sorted(timed_out),
+    }
     return InputRequiredResult(
-        input_requests={key: CreateMessageRequest(params=_params(request)) for key, request in wanted.items()},
-        request_state=json.dumps({"review_id": review.public_id, "answers": recordings.as_json()}),
+        input_requests={key: CreateMessageRequest(params=_params(review, req)) for key, req in wanted.items()},
+        request_state=json.dumps(state),
     )
 
 
@@ -144,31 +170,50 @@ async def _ask(
     review: Review,
     wanted: Mapping[str, LlmRequest],
     answers: dict[str, Completion],
+    timed_out: set[str],
     *,
     ends_at: float,
 ) -> bool:
     """Ask one by one, since clients show each request to a person, and put what comes into ``answers``.
 
-    False when the client refused, or had not answered at ``ends_at`` (``time.monotonic``).
+    A request that took longer than LLM_TIMEOUT_S, or for which the client says that it timed out, is put into
+    ``timed_out``. False when the client refused, or had not answered at ``ends_at`` (``time.monotonic``).
     """
     for key, request in wanted.items():
         await _check_rights(review)
-        params = _params(request)
+        left = ends_at - time.monotonic()
         try:
-            async with asyncio.timeout(ends_at - time.monotonic()):
-                result = await ctx.session.create_message(
-                    params.messages,
-                    max_tokens=params.max_tokens,
-                    system_prompt=params.system_prompt,
-                    temperature=0.0,
-                    # on the stream of the call that it belongs to: not every client has another
-                    related_request_id=ctx.request_id,
-                )
-        except (MCPError, TimeoutError) as error:
+            async with asyncio.timeout(min(left, settings.CONFIG.llm_timeout_s)):
+                result = await _create_message(ctx, _params(review, request))
+        except TimeoutError:
+            logger.warning("the client's model did not answer in time")
+            if time.monotonic() >= ends_at:
+                return False
+            timed_out.add(key)
+        except MCPError as error:
             logger.warning("the client's model did not answer: %s", error)
-            return False
-        answers[key] = _completion(result)
+            if error.error.code not in TIMED_OUT:
+                return False
+            timed_out.add(key)
+        else:
+            answers[key] = _completion(result)
     return True
+
+
+async def _create_message(ctx: Context[Any, Any], params: CreateMessageRequestParams) -> CreateMessageResult:
+    answer: CreateMessageResult = await ctx.session.create_message(
+        params.messages,
+        max_tokens=params.max_tokens,
+        system_prompt=params.system_prompt,
+        temperature=params.temperature,
+        model_preferences=params.model_preferences,
+        include_context=params.include_context,
+        stop_sequences=params.stop_sequences,
+        metadata=params.metadata,
+        # on the stream of the call that it belongs to: not every client has another
+        related_request_id=ctx.request_id,
+    )
+    return answer
 
 
 def _answers(responses: Mapping[str, Any]) -> dict[str, Completion]:
@@ -177,8 +222,12 @@ def _answers(responses: Mapping[str, Any]) -> dict[str, Completion]:
     }
 
 
-def _params(request: LlmRequest) -> CreateMessageRequestParams:
-    """The request in the protocol's words; the schema is told in the last message."""
+def _params(review: Review, request: LlmRequest) -> CreateMessageRequestParams:
+    """The request in the protocol's words; the schema is told in the last message.
+
+    A judgement wants the client's cleverest model, what leads to one its quickest. Everything that is needed stands in
+    the request, so no other context is asked for. An answer is JSON: one that begins to repeat the material ends there.
+    """
     system = "\n\n".join(message.text for message in request.messages if message.role is Role.SYSTEM)
     asked = [message.text for message in request.messages if message.role is not Role.SYSTEM]
     if request.schema:
@@ -188,6 +237,14 @@ def _params(request: LlmRequest) -> CreateMessageRequestParams:
         max_tokens=request.max_output_tokens or 2048,
         system_prompt=system,
         temperature=0.0,
+        model_preferences=PREFERENCES[request.strength],
+        include_context="none",
+        stop_sequences=[MATERIAL],
+        metadata={
+            "review_id": review.public_id,
+            "purpose": request.schema.name if request.schema else "text",
+            "request_id": request.digest,
+        },
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
@@ -28,15 +28,19 @@ def give_up_waiting(review: Review) -> None:
 
 
 def run_with_answers(
-    review: Review, answers: Mapping[str, Completion], recordings: CallRecordings
+    review: Review,
+    answers: Mapping[str, Completion],
+    recordings: CallRecordings,
+    timed_out: Collection[str] = (),
 ) -> dict[str, LlmRequest]:
     """Judge what can be judged with the caller's answers so far, and give what to ask next, by key.
 
-    ``recordings`` are those of this call; what is taken of the answers is put there. Nothing to ask: the review is
+    ``recordings`` are those of this call; what is taken of the answers is put there. In place of the requests that
+    ``timed_out``, by key, the caller is asked about half as much. Nothing to ask: the review is
     finished, or somebody else works on it.
     """
     recordings.used.clear()
-    provider = SamplingProvider(answers=answers, recordings=recordings)
+    provider = SamplingProvider(answers=answers, recordings=recordings, timed_out=timed_out)
     execution.execute(review.pk, sampling=provider)
     return provider.wanted
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CreateMessageResult, TextContent
+from mcp.types import REQUEST_TIMEOUT, CreateMessageResult, TextContent
 
 from tests.mcp_bridge.conftest import DESIGN, stdio_session
 
@@ -59,6 +59,63 @@ async def test_the_clients_model_judges_what_rules_cannot(site, model_items, mod
     assert facts["usage"]["tokens_in"] > 0
     assert len(asked) == 2
     assert GROUND in asked[0]
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_client_is_told_what_kind_of_model_is_wanted_and_what_for(site, model_items, mode):
+    wanted = []
+    answer = answering(GROUND, [])
+
+    async def sample(context, params) -> CreateMessageResult:
+        wanted.append(params)
+        return await answer(context, params)
+
+    async with site.client("core", mode=mode, sampling_callback=sample) as client:
+        facts = await review(client, f"要望-{mode}.md", judge="sampling")
+    assert len(wanted) == 2
+    for params in wanted:
+        assert params.model_preferences.intelligence_priority == 0.8
+        assert params.include_context == "none"
+        assert params.stop_sequences == ["<passage-"]
+        assert params.metadata["review_id"] == facts["review_id"]
+        assert params.metadata["purpose"] == "judgement"
+        assert params.metadata["request_id"]
+        assert params.temperature == 0
+
+
+async def test_a_client_that_says_it_timed_out_is_asked_for_half_three_times_and_then_it_is_an_error(site, model_items):
+    asked: list[str] = []
+
+    async def too_slow(_context, params) -> CreateMessageResult:
+        asked.append(params.messages[0].content.text)
+        raise MCPError(code=REQUEST_TIMEOUT, message="timed out")
+
+    async with site.client("core", mode="legacy", sampling_callback=too_slow) as client:
+        facts = await review(client, "遅い.md", judge="sampling")
+    lengths = [len(text) for text in asked]
+    assert len(lengths) > 2
+    assert min(lengths) < max(lengths) / 1.2
+    assert {item["verdict"] for item in facts["results"]} == {"error"}
+    notices = [{notice["code"] for notice in item["notices"]} for item in facts["results"]]
+    assert all({"llm_timeout", "llm_context_halved"} <= codes for codes in notices)
+
+
+async def test_after_a_time_out_the_smaller_request_is_judged(site, model_items):
+    asked: list[str] = []
+    answer = answering(GROUND, asked)
+
+    async def slow_with_much(context, params) -> CreateMessageResult:
+        if len(asked) < 1:
+            asked.append(params.messages[0].content.text)
+            raise MCPError(code=REQUEST_TIMEOUT, message="timed out")
+        return await answer(context, params)
+
+    async with site.client("core", mode="legacy", sampling_callback=slow_with_much) as client:
+        facts = await review(client, "半分.md", judge="sampling")
+    codes = [{notice["code"] for notice in item["notices"]} for item in facts["results"]]
+    assert "llm_context_halved" in codes[0]
+    assert "llm_context_halved" not in codes[1]
+    assert {item["method"] for item in facts["results"]} == {"llm"}
 
 
 @pytest.mark.parametrize("mode", ERAS)
