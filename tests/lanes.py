@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatch
 
-SHARE_A_HUB = ("tests/flows", "tests/hub/serving", "tests/mcp_bridge")
+SHARE_A_HUB = ("tests/flows", "tests/hub/site", "tests/mcp_bridge")
 """Folders whose tests use one running hub: a process of the suite takes all of one, so that the hub starts once."""
 
 FAST_LANE = "not slow"
