@@ -108,13 +108,22 @@ def _counted() -> dict[str, dict[str, int | bool]]:
     return counted
 
 
-def certainty_of(confidence: float | None) -> Certainty:
+def sureness(rule_id: str, confidence: float | None) -> float:
+    """Return how sure a stored finding is; what a model said was measured on its quotes, not on findings, so not sure.
+
+    >>> sureness("llm.judgement", 1.0), sureness("figure.numbering", None)
+    (0.85, 0.0)
+    """
+    return min(confidence or 0.0, _MOST_UNPROVEN) if rule_id.startswith("llm.") else confidence or 0.0
+
+
+def certainty_of(confidence: float) -> Certainty:
     """Return what a confidence comes to.
 
-    >>> [certainty_of(one).value for one in (0.95, 0.7, None)]
+    >>> [certainty_of(one).value for one in (0.95, 0.7, 0.0)]
     ['sure', 'likely', 'doubtful']
     """
-    if confidence is None or confidence < _LIKELY:
+    if confidence < _LIKELY:
         return Certainty.DOUBTFUL
     return Certainty.SURE if confidence >= _SURE else Certainty.LIKELY
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from hub.core.languages import in_language
 from hub.core.shapes import TextOrNone, filled
 from review.models import CheckResult, Finding, ModelSuggestion, Suggestion
-from review.rules.certainty import Certainty, certainty_of
+from review.rules.certainty import Certainty, certainty_of, sureness
 from review.types import JUDGED_BY_MODEL, JudgedBy
 
 
@@ -112,7 +112,7 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
         check_item_id=result.item_version.item.code,
         evidence=finding.evidence if with_evidence else [],
         confidence_basis=_basis(finding, judged_by),
-        certainty=certainty_of(finding.confidence).value,
+        certainty=certainty_of(sureness(finding.rule_id, finding.confidence)).value,
         judged_by=judged_by.value,
         assignee=finding.assignee.get_username() if finding.assignee else None,
         answer=getattr(finding, "answer", None),

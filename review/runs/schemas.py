@@ -12,6 +12,7 @@ from hub.core.languages import in_language
 from hub.core.shapes import TextOrNone, filled
 from knowledge.types.notices import Notice
 from review.models import CheckResult, Finding, Review, Signature
+from review.rules.certainty import sureness
 from review.runs.finding_schemas import FindingOut, SuggestionOut, finding_out, suggestions_out
 from review.types import JudgedBy, Verdict
 
@@ -213,7 +214,9 @@ def review_out(
     results = list(review.results.all())
     options = review.options
     least = options.get("min_confidence", 0.0)
-    wanted = [(number, pair) for number, pair in enumerate(pairs, 1) if (pair[1].confidence or 0.0) >= least]
+    wanted = [
+        (number, pair) for number, pair in enumerate(pairs, 1) if sureness(pair[1].rule_id, pair[1].confidence) >= least
+    ]
     left_out = len(pairs) - len(wanted)
     shown = wanted if everything else wanted[: options.get("max_findings", len(wanted))]
     with_evidence = options.get("include_evidence", True)

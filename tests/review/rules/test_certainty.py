@@ -75,7 +75,7 @@ def test_a_topic_with_lines_near_to_it_is_to_be_looked_at_where_headings_are_har
 
     assert (schedule.data["status"], schedule.severity) == ("undecided", "minor")
     assert "マイルストーン" in target.text[schedule.evidence[0].start : schedule.evidence[0].end]
-    assert certainty_of(schedule.confidence) is Certainty.DOUBTFUL
+    assert certainty_of(schedule.confidence or 0.0) is Certainty.DOUBTFUL
     assert risk.data["status"] == "missing"
 
 
