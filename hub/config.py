@@ -245,6 +245,12 @@ class Configuration(BaseSettings):
         le=9,
         description="answers that a check is judged by; more than one shows where they disagree",
     )
+    llm_second_opinion: bool = Field(
+        True, description="reviews put the rules' judgements before the model, unless one asks for something else"
+    )
+    llm_sweep: bool = Field(
+        True, description="reviews have the model read the whole document, unless one asks for something else"
+    )
     llm_max_concurrency: int = Field(
         4, ge=1, le=64, description="requests at the same time, of all processes of the hub together"
     )

@@ -111,6 +111,7 @@ ERASED_FIELDS = (
     "data",
     "confidence_basis_ja",
     "confidence_basis_en",
+    "second_opinion",
 )
 
 
@@ -121,6 +122,8 @@ def _erase_finding(finding: Finding) -> None:
     finding.evidence, finding.searched = [], []
     finding.data = {name: finding.data[name] for name in KEPT_DATA if name in finding.data}
     finding.confidence_basis_ja = finding.confidence_basis_en = ""
+    opinion = finding.second_opinion
+    finding.second_opinion = {name: opinion[name] for name in ("decision",) if name in opinion}
 
 
 def _title_of(rule_id: str) -> Text:

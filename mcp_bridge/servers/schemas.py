@@ -33,6 +33,14 @@ class ReviewOptionsIn(Options):
     judge: Literal["auto", "server", "sampling", "rules"] = Field(
         "auto", description="who judges checks that rules can't; without a model they come back skipped"
     )
+    second_opinion: Literal["auto", "on", "off"] = Field(
+        "auto", description="whether the hub's model looks again at what rules judged; auto: as the hub is configured"
+    )
+    sweep: Literal["auto", "on", "off"] = Field(
+        "auto", description="whether the hub's model reads the whole document; auto: as the hub is configured"
+    )
+    sweep_limit: int = Field(5, ge=0, le=100, description="most findings of the sweep in each category")
+    sweep_severity: Literal["critical", "major", "minor"] = Field("minor", description="least severity of them")
     related_documents: list[Annotated[str, Field(max_length=60)]] = Field(
         [],
         max_length=MAX_RELATED,

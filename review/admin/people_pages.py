@@ -15,19 +15,20 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from hub.access.principals import Principal
+from hub.access.principals import Principal, Scope
 from hub.admin_site.keyset import whole_number
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
-from hub.core.errors import HubError, InvalidInput
+from hub.core.errors import HubError, InvalidInput, NotFound
 from review.admin.triage_pages import CHOSEN_DATASET, body_of, find_review, ids_of
 from review.evaluation import cases
 from review.models import SEVERITIES, Review
 from review.report.answers import AnswerImport, apply_answers, preview_answers
 from review.report.facts import label, place_of
 from review.runs.finding_schemas import FindingOut
-from review.runs.reviews import list_reviews
+from review.runs.reviews import get_review, list_reviews
 from review.triage.carry_over import carry_triage
 from review.triage.comparing import compare_reviews, difference
+from review.triage.decisions import promote_finding
 from review.triage.schemas import DiffOut
 from review.triage.signing import sign_off
 from review.triage.verdicts import decide_result
@@ -48,6 +49,20 @@ def carry(request: HttpRequest, pk: int) -> HttpResponseRedirect:
         text = _("Carried over: {carried}, of these moved: {moved}, with other evidence: {changed}. Closed: {closed}.")
         messages.success(request, text.format(**done.model_dump()))
     return _back(pk, "hub-triage")
+
+
+@require_POST
+def promote(request: HttpRequest, pk: int, finding_id: str) -> HttpResponseRedirect:
+    """Let a finding count that a model overturned or only proposed."""
+    review = find_review(request, pk)
+    principal = principal_of(request)
+    with errors_as_messages(request):
+        get_review(principal, review.public_id, scope=Scope.TRIAGE)
+        if finding_id not in {one.public_id for result in review.results.all() for one in result.set_aside}:
+            raise NotFound(_('There is no finding "{finding_id}".'), code="finding_not_found", finding_id=finding_id)
+        promote_finding(principal=principal_of(request), finding_id=finding_id, reason=request.POST.get("reason", ""))
+        messages.success(request, _("The finding counts now."))
+    return HttpResponseRedirect(reverse("admin:review_review_change", args=[pk]) + "#hub-findings")
 
 
 @require_POST

@@ -17,14 +17,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from hub.access.principals import Scope
+from hub.access.principals import Principal, Scope
 from hub.admin_site.pages import errors_as_messages, principal_of, render_page
 from hub.core.errors import HubError
 from knowledge.models import VersionContent
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
-from review.report.facts import doubts_of, place_of, sources_of
+from review.report.facts import doubts_of, place_of, sources_of, state_label, step_label
 from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, list_reviews, ordered_findings, start_review
@@ -58,6 +58,8 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
             for result in facts.results
         ],
         groups=_groups(facts, request.GET.get("severity", "")),
+        aside=_aside(facts),
+        steps=[(step_label(one), state_label(one), one.counts) for one in facts.steps],
         severities=[(code, label, counts[code]) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
         total=facts.total_findings,
@@ -66,7 +68,21 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         state=state_of(review),
         report_formats=list(RENDERERS),
         may_act=Review.objects.visible_to(principal, Scope.REVIEW).filter(pk=review.pk).exists(),
+        may_promote=_may_promote(principal, review, facts),
     )
+
+
+def _may_promote(principal: Principal, review: Review, facts: ReviewOut) -> bool:
+    """One query where there is something to promote."""
+    if review.signed_at or not (facts.overturned or facts.candidates):
+        return False
+    return Review.objects.visible_to(principal, Scope.TRIAGE).filter(pk=review.pk).exists()
+
+
+def _aside(facts: ReviewOut) -> list[tuple[Any, list[dict[str, Any]]]]:
+    """The findings that do not count, by why, as the page shows them."""
+    kinds = ((_("Overturned by a language model"), facts.overturned), (_("Candidates"), facts.candidates))
+    return [(label, [_shown(one, [], facts) for one in found]) for label, found in kinds if found]
 
 
 def _grounds(review: Review, facts: ReviewOut) -> dict[str, list[tuple[str, str]]]:
@@ -173,6 +189,9 @@ def _progress_of(review: Review) -> dict[str, object]:
     }
 
 
+STEP_CHOICES = [("auto", _("as the hub is configured")), ("on", _("yes")), ("off", _("no"))]
+
+
 class StartForm(forms.Form):
     """Which document to review, and against what."""
 
@@ -210,6 +229,20 @@ class StartForm(forms.Form):
         widget=UnfoldAdminTextInputWidget,
         help_text=_("Findings that are less sure are not shown: 0.9 leaves the sure ones. Empty: all."),
     )
+    second_opinion = forms.ChoiceField(
+        label=_("Second opinion"),
+        choices=STEP_CHOICES,
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text=_("A language model looks again at what rules judged; it takes nothing back without a quote."),
+    )
+    sweep = forms.ChoiceField(
+        label=_("Reading of the whole document"),
+        choices=STEP_CHOICES,
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text=_("A language model reads all of it, and proposes what no rule looks for."),
+    )
 
     def __init__(self, *args: Any, checklists: Sequence[tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
@@ -222,6 +255,8 @@ class StartForm(forms.Form):
             suggestion_level=given["suggestion_level"] or "basic",
             judge=given["judge"] or "auto",
             min_confidence=given["min_confidence"] or 0.0,
+            second_opinion=given["second_opinion"] or "auto",
+            sweep=given["sweep"] or "auto",
         )
 
 
@@ -230,6 +265,7 @@ def start(request: HttpRequest) -> HttpResponseBase:
     principal = principal_of(request)
     checklists = [(row.code, f"{row} ({row.code})") for row in list_checklists(principal)]
     initial = {"document": request.GET.get("document", ""), "suggestion_level": "basic", "judge": "auto"}
+    initial |= {"second_opinion": "auto", "sweep": "auto"}
     form = StartForm(request.POST or None, checklists=checklists, initial=initial)
     estimate: list[tuple[Any, str]] | None = None
     if request.method == "POST" and form.is_valid():
@@ -252,7 +288,7 @@ def _asked(form: StartForm) -> dict[str, Any]:
 
 def _facts(estimate: EstimateOut) -> list[tuple[Any, str]]:
     """What a person wants to know before, line by line; empty where no model is asked."""
-    if not (estimate.llm_checks or estimate.suggestion_requests):
+    if not (estimate.llm_checks or estimate.suggestion_requests or estimate.sweep_requests):
         return []
     enough = _("enough") if estimate.fits else _("may not be enough: checks that it does not reach are left to people")
     lines = [
@@ -267,4 +303,12 @@ def _facts(estimate: EstimateOut) -> list[tuple[Any, str]]:
     if estimate.suggestion_requests:
         suggested = f"{estimate.suggestion_tokens_in:,} + {estimate.suggestion_tokens_out:,}"
         lines.insert(5, (_("For suggestions, tokens in and out at most"), suggested))
+    if estimate.sweep_requests:
+        read = f"{estimate.sweep_requests:,} / {estimate.sweep_tokens_in:,} + {estimate.sweep_tokens_out:,}"
+        lines.insert(5, (_("For the reading: requests / tokens in and out, at most"), read))
+    if estimate.second_opinion_requests:
+        used = (estimate.second_opinion_requests, estimate.second_opinion_tokens_in, estimate.second_opinion_tokens_out)
+        lines.insert(
+            5, (_("For the second opinion: requests / tokens in and out, at most"), "{:,} / {:,} + {:,}".format(*used))
+        )
     return lines

@@ -42,6 +42,7 @@ class ReviewAdmin(ReadOnlyMixin, KeysetModelAdmin):
         "review_review_verdict": ("<int:pk>/verdict/<str:check_item_id>/", people_pages.decide),
         "review_review_sign_off": ("<int:pk>/sign-off/", people_pages.sign),
         "review_review_carry": ("<int:pk>/carry/", people_pages.carry),
+        "review_review_promote": ("<int:pk>/promote/<str:finding_id>/", people_pages.promote),
         "review_review_keep": ("<int:pk>/keep/", people_pages.keep),
         "review_review_answers": ("<int:pk>/answers/", people_pages.answers),
         "review_review_diff": ("<int:pk>/diff/", people_pages.diff),

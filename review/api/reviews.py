@@ -42,6 +42,14 @@ class ReviewOptionsIn(Schema):
     suggestion_level: ShortText = Field(default="basic", description="none, basic or detailed")
     judge: ShortText = Field(default="auto", description="auto, server, sampling or rules")
     wait_seconds: float = Field(default=0, ge=0, le=50, description="wait this long for the result before answering")
+    second_opinion: ShortText = Field(
+        default="auto", description="auto (as the hub is configured), on or off: a model looks again at judgements"
+    )
+    sweep: ShortText = Field(
+        default="auto", description="auto (as the hub is configured), on or off: a model reads the whole document"
+    )
+    sweep_limit: int = Field(default=5, ge=0, le=100, description="most findings of the sweep in each category")
+    sweep_severity: ShortText = Field(default="minor", description="least severity of them: critical, major or minor")
     force_strategy: ShortText | None = Field(default=None, description="vector_rag, graph_rag, ontology or hybrid")
 
 
@@ -89,6 +97,9 @@ def estimate_review(request: HubRequest, asked: ReviewIn) -> EstimateOut:
         options=ReviewOptions(
             judge=asked.options.judge,
             suggestion_level=asked.options.suggestion_level,
+            related_documents=tuple(asked.options.related_documents),
+            second_opinion=asked.options.second_opinion,
+            sweep=asked.options.sweep,
             check_items=tuple(asked.check_items),
         ),
     )

@@ -99,6 +99,18 @@ def triage_finding(request: HubRequest, finding_id: str, asked: TriageIn) -> Fin
     return show_findings(request.principal, [finding])[0]
 
 
+class PromoteIn(Schema):
+    reason: LongText = ""
+    revision: Integer | None = Field(None, description=REVISION)
+
+
+@router.post("/findings/{finding_id}/promote", response=FindingOut)
+def promote_finding(request: HubRequest, finding_id: str, asked: PromoteIn) -> FindingOut:
+    """Say that a finding counts that a language model overturned or only proposed. Verdicts follow."""
+    finding = decisions.promote_finding(principal=request.principal, finding_id=finding_id, **asked.model_dump())
+    return show_findings(request.principal, [finding])[0]
+
+
 @router.patch("/findings", response=FindingsOut)
 def triage_findings(request: HubRequest, asked: BulkTriageIn) -> FindingsOut:
     """Change several findings alike, all or none; all are answered as they are now."""

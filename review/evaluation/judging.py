@@ -16,6 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Prefetch
 
 from hub.access.principals import Principal
 from hub.access.versions import PublicationStatus
@@ -37,7 +38,15 @@ from review.judging.model_session import is_for_model, purpose_of, task_of
 from review.judging.prompts import texts_of
 from review.judging.sampling import ReplayProvider
 from review.judging.types import Opinion
-from review.models import CheckItemVersion, CheckListEntry, CheckListVersion, CheckResult, MasterStatus, ReviewStatus
+from review.models import (
+    CheckItemVersion,
+    CheckListEntry,
+    CheckListVersion,
+    CheckResult,
+    Finding,
+    MasterStatus,
+    ReviewStatus,
+)
 from review.rules import list_rules, run_rule
 from review.rules.base import RuleCrash
 from review.runs.related import related_document
@@ -46,6 +55,7 @@ from review.types import FindingDraft, RuleInput, Verdict
 
 TOPIC_RULES = ("coverage.missing_topic", "coverage.empty_section")
 NOT_DECIDED = (Verdict.SKIPPED, Verdict.ERROR)
+COUNTED_FINDINGS = Prefetch("findings", queryset=Finding.objects.counted())
 LLM = "llm"
 ANSWERED = "answered"
 NOTHING = Said(decided=False)
@@ -176,7 +186,7 @@ class DocumentJudge:
         results = CheckResult.objects.filter(
             item_version=item, method=LLM, review__version=self._version, review__status=ReviewStatus.COMPLETED
         )
-        result = results.exclude(verdict__in=NOT_DECIDED).prefetch_related("findings").order_by("-pk").first()
+        result = results.exclude(verdict__in=NOT_DECIDED).prefetch_related(COUNTED_FINDINGS).order_by("-pk").first()
         if result is None:
             return NOTHING
         self._model_parts[item.item.code] = ANSWERED

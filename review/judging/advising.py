@@ -164,7 +164,9 @@ def _replayed_of(review: Review) -> _Replayed | None:
 
 def _flaws(review: Review) -> list[Flaw]:
     """The findings that a model may help with: not those that it made itself, nor instructions to it. One query."""
-    findings = Finding.objects.filter(result__review=review).exclude(rule_id__in=(JUDGED_BY_MODEL, INJECTION_RULE))
+    findings = (
+        Finding.objects.counted().filter(result__review=review).exclude(rule_id__in=(JUDGED_BY_MODEL, INJECTION_RULE))
+    )
     ordered = findings.select_related("result", "suggestion").order_by("result__position", "ordinal")
     return [_flaw(finding, review.document_id_text) for finding in ordered]
 

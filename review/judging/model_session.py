@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.conf import settings
 from django.db import Error, transaction
@@ -26,11 +26,12 @@ from knowledge.models import Document, DocumentVersion
 from knowledge.types.notices import Notice
 from review.judging import notices
 from review.judging.engine import NEEDS_LLM, Judgement
-from review.judging.excerpts import harmless, planted_in, question_of
+from review.judging.excerpts import find_material, harmless, planted_in, question_of
 from review.judging.gathering import Gatherer, level_of
 from review.judging.judge import Judge
 from review.judging.prompts import numbers_in_force, texts_of
 from review.judging.sampling import ReplayProvider, SamplingProvider
+from review.judging.steps import StepName
 from review.judging.supplements import SupplementMaker
 from review.judging.types import CheckTask, Consultation, Material, Opinion
 from review.models import CheckItemVersion, CheckResult, Finding, ModelSuggestion, Review
@@ -97,13 +98,33 @@ class ModelSession:
             return self._make(provider, is_replay=True)
         return None if self._why_not() else self._own_judge()
 
+    def reader(self, made_by: Mapping[str, Any] | None = None) -> Judge | Notice:
+        """Who is asked beside the checks, within the review's own budget, or why nobody is: the hub's model only.
+
+        ``made_by`` tells whose recorded answers a replay repeats.
+        """
+        if made_by is not None:
+            named = {name: made_by[name] for name in ("provider", "model", "is_private")}
+            judge = self._make(
+                ReplayProvider(name=named["provider"], model=named["model"], is_private=named["is_private"]),
+                is_replay=True,
+            )
+            judge.prompts = texts_of(made_by["prompts"])
+            return judge
+        if self.sampling or self.review.options.get("judge") == "sampling":
+            return notices.NOT_BY_CALLER
+        return self._why_not() or self._own_judge()
+
     def store(self, item_version: CheckItemVersion, opinion: Outcome) -> None:
         """Keep how a check was judged, and what the review has spent. Call it in the result's transaction."""
         if not isinstance(opinion, Opinion):
             return
         if opinion.record:
             CheckResult.objects.filter(review=self.review, item_version=item_version).update(
-                method="llm", score=opinion.score, judgement=opinion.record
+                method="llm",
+                score=opinion.score,
+                judgement=opinion.record,
+                steps=[*([StepName.RULES.value] if rules_of(item_version.criteria) else []), StepName.JUDGE.value],
             )
         self.store_usage()
 
@@ -151,11 +172,15 @@ class ModelSession:
         return [one.document for one in self._related if ceiling is not None and level_of(one.document) <= ceiling]
 
     def suggestions_purpose(self) -> Purpose:
-        """What requests for suggestions are for: findings may hold words of the related documents, too. One query."""
+        """What requests for suggestions are for. One query."""
+        return self.purpose_beside("suggestions")
+
+    def purpose_beside(self, name: str) -> Purpose:
+        """What requests about findings are for: these may hold words of the related documents, too. One query."""
         related = Document.objects.filter(versions__in=self.review.related.values("version")).select_related(
             "collection"
         )
-        return purpose_of(self._version.document, "suggestions", beside=list(related.order_by("pk")))
+        return purpose_of(self._version.document, name, beside=list(related.order_by("pk")))
 
     def _hold(self) -> None:
         """A request may wait for a place as long as it may take itself; what the last ones took is kept before it."""
@@ -199,6 +224,10 @@ class ModelSession:
             self._observed = [(rule_id, message) for _severity, rule_id, message in ranked]
         own = [(notice.code, notice.ja) for notice in judgement.notices if notice != NEEDS_LLM]
         return [*own, *self._observed]
+
+    def material(self, task: CheckTask) -> Material:
+        """The document's passages, ranked for a task. :raises django.db.Error: they can't be read."""
+        return find_material(self._version, self.target, task, self.planted_spans())
 
     @property
     def _version(self) -> DocumentVersion:

@@ -52,6 +52,14 @@ RETRIEVAL_UNAVAILABLE = {
     RetrievalStrategy.ONTOLOGY: _notice("ontology_unavailable"),
     RetrievalStrategy.HYBRID: _notice("passages_unavailable"),
 }
+NOT_BY_CALLER = _notice("not_by_callers_model")
+SECOND_OPINION_BUDGET = _notice("second_opinion_budget")
+SECOND_OPINION_LIMITED = _notice("second_opinion_limited")
+SECOND_OPINION_WITHHELD = _notice("second_opinion_withheld")
+SECOND_OPINION_REFUSED = _notice("second_opinion_refused")
+SWEEP_BUDGET = _notice("sweep_budget")
+SWEEP_UNREFUTED = _notice("sweep_unrefuted")
+SWEEP_WITHHELD = _notice("sweep_withheld")
 COMPLAINTS = {
     "no_grounds": _notice("llm_no_grounds"),
     "contradiction": _notice("llm_contradiction"),
@@ -62,6 +70,16 @@ COMPLAINTS = {
 def suggestions_failed(error: HubError) -> Notice:
     """Say why a model gave no suggestions for some findings."""
     return _with_reason(_notice("llm_suggestions_failed"), error)
+
+
+def second_opinion_failed(error: HubError) -> Notice:
+    """Say why a model gave no opinion on some findings."""
+    return _with_reason(_notice("second_opinion_failed"), error)
+
+
+def sweep_failed(error: HubError) -> Notice:
+    """Say why a model did not read some of a document."""
+    return _with_reason(_notice("sweep_failed"), error)
 
 
 def lint_failed(error: HubError) -> Notice:

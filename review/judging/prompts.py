@@ -29,6 +29,9 @@ def texts_of(numbers: Mapping[str, int]) -> PromptTexts:
         judge=texts.get(PromptKind.JUDGE, ""),
         screen=texts.get(PromptKind.SCREEN, ""),
         summary=texts.get(PromptKind.SUMMARY, ""),
+        second=texts.get(PromptKind.SECOND, ""),
+        sweep=texts.get(PromptKind.SWEEP, ""),
+        refute=texts.get(PromptKind.REFUTE, ""),
         numbers=dict(numbers),
     )
 

@@ -169,6 +169,9 @@ class PromptTexts:
     screen: str
     numbers: Mapping[str, int]
     summary: str = ""
+    second: str = ""
+    sweep: str = ""
+    refute: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

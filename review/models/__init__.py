@@ -16,6 +16,7 @@ from review.models.masters import (
 )
 from review.models.reviews import (
     COUNTED,
+    COUNTED_STATES,
     SEVERITIES,
     UNFINISHED,
     VERDICTS,
@@ -23,6 +24,7 @@ from review.models.reviews import (
     CheckResult,
     ConcealedTexts,
     Finding,
+    FindingState,
     ModelSuggestion,
     RelatedVersion,
     Review,

@@ -221,6 +221,9 @@ class PromptKind(models.TextChoices):
     JUDGE = "judge", _("judging a check")
     SCREEN = "screen", _("choosing passages")
     SUMMARY = "summary", _("summarising sections")
+    SECOND = "second", _("second opinion on findings")
+    SWEEP = "sweep", _("reading the whole document")
+    REFUTE = "refute", _("refuting proposed findings")
 
 
 class JudgePrompt(CuratedVersion):

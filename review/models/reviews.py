@@ -82,6 +82,16 @@ class HasSources(_OfReview):
     )
 
 
+class HasSetAside(_OfReview):
+    """Whether a review (its key) has findings that do not count: see ``FindingQuerySet.set_aside``."""
+
+    template = (
+        "EXISTS (SELECT FROM review_checkresult AS result JOIN review_finding AS finding"
+        " ON finding.result_id = result.id WHERE result.review_id = %(expressions)s"
+        " AND finding.state IN ('overturned', 'candidate'))"
+    )
+
+
 class HasDecisions(_OfReview):
     """Whether anybody has decided on a check of a review (its key)."""
 
@@ -125,6 +135,17 @@ class FindingQuerySet(models.QuerySet["Finding"]):
         )
         return Document.objects.hidden_from(principal).filter(is_named)
 
+    def counted(self) -> FindingQuerySet:
+        """Keep what counts: neither what a model overturned nor what it only proposes, unless a person promoted it.
+
+        Every door that counts or lists findings reads them through this; the others have lists of their own.
+        """
+        return self.filter(state__in=COUNTED_STATES)
+
+    def set_aside(self) -> FindingQuerySet:
+        """Keep what ``counted`` leaves out."""
+        return self.exclude(state__in=COUNTED_STATES)
+
     def any_hidden(self, principal: Principal, public_ids: set[str]) -> bool:
         """Whether some of these findings are there, and not for the caller to read. One query."""
         visible = Finding.objects.visible_to(principal).values("pk")
@@ -165,6 +186,18 @@ class Triage(models.TextChoices):
 
 
 COUNTED = (Triage.OPEN, Triage.ACCEPTED)
+
+
+class FindingState(models.TextChoices):
+    """Whether a finding counts, before people have their say on what it comes to (``Triage``)."""
+
+    FOUND = "found", _("found")
+    OVERTURNED = "overturned", _("overturned by a language model")
+    CANDIDATE = "candidate", _("candidate")
+    PROMOTED = "promoted", _("promoted by a person")
+
+
+COUNTED_STATES = (FindingState.FOUND, FindingState.PROMOTED)
 
 
 class CarryMark(models.TextChoices):
@@ -209,6 +242,8 @@ class Review(models.Model):
     signed_at = models.DateTimeField(_("signed off"), null=True)
     notices = models.JSONField(default=list)
     """What people should know of the review as a whole: {code, ja, en}; those of a check are with its result."""
+    steps = models.JSONField(default=dict)
+    """What became of each step beside the rules, and what a replay needs of it; empty before it finished."""
 
     hidden_related = False
     """Whether a related document is hidden from the caller, and (1 to 3) the highest classification of the related
@@ -260,6 +295,8 @@ class CheckResult(models.Model):
     execution_time_ms = models.PositiveIntegerField(default=0)
     judgement = models.JSONField(default=dict)
     """How a language model came to the verdict; empty where none did. See review.judging.judge."""
+    steps = models.JSONField(default=list)
+    """The steps that the result has been through: rules, judge, second_opinion, sweep."""
     finished_at = models.DateTimeField(default=timezone.now)
     original_verdict = models.CharField(max_length=10, choices=VERDICTS, blank=True)
     original_method = models.CharField(max_length=10, blank=True)
@@ -277,6 +314,12 @@ class CheckResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item_version}: {self.verdict}"
+
+    @property
+    def set_aside(self) -> Sequence[Finding]:
+        """Its findings that do not count, where ``services.get_review`` loaded the result."""
+        found: Sequence[Finding] = self.__dict__.get("not_counted", ())
+        return found
 
     @property
     def was_judged_by(self) -> JudgedBy:
@@ -325,6 +368,9 @@ class Finding(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     revision = models.PositiveIntegerField(default=0)
+    state = models.CharField(_("state"), max_length=10, choices=FindingState.choices, default=FindingState.FOUND)
+    second_opinion = models.JSONField(default=dict)
+    """What a model said of it: {decision, reason, quotes, provider, model, prompt_version}; empty where none did."""
     carried = models.JSONField(default=dict)
     """Where its decision came from: {review_id, finding_id, version, triage, mark}; empty before. See CarryMark."""
 

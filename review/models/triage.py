@@ -22,6 +22,7 @@ class EventKind(models.TextChoices):
     ANSWER = "answer", _("answer")
     REOPEN = "reopen", _("waiver expired")
     CARRY = "carry", _("carried over")
+    PROMOTE = "promote", _("counts after all")
 
 
 class Act(models.Model):

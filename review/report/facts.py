@@ -18,7 +18,7 @@ from review.models import SEVERITIES, VERDICTS, CheckType, Review, Triage
 from review.report.sheet import EARLIEST
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import get_review, show_review
-from review.runs.schemas import ResultOut, ReviewOut
+from review.runs.schemas import ResultOut, ReviewOut, StepOut
 from review.triage.comparing import compare_reviews, difference
 from review.triage.schemas import DiffOut
 from review.types import Consulted, JudgedBy
@@ -60,6 +60,8 @@ class ReportedFinding:
     check_name: str
     suggestions: Sequence[SuggestionOut]
     passages: Sequence[Passage]
+    model_quotes: Sequence[str] = ()
+    """What a model's opinion on it quotes, or what it points to itself; a line each."""
 
     @property
     def number(self) -> int:
@@ -111,6 +113,8 @@ class ReportFacts:
     results: Sequence[ReportedResult]
     findings: Sequence[ReportedFinding]
     notices: Sequence[str]
+    steps: str
+    aside: Sequence[tuple[str, Sequence[ReportedFinding]]]
     by_severity: Sequence[tuple[str, str, int]]
     by_type: Sequence[tuple[str, str, int]]
     by_triage: Sequence[tuple[str, str, int]]
@@ -130,7 +134,7 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
     shown = show_review(review, everything=True)
     diff = difference(compare_reviews(principal, review_id, base_id=baseline)) if baseline else None
     document = review.version.document if review.version else None
-    findings = _findings(shown, _text_of(review) if options.evidence else "", options)
+    findings = _findings(shown, shown.findings, _text_of(review) if options.evidence else "", options)
     types = {result.check_item_id: result.check_type for result in shown.results}
     return ReportFacts(
         review=shown,
@@ -142,6 +146,8 @@ def load_facts(principal: Principal, review_id: str, *, baseline: str, options: 
         results=_results(shown, doubts_of(review)),
         findings=findings,
         notices=[in_language(notice["ja"], notice["en"]) for notice in shown.notices],
+        steps=steps_in_words(shown.steps),
+        aside=_aside(shown, options),
         by_severity=_counted(SEVERITIES, (one.finding.severity for one in findings)),
         by_type=_counted(CheckType.choices, (types[one.finding.check_item_id] for one in findings)),
         by_triage=_counted(Triage.choices, (one.finding.triage for one in findings)),
@@ -155,7 +161,43 @@ def _text_of(review: Review) -> str:
     return found or ""
 
 
-def _findings(shown: ReviewOut, text: str, options: ReportOptions) -> list[ReportedFinding]:
+def _aside(shown: ReviewOut, options: ReportOptions) -> list[tuple[str, list[ReportedFinding]]]:
+    """The findings that do not count, by why; their passages are those that a model quoted."""
+    kinds = ((_("Overturned by a language model"), shown.overturned), (_("Candidates"), shown.candidates))
+    return [(title, _findings(shown, found, "", options)) for title, found in kinds if found]
+
+
+def step_label(step: StepOut) -> str:
+    """What a step is called."""
+    labels = {
+        "rules": _("rules"),
+        "judge": _("judgement by a language model"),
+        "second_opinion": _("second opinion of a language model"),
+        "sweep": _("reading of the whole document by a language model"),
+    }
+    return labels.get(step.step, step.step)
+
+
+def state_label(step: StepOut) -> str:
+    """What became of a step."""
+    labels = {
+        "done": _("done"),
+        "partly": _("in part"),
+        "failed": _("failed"),
+        "off": _("not asked for"),
+        "no_model": _("no, without a language model"),
+    }
+    return labels.get(step.state, step.state)
+
+
+def steps_in_words(steps: Sequence[StepOut]) -> str:
+    """What was looked at and what was not, in one line."""
+    return "; ".join(f"{step_label(step)}: {state_label(step)}" for step in steps)
+
+
+def _findings(
+    shown: ReviewOut, findings: Sequence[FindingOut], text: str, options: ReportOptions
+) -> list[ReportedFinding]:
     suggestions = shown.suggestions_by_finding()
     names = {result.check_item_id: result.name for result in shown.results}
     return [
@@ -168,8 +210,9 @@ def _findings(shown: ReviewOut, text: str, options: ReportOptions) -> list[Repor
             check_name=names[one.check_item_id],
             suggestions=suggestions.get(one.id, ()),
             passages=_passages(one, shown.document_id, text) if options.evidence else (),
+            model_quotes=_model_quotes(one) if options.evidence else (),
         )
-        for one in sure_first(shown.findings)
+        for one in sure_first(findings)
     ]
 
 
@@ -184,6 +227,12 @@ def _passages(finding: FindingOut, document_id: str, text: str) -> list[Passage]
         for item in finding.evidence
         for own in (item.verified and item.document_id == document_id,)
     ]
+
+
+def _model_quotes(finding: FindingOut) -> list[str]:
+    opinion = finding.second_opinion
+    quoted = (opinion.quotes if opinion else []) or finding.evidence
+    return [" ".join(one.quote.split()) for one in quoted[:MAX_QUOTES]]
 
 
 def _squeezed(text: str, *, keep: str) -> str:

@@ -52,10 +52,13 @@ def render_json(facts: ReportFacts) -> bytes:
     if not facts.options.summary:
         del body["summary"]
     if not facts.options.details:
-        del body["findings"], body["suggestions"]
+        del body["findings"], body["suggestions"], body["overturned"], body["candidates"]
     elif not facts.options.evidence:
-        for quoting in (*body["findings"], *body["suggestions"]):
+        for quoting in (*body["findings"], *body["suggestions"], *body["overturned"], *body["candidates"]):
             quoting["evidence"] = []
+        for said in (*body["findings"], *body["overturned"], *body["candidates"]):
+            if said["second_opinion"]:
+                said["second_opinion"]["quotes"] = []
     if facts.diff:
         body["diff"] = facts.diff.model_dump(mode="json")
     return (json.dumps(body, ensure_ascii=False, indent=2) + "\n").encode()

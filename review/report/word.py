@@ -41,9 +41,22 @@ def render_docx(facts: ReportFacts) -> bytes:
             _finding(document, item)
         if not facts.findings:
             document.add_paragraph(_("No findings."))
+        for title, items in facts.aside:
+            _set_aside(document, title, items)
     target = BytesIO()
     document.save(target)
     return without_times(target.getvalue())
+
+
+def _set_aside(document: Document, title: str, items: Sequence[ReportedFinding]) -> None:
+    document.add_heading(title, level=1)
+    document.add_paragraph(_("They do not count."))
+    for item in items:
+        document.add_heading(xml_text(f"{item.number}. [{item.severity}] {item.finding.message}"), level=2)
+        reason = item.finding.second_opinion.reason if item.finding.second_opinion else ""
+        document.add_paragraph(xml_text(f"{item.finding.check_item_id} / {_('Language model')}: {reason}"))
+        for quote in item.model_quotes:
+            document.add_paragraph(xml_text(quote), style="Quote")
 
 
 def _set_up(document: Document, facts: ReportFacts) -> None:
@@ -85,6 +98,7 @@ def _head(document: Document, facts: ReportFacts) -> None:
         (_("Check list"), f"{review.checklist.code} v{review.checklist.version}"),
         (_("Verdict"), facts.verdict or "-"),
         (_("Reviewed on"), facts.day.isoformat() if facts.day else "-"),
+        *([(_("Looked at"), facts.steps)] if facts.steps else []),
         (_("Review"), review.review_id),
         *((_("Signed off by"), signature.name) for signature in review.signatures),
     ]

@@ -62,6 +62,8 @@ def render_xlsx(facts: ReportFacts) -> bytes:
         _write_hidden(book.create_sheet(HIDDEN_SHEET), facts)
         book.move_sheet(findings, offset=-1)
         book.active = 0
+    if facts.options.details and facts.aside:
+        _write_set_aside(book.create_sheet(_("Not counted")), facts)
     if facts.diff:
         _write_changes(book.create_sheet(_("Changes")), facts, facts.diff)
     book.properties.creator = "Hub"
@@ -239,8 +241,31 @@ def _write_overview(sheet: Worksheet, facts: ReportFacts) -> None:
             for one in facts.results
         ]
         heads = (_("Item"), _("Findings"), _("Name"), _("Verdict"), _("Decided by"), _("Remarks"))
-        _table(sheet, row, heads, checks)
+        row = _table(sheet, row, heads, checks)
+        if facts.steps:
+            sheet.cell(row, 1, safe_text(f"{_('Looked at')}: {facts.steps}")).font = Font(name=FONT, size=10)
     for letter, width in zip("ABCDEF", (16, 10, 34, 11, 14, 60), strict=True):
+        sheet.column_dimensions[letter].width = width
+    _set_up_print(sheet, sheet.PAPERSIZE_A4)
+
+
+def _write_set_aside(sheet: Worksheet, facts: ReportFacts) -> None:
+    _title(sheet, _("Findings that do not count"), facts)
+    rows = [
+        (
+            title,
+            item.finding.check_item_id,
+            item.finding.message,
+            item.place,
+            item.finding.second_opinion.reason if item.finding.second_opinion else "",
+            " / ".join(item.model_quotes),
+        )
+        for title, items in facts.aside
+        for item in items
+    ]
+    heads = (_("Why"), _("Item"), _("Finding"), _("Place"), _("Language model"), _("Evidence"))
+    _table(sheet, 5, heads, rows)
+    for letter, width in zip("ABCDEF", (20, 12, 60, 30, 50, 60), strict=True):
         sheet.column_dimensions[letter].width = width
     _set_up_print(sheet, sheet.PAPERSIZE_A4)
 

@@ -14,6 +14,7 @@ from hub.core.errors import Conflict
 from hub.llm.budget import Budget
 from hub.llm.preparation import Estimate, Prepared, Purpose, ceiling_of, prepare, price_of
 from hub.llm.providers.registry import get_provider, is_configured
+from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import LlmRequest, Strength
 from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import VersionContent
@@ -25,14 +26,21 @@ from review.judging.gathering import Gatherer, level_of
 from review.judging.long_documents import is_affordable, is_screened, unanswered
 from review.judging.model_session import task_of
 from review.judging.prompts import numbers_in_force, texts_of
+from review.judging.second_opinion.asking import PER_LONG_REQUEST
+from review.judging.second_opinion.request import MostOpinions, most_opinions
+from review.judging.steps import StepName
 from review.judging.supplements import MAX_OBSERVATIONS
+from review.judging.sweep.asking import subject_of
+from review.judging.sweep.reading import FACTS_SHARE, plan_readings
+from review.judging.sweep.refuting import MostTests, most_tests
+from review.judging.unseen import joined, unseen_in
 from review.models import CheckItemVersion
 from review.rules.content.curated import rules_of
 from review.runs.related import related_document, related_versions
 from review.runs.reviews import ReviewOptions, find_subject
+from review.runs.steps import is_wanted
 from review.runs.work import entries_of
-
-NO_ADVICE = MostAdvice(requests=0, tokens_in=0, tokens_out=0)
+from review.types import RuleInput
 
 
 class EstimateOut(BaseModel):
@@ -46,6 +54,12 @@ class EstimateOut(BaseModel):
     suggestion_requests: int = Field(description="at most; 0 unless suggestion_level is detailed")
     suggestion_tokens_in: int = Field(description="at most: findings are not known yet")
     suggestion_tokens_out: int = Field(description="at most")
+    second_opinion_requests: int = Field(0, description="at most: findings are not known yet")
+    second_opinion_tokens_in: int = Field(0, description="at most")
+    second_opinion_tokens_out: int = Field(0, description="at most")
+    sweep_requests: int = Field(0, description="to read the whole document, and to test at most so many proposals")
+    sweep_tokens_in: int = Field(0, description="at most")
+    sweep_tokens_out: int = Field(0, description="at most")
     cost: float | None = Field(description="US$ at most, of all of it; null without configured prices")
     token_budget: int
     fits: bool = Field(description="the budget is enough")
@@ -62,26 +76,81 @@ def estimate_review(
         raise Conflict(_("{path} is still being read; estimate when it is ready."), path=subject.document.path)
     items = [entry.item_version for entry in entries_of(subject.master, options.check_items)]
     if not (is_configured() and options.judge in ("auto", "server")):
-        return _sum_up(items, _Plan(), NO_ADVICE, is_judged=False)
+        return _sum_up(items, _Plan(), _Most(), is_judged=False)
     target = replace(
         plain_target(subject.version, content), articles=articles_of([edition.pk for edition in editions_in_force()])
     )
     open_items = [item for item in items if not rules_of(item.criteria)]
-    advice = NO_ADVICE
+    most = _Most()
     if options.suggestion_level == "detailed":
-        advice = most_advice(target.text, checks=len(items) - len(open_items))
+        most = replace(most, advice=_spending(most_advice(target.text, checks=len(items) - len(open_items))))
     related = related_versions(principal, options.related_documents, reviewed=subject.document)
     contents = VersionContent.objects.in_bulk([one.pk for _document, one in related])
+    others = tuple(related_document(one, contents[one.pk]) for _document, one in related)
+    if is_wanted(StepName.SECOND_OPINION, options.second_opinion) and len(items) > len(open_items):
+        most = replace(most, second_opinion=_of_second_opinion(target))
+    if is_wanted(StepName.SWEEP, options.sweep):
+        most = replace(most, sweep=_of_sweep(replace(target, related=others)))
     gatherer = Gatherer(
         principal=principal,
         version=subject.version,
-        target=replace(target, related=tuple(related_document(one, contents[one.pk]) for _document, one in related)),
+        target=replace(target, related=others),
         planted=planted_in(target),
         related=[one for _document, one in related],
         ceiling=max(ceiling_of(get_provider(options.llm_provider)), level_of(subject.document)),
         forced=options.force_strategy,
     )
-    return _sum_up(items, _plan(gatherer, open_items, ruled=len(items) - len(open_items)), advice, is_judged=True)
+    return _sum_up(items, _plan(gatherer, open_items, ruled=len(items) - len(open_items)), most, is_judged=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spending:
+    """What something takes at most, of the strong model."""
+
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+NOTHING = _Spending()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Most:
+    """What the steps take at most whose requests nobody knows before."""
+
+    advice: _Spending = NOTHING
+    second_opinion: _Spending = NOTHING
+    sweep: _Spending = NOTHING
+
+    @property
+    def all(self) -> tuple[_Spending, ...]:
+        return (self.advice, self.second_opinion, self.sweep)
+
+
+def _spending(most: MostAdvice | MostOpinions | MostTests) -> _Spending:
+    """No answer is longer than LLM_MAX_OUTPUT_TOKENS."""
+    longest = settings.CONFIG.llm_max_output_tokens
+    out = min(most.tokens_out, most.requests * longest)
+    return _Spending(requests=most.requests, tokens_in=most.tokens_in, tokens_out=out)
+
+
+def _of_second_opinion(target: RuleInput) -> _Spending:
+    size, tokens = estimate_text_tokens(target.text), settings.CONFIG.llm_context_tokens
+    return _spending(most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST))
+
+
+def _of_sweep(target: RuleInput) -> _Spending:
+    """All requests of the reading, each with as many facts as it may hold, and at most so many tests."""
+    tokens, prompts = settings.CONFIG.llm_context_tokens, texts_of(numbers_in_force())
+    read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]))
+    readings = _prepared(plan_readings(read, tokens=tokens, prompt=prompts.sweep))
+    tests = _spending(most_tests(document_tokens=estimate_text_tokens(target.text), tokens=tokens))
+    return _Spending(
+        requests=len(readings) + tests.requests,
+        tokens_in=sum(one.estimate.tokens_in + tokens // FACTS_SHARE for one in readings) + tests.tokens_in,
+        tokens_out=sum(one.estimate.tokens_out for one in readings) + tests.tokens_out,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,11 +197,13 @@ def _prepared(requests: Iterable[LlmRequest]) -> list[Prepared]:
     return [prepare(provider, request, purpose) for request in requests]
 
 
-def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, advice: MostAdvice, *, is_judged: bool) -> EstimateOut:
+def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, most: _Most, *, is_judged: bool) -> EstimateOut:
     parts = [one.estimate for one in (*plan.summaries, *plan.leading, *plan.judging)]
     tokens_in, tokens_out = sum(part.tokens_in for part in parts), sum(part.tokens_out for part in parts)
     ruled = [item for item in items if rules_of(item.criteria)]
     budget = settings.CONFIG.hub_llm_token_budget
+    named = (("suggestion", most.advice), ("second_opinion", most.second_opinion), ("sweep", most.sweep))
+    spent = {f"{name}_{each}": getattr(one, each) for name, one in named for each in SPENT}
     return EstimateOut(
         checks=len(items),
         llm_checks=len(items) - len(ruled) if is_judged else 0,
@@ -141,18 +212,18 @@ def _sum_up(items: Sequence[CheckItemVersion], plan: _Plan, advice: MostAdvice, 
         summary_requests=len(plan.summaries),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        suggestion_requests=advice.requests,
-        suggestion_tokens_in=advice.tokens_in,
-        suggestion_tokens_out=advice.tokens_out,
-        cost=_cost(parts, advice),
+        **spent,
+        cost=_cost(parts, most),
         token_budget=budget,
-        fits=tokens_in + tokens_out + advice.tokens_in + advice.tokens_out <= budget,
+        fits=tokens_in + tokens_out + sum(one.tokens_in + one.tokens_out for one in most.all) <= budget,
     )
 
 
-def _cost(parts: Sequence[Estimate], advice: MostAdvice) -> float | None:
+SPENT = ("requests", "tokens_in", "tokens_out")
+
+
+def _cost(parts: Sequence[Estimate], most: _Most) -> float | None:
     costs = [part.cost for part in parts]
-    if advice.requests:
-        price = price_of(Strength.STRONG)
-        costs.append(price.cost(advice.tokens_in, advice.tokens_out) if price else None)
+    price = price_of(Strength.STRONG)
+    costs += [price.cost(one.tokens_in, one.tokens_out) if price else None for one in most.all if one.requests]
     return None if None in costs else float(sum(cost for cost in costs if cost is not None))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -29,6 +30,7 @@ from review.judging.model_session import ModelSession
 from review.judging.sampling import SamplingProvider
 from review.models import CheckListEntry, Review, ReviewEdition, ReviewStatus
 from review.runs.related import RelatedGoneError
+from review.runs.steps import ModelSteps
 from review.runs.work import Work, lock_running, publish_progress
 from review.types import Verdict
 
@@ -111,13 +113,15 @@ def _judge_all(
     _judge_open(work, lease)
     # the model after all rules, so that it is given what they observed
     _judge_open(work, lease, session=session)
-    said = () if session.is_waiting else advise(session)
+    steps = ModelSteps(session=session, lease=lease)
+    said = () if session.is_waiting else tuple(dict.fromkeys((*steps.run(), *advise(session))))
     if session.is_waiting:
         Review.objects.filter(pk=review.pk).update(attempts=0)
         lease.release()
         return
     verdicts = [Verdict(verdict) for verdict in review.results.values_list("verdict", flat=True)]
-    _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=overall_verdict(verdicts), notices=said)
+    verdict = overall_verdict(verdicts)
+    _finish(review, lease, status=ReviewStatus.COMPLETED, verdict=verdict, notices=said, steps=steps.as_json())
 
 
 def _judge_open(work: Work, lease: Lease, *, session: ModelSession | None = None) -> None:
@@ -160,6 +164,7 @@ def _finish(
     verdict: str = "",
     error: str = "",
     notices: Sequence[Notice] = (),
+    steps: Mapping[str, Any] | None = None,
 ) -> None:
     with transaction.atomic():
         lease.lock()
@@ -168,6 +173,7 @@ def _finish(
             verdict=verdict or Verdict.ERROR,
             error=error,
             notices=[notice.as_dict() for notice in notices],
+            steps=steps or {},
             progress=100 if status == ReviewStatus.COMPLETED else F("progress"),
             finished_at=Now(),
             lease_token="",

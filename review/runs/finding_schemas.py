@@ -54,6 +54,17 @@ class CarriedOut(BaseModel):
     mark: str = Field(description="same, moved, or changed: the evidence is not what was decided about")
 
 
+class SecondOpinionOut(BaseModel):
+    """What the hub's language model said of a finding."""
+
+    decision: str = Field(description="confirmed; overturned; or proposed and refuted, unrefuted or left_over (sweep)")
+    reason: str = ""
+    quotes: list[EvidenceOut] = Field([], description="where it stands in the document that the finding is wrong")
+    provider: str = ""
+    model: str = ""
+    prompt_version: int | None = None
+
+
 class FindingOut(BaseModel):
     id: str
     number: int = Field(description="counts the review's findings in the order of the document, from 1")
@@ -73,6 +84,12 @@ class FindingOut(BaseModel):
     confidence_basis: TextOrNone
     certainty: str = Field(description="what the confidence comes to: sure, likely or doubtful")
     judged_by: str = Field(description="rules, hub_model, or callers_model: the own model of who asked for the review")
+    state: str = Field(
+        "found",
+        description="found; overturned (a language model took it back, with quotes) and candidate (it proposed it): "
+        "these do not count; promoted: a person said that it counts",
+    )
+    second_opinion: SecondOpinionOut | None = Field(None, description="what a language model said of it")
     triage: str
     triage_reason: TextOrNone
     triaged_by: TextOrNone
@@ -111,6 +128,7 @@ def finding_out(number: int, result: CheckResult, finding: Finding, *, with_evid
         number=number,
         check_item_id=result.item_version.item.code,
         evidence=finding.evidence if with_evidence else [],
+        second_opinion=_opinion(finding, with_evidence=with_evidence),
         confidence_basis=_basis(finding, judged_by),
         certainty=certainty_of(sureness(finding.rule_id, finding.confidence)).value,
         judged_by=judged_by.value,
@@ -130,6 +148,12 @@ def sure_first(findings: Iterable[FindingOut]) -> list[FindingOut]:
     """Put sure findings before likely ones and those before doubtful ones; else the order stays."""
     order = [each.value for each in Certainty]
     return sorted(findings, key=lambda each: order.index(each.certainty))
+
+
+def _opinion(finding: Finding, *, with_evidence: bool) -> dict[str, Any] | None:
+    if not finding.second_opinion:
+        return None
+    return {**finding.second_opinion, **({} if with_evidence else {"quotes": []})}
 
 
 def _basis(finding: Finding, judged_by: JudgedBy) -> str:

@@ -22,7 +22,7 @@ from knowledge.types.graph import GraphPath
 from knowledge.types.notices import Notice
 from review.judging.notices import PATHS_WITHHELD
 from review.models import CheckResult, Finding, RelatedVersion, ResultDecision, Review, ReviewQuerySet, Signature
-from review.models.reviews import FindingQuerySet, HasDecisions, HasSignatures, HasSources
+from review.models.reviews import FindingQuerySet, HasDecisions, HasSetAside, HasSignatures, HasSources
 from review.types import RelatedDocument
 
 MAX_RELATED = 20
@@ -109,13 +109,16 @@ def readable_related(principal: Principal, review: Review) -> list[str]:
 
 
 def with_parts(reviews: ReviewQuerySet) -> ReviewQuerySet:
-    """Note of each review which parts there are to load, for ``load_parts``: sources, decisions, signatures.
+    """Note of each review which parts there are to load, for ``load_parts``: sources, decisions, signatures, set aside.
 
-    Sources are related documents, and findings that rest on other documents.
+    Sources are related documents, and findings that rest on other documents; set aside are findings that do not count.
     """
     key = F("pk")
     return reviews.annotate(
-        has_sources=HasSources(key), has_decisions=HasDecisions(key), has_signatures=HasSignatures(key)
+        has_sources=HasSources(key),
+        has_decisions=HasDecisions(key),
+        has_signatures=HasSignatures(key),
+        has_set_aside=HasSetAside(key),
     )
 
 
@@ -124,17 +127,21 @@ def load_parts(
 ) -> None:
     """Load the results, findings, decisions and signatures of a review that the caller may see.
 
-    Two queries; one more for each of decisions, signatures, paths and sources that there are. Where there are sources,
-    what is withheld is left out, and notices say so. Expects a review from ``with_parts``.
+    Two queries; one more for each of decisions, signatures, paths, sources and findings that do not count. Where there
+    are sources, what is withheld is left out, and notices say so. Expects a review from ``with_parts``.
     """
-    has_sources, has_decisions, has_signatures = (
-        review.__dict__[f"has_{part}"] for part in ("sources", "decisions", "signatures")
+    has_sources, has_decisions, has_signatures, has_set_aside = (
+        review.__dict__[f"has_{part}"] for part in ("sources", "decisions", "signatures", "set_aside")
     )
     if has_sources:
         findings = findings.readable_by(principal)
         results = _with_withheld(principal, results)
     decisions = ResultDecision.objects.all() if has_decisions else ResultDecision.objects.none()
-    rows = results.prefetch_related(Prefetch("findings", queryset=findings), Prefetch("decisions", queryset=decisions))
+    rows = results.prefetch_related(
+        Prefetch("findings", queryset=findings.counted()), Prefetch("decisions", queryset=decisions)
+    )
+    if has_set_aside:
+        rows = rows.prefetch_related(Prefetch("findings", queryset=findings.set_aside(), to_attr="not_counted"))
     signatures = Signature.objects.all() if has_signatures else Signature.objects.none()
     prefetch_related_objects([review], Prefetch("results", queryset=rows), Prefetch("signatures", queryset=signatures))
     _load_paths(principal, review)
@@ -164,7 +171,7 @@ def _load_paths(principal: Principal, review: Review) -> None:
 
 def _with_withheld(principal: Principal, results: QuerySet[CheckResult]) -> QuerySet[CheckResult]:
     """Note of each result how many of its findings are withheld from the caller."""
-    withheld = Finding.objects.withheld_from(principal).filter(result=OuterRef("pk")).order_by()
+    withheld = Finding.objects.withheld_from(principal).counted().filter(result=OuterRef("pk")).order_by()
     counted = withheld.values("result").annotate(number=Count("pk")).values("number")
     return results.annotate(withheld_count=Coalesce(Subquery(counted), 0))
 

@@ -40,6 +40,7 @@ from review.runs import execution
 from review.runs.finding_schemas import FindingOut
 from review.runs.related import load_parts, pin_related, related_versions, with_parts
 from review.runs.schemas import ReviewOut, review_out
+from review.runs.steps import CHOICES as STEP_CHOICES
 
 FINDING_PARTS = ("suggestion", "model_suggestion", "answer", "assignee")
 SUGGESTION_LEVELS = ("none", "basic", "detailed")
@@ -48,6 +49,8 @@ SUGGESTION_LEVELS = ("none", "basic", "detailed")
 # How long a caller may take to answer; after that a worker ends the review, and what is open is skipped.
 CALLER_PATIENCE = timedelta(minutes=10)
 JUDGES = ("auto", "server", "sampling", "rules")
+SWEEP_SEVERITIES = ("critical", "major", "minor")
+MOST_OF_A_CATEGORY = 100
 POLLED = ("status", "progress", "version_id", "version__status", "version__progress")
 
 
@@ -66,6 +69,12 @@ class ReviewOptions:
     parallel: bool = True
     llm_provider: str = ""
     """The provider that judges instead of the configured one."""
+    second_opinion: str = "auto"
+    sweep: str = "auto"
+    sweep_limit: int = 5
+    """The most findings of each category that the reading of the whole document may make; others are candidates."""
+    sweep_severity: str = "minor"
+    """The least severity of such a finding."""
 
 
 def start_review(
@@ -153,12 +162,17 @@ def _check_options(options: ReviewOptions, master: CheckListVersion) -> None:
         ("suggestion_level", options.suggestion_level, SUGGESTION_LEVELS),
         ("judge", options.judge, JUDGES),
         ("force_strategy", options.force_strategy, (None, *Strategy.values)),
+        ("second_opinion", options.second_opinion, STEP_CHOICES),
+        ("sweep", options.sweep, STEP_CHOICES),
+        ("sweep_severity", options.sweep_severity, SWEEP_SEVERITIES),
     )
     if not 0 <= options.min_confidence <= 1:
         raise InvalidInput(_("min_confidence must be from 0 to 1."), code="min_confidence")
     for name, value, allowed in choices:
         if value not in allowed:
             raise not_one_of(name, value, (str(item) for item in allowed if item))
+    if not 0 <= options.sweep_limit <= MOST_OF_A_CATEGORY:
+        raise InvalidInput(_("sweep_limit: expected 0 to {limit}."), limit=MOST_OF_A_CATEGORY, field="sweep_limit")
     if unknown := sorted(set(options.check_items) - known):
         raise InvalidInput(
             _("Unknown check items: {unknown}. This check list has: {known}."),
@@ -253,7 +267,7 @@ def _work_here(review: Review, left: float | None) -> bool:
 
 
 def ordered_findings(results: Sequence[CheckResult]) -> list[tuple[CheckResult, Finding]]:
-    """All findings in the order of the document; what is missing comes after what is there, by check."""
+    """All findings that count, in the order of the document; what is missing comes after what is there, by check."""
     return in_document_order([(result, finding) for result in results for finding in result.findings.all()])
 
 
@@ -278,7 +292,8 @@ def show_findings(principal: Principal, findings: Sequence[Finding]) -> list[Fin
     shown: dict[str, FindingOut] = {}
     for review_id in {finding.result.review.public_id for finding in findings}:
         everything = show_review(get_review(principal, review_id), everything=True)
-        shown |= {one.id: one for one in everything.findings}
+        every = (*everything.findings, *everything.overturned, *everything.candidates)
+        shown |= {one.id: one for one in every}
     return [shown[finding.public_id] for finding in findings]
 
 

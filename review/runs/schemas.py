@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from hub.core.languages import in_language
 from hub.core.shapes import TextOrNone, filled
 from knowledge.types.notices import Notice
-from review.models import CheckResult, Finding, Review, Signature
+from review.judging.steps import StepName, StepState
+from review.models import UNFINISHED, CheckResult, Finding, FindingState, Review, Signature
 from review.rules.certainty import sureness
 from review.runs.finding_schemas import FindingOut, SuggestionOut, finding_out, suggestions_out
 from review.types import JudgedBy, Verdict
@@ -98,6 +99,7 @@ class ResultOut(BaseModel):
     decision: DecisionOut | None
     revision: int
     judgement: JudgementOut | None = Field(None, description="of a language model; null where none judged")
+    steps: list[str] = Field([], description="what it has been through: rules, judge, second_opinion, sweep")
     suspects: list[str] = Field(
         [], description="why the result is in doubt: an article that its check item rests on changed since"
     )
@@ -137,6 +139,14 @@ class WaitingOut(BaseModel):
     progress: int
 
 
+class StepOut(BaseModel):
+    """A step of a review: rules, judge, second_opinion or sweep."""
+
+    step: str
+    state: str = Field(description="done, partly, failed, off (not wanted) or no_model")
+    counts: dict[str, int] = Field({}, description="requests, findings and what became of them")
+
+
 class ReviewOut(BaseModel):
     review_id: str
     document_id: str
@@ -151,6 +161,13 @@ class ReviewOut(BaseModel):
     findings: list[FindingOut]
     total_findings: int
     suggestions: list[SuggestionOut]
+    overturned: list[FindingOut] = Field(
+        [], description="findings of rules that a language model took back, with the quotes; they do not count"
+    )
+    candidates: list[FindingOut] = Field(
+        [], description="what a language model proposed and what did not hold, or was too much; they do not count"
+    )
+    steps: list[StepOut] = Field([], description="what was looked at, and by whom; empty before the review finished")
     notices: list[dict[str, str]] = Field(description="of the review as a whole: {code, ja, en}")
 
     def suggestions_by_finding(self) -> dict[str, list[SuggestionOut]]:
@@ -219,6 +236,8 @@ def review_out(
     ]
     left_out = len(pairs) - len(wanted)
     shown = wanted if everything else wanted[: options.get("max_findings", len(wanted))]
+    aside = [(result, finding) for result in results for finding in result.set_aside]
+    numbered = enumerate(aside, len(pairs) + 1)
     with_evidence = options.get("include_evidence", True)
     suggested = options.get("suggestion_level", "basic") != "none"
     is_callers = any(result.judged_by is JudgedBy.CALLERS_MODEL for result in results)
@@ -237,6 +256,8 @@ def review_out(
             finding_out(number, result, finding, with_evidence=with_evidence) for number, (result, finding) in shown
         ],
         total_findings=len(wanted),
+        **_set_aside([finding_out(number, *pair, with_evidence=with_evidence) for number, pair in numbered]),
+        steps=_steps(review, results),
         suggestions=suggestions,
         notices=_with(
             review.notices,
@@ -260,6 +281,34 @@ def _less_sure(count: int, least: float) -> Notice:
         ja=f"確からしさが {least:g} に満たない指摘 {count} 件は表示していません。判定には含まれます。",
         en=f"{count} findings of a confidence below {least:g} are not shown. The verdicts rest on them too.",
     )
+
+
+def _set_aside(shown: Sequence[FindingOut]) -> dict[str, list[FindingOut]]:
+    by_state = {"overturned": FindingState.OVERTURNED, "candidates": FindingState.CANDIDATE}
+    return {name: [one for one in shown if one.state == state] for name, state in by_state.items()}
+
+
+def _steps(review: Review, results: Sequence[CheckResult]) -> list[StepOut]:
+    """What was looked at: rules and judge as the results tell, the other steps as the run noted them."""
+    if review.status in UNFINISHED or not any(result.steps for result in results):
+        return []  # also what was reviewed before steps were noted
+    has_rules = any(StepName.RULES in result.steps for result in results)
+    is_judged = any(StepName.JUDGE in result.steps for result in results)
+    found = [
+        StepOut(step=StepName.RULES, state=StepState.DONE if has_rules else StepState.OFF),
+        StepOut(step=StepName.JUDGE, state=StepState.DONE if is_judged else _why_not_judged(review, results)),
+    ]
+    known = [(name, review.steps[name]) for name in (StepName.SECOND_OPINION, StepName.SWEEP) if name in review.steps]
+    return [*found, *(StepOut(step=name, state=row["state"], counts=row["counts"]) for name, row in known)]
+
+
+def _why_not_judged(review: Review, results: Sequence[CheckResult]) -> StepState:
+    codes = {notice["code"] for result in results for notice in result.notices}
+    if "needs_llm" in codes:
+        return StepState.NO_MODEL
+    left = any(result.verdict in (Verdict.SKIPPED, Verdict.ERROR) and not result.steps for result in results)
+    is_off = not left or review.options.get("judge") == "rules"
+    return StepState.OFF if is_off else StepState.FAILED
 
 
 def signature_out(signature: Signature) -> SignatureOut:

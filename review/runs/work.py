@@ -23,6 +23,7 @@ from review.judging.engine import CheckSpec, Judgement, judge, unique_findings
 from review.judging.excerpts import INJECTION_RULE, plain_target
 from review.judging.model_session import PENDING, ModelSession, is_for_model, question_of_item, requester, with_opinion
 from review.judging.retrieval import STRATEGY_OF, consult, paths_of_links, require_connection
+from review.judging.steps import StepName
 from review.judging.strategies import Plan, plan_strategy, reason_of, strategy_of
 from review.judging.types import Consultation, Opinion
 from review.models import (
@@ -60,7 +61,8 @@ def lock_running(review_id: int) -> None:
 NO_TEXT = Text(ja="", en="")
 
 
-def _finding_row(result: CheckResult, ordinal: int, name: str, draft: FindingDraft, target: RuleInput) -> Finding:
+def finding_row(result: CheckResult, ordinal: int, name: str, draft: FindingDraft, target: RuleInput) -> Finding:
+    """A finding as it is stored, with its quotes located; not saved."""
     document_id = result.review.document_id_text
     texts = {"": (document_id, target.text)}
     texts |= {related.document_id: (related.document_id, related.text) for related in target.related}
@@ -237,13 +239,14 @@ class Work:
             verdict=judgement.verdict,
             strategy_used=strategy_of(consulted),
             consulted=list(consulted),
+            steps=[StepName.RULES.value] if rules_of(item_version.criteria) else [],
             evidence=consultation.as_json(),
             notices=[notice.as_dict() for notice in dict.fromkeys((*judgement.notices, *consultation.notices))],
             execution_time_ms=int((time.monotonic() - started) * 1000),
             **reason.columns("strategy_reason"),
         )
         named = unique_findings(item_version.item.code, judgement.findings)
-        rows = [_finding_row(result, at, name, draft, self.target) for at, (name, draft) in enumerate(named)]
+        rows = [finding_row(result, at, name, draft, self.target) for at, (name, draft) in enumerate(named)]
         self.fence()
         if review.results.filter(item_version=item_version).exists():
             return None

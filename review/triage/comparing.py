@@ -58,7 +58,7 @@ def _all_findings(review: Review) -> Pairs:
     results = list(review.results.all())
     if not any(result.withheld for result in results):
         return ordered_findings(results)
-    rows = Finding.objects.filter(result__review=review).select_related(*FINDING_PARTS)
+    rows = Finding.objects.counted().filter(result__review=review).select_related(*FINDING_PARTS)
     return in_document_order([(result, row) for result in results for row in rows if row.result_id == result.pk])
 
 

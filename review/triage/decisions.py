@@ -21,7 +21,16 @@ from hub.access.services import principal_for_user, record_event
 from hub.core.bounds import LONG_TEXT
 from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from hub.core.scheduled_rows import Outcome, for_each_row
-from review.models import EventKind, Finding, FindingAnswer, FindingEvent, Review, Triage
+from review.models import (
+    COUNTED_STATES,
+    EventKind,
+    Finding,
+    FindingAnswer,
+    FindingEvent,
+    FindingState,
+    Review,
+    Triage,
+)
 from review.triage.verdicts import lock_for_change, recompute
 
 MAX_BULK = 1000
@@ -93,6 +102,39 @@ def triage_findings(*, principal: Principal, finding_ids: Sequence[str], change:
     return findings
 
 
+@transaction.atomic
+def promote_finding(*, principal: Principal, finding_id: str, reason: str = "", revision: int | None = None) -> Finding:
+    """Say that a finding counts after all, which a model overturned or only proposed.
+
+    Raises NotFound, InvalidInput, Conflict (it counts already, signed off, unfinished, changed meanwhile).
+    """
+    principal.require(Scope.TRIAGE)
+    principal.require(Scope.READ)
+    if len(reason) > MAX_TEXT:
+        raise InvalidInput(_("{field}: at most {limit} characters."), field="reason", limit=MAX_TEXT)
+    review = _reviews_of(principal, [finding_id])[0]
+    lock_for_change(review)
+    finding = Finding.objects.select_related("result__review").get(public_id=finding_id)
+    _refuse_stale(finding, revision)
+    if finding.state in COUNTED_STATES:
+        raise Conflict(_("The finding counts already."), code="counts_already")
+    FindingEvent.objects.create(
+        finding=finding,
+        kind=EventKind.PROMOTE,
+        before=finding.state,
+        after=FindingState.PROMOTED,
+        text=reason.strip(),
+        actor_id=principal.user_id,
+        actor_name=principal.name,
+    )
+    finding.state = FindingState.PROMOTED
+    finding.revision += 1
+    finding.save(update_fields=["state", "revision"])
+    recompute({finding.result})
+    record_event(principal, "FINDING_PROMOTE", f"review:{review.public_id}", finding=finding_id)
+    return finding
+
+
 def finding_history(principal: Principal, finding_id: str) -> QuerySet[FindingEvent]:
     """The lines of a finding's history, oldest first. Raises NotFound."""
     principal.require(Scope.READ)
@@ -158,14 +200,24 @@ def _assignee(name: str | None, findings: Iterable[Finding]) -> User | None:
     return user
 
 
-def _apply(principal: Principal, finding: Finding, change: TriageChange, assignee: User | None) -> None:
-    if change.revision is not None and change.revision != finding.revision:
+def _refuse_stale(finding: Finding, revision: int | None) -> None:
+    if revision is not None and revision != finding.revision:
         raise Conflict(
             _("The finding was changed by {who} meanwhile (revision {now}, not {given}). Read it again first."),
             code="changed_meanwhile",
             who=finding.events.order_by("-id").values_list("actor_name", flat=True).first() or "-",
             now=finding.revision,
-            given=change.revision,
+            given=revision,
+        )
+
+
+def _apply(principal: Principal, finding: Finding, change: TriageChange, assignee: User | None) -> None:
+    _refuse_stale(finding, change.revision)
+    if change.triage is not None and finding.state not in COUNTED_STATES:
+        raise Conflict(
+            _("The finding {finding_id} does not count: promote it before you decide on it."),
+            code="not_counted",
+            finding_id=finding.public_id,
         )
     events = [
         *_decide(principal, finding, change),

@@ -11,7 +11,7 @@ from hub.access.principals import Principal, Scope
 from hub.access.services import record_event
 from hub.core.errors import Conflict, InvalidInput, NotFound, not_one_of
 from review.judging.engine import overall_verdict, verdict_of
-from review.models import COUNTED, UNFINISHED, CheckResult, ResultDecision, Review
+from review.models import COUNTED, UNFINISHED, CheckResult, FindingState, ResultDecision, Review
 from review.runs.related import require_all_findings
 from review.types import Severity, Verdict
 
@@ -44,11 +44,12 @@ def lock_for_change(review: Review) -> None:
 def recompute(results: Iterable[CheckResult]) -> None:
     """Bring the verdicts of checks, and of their reviews, in line with the findings that count.
 
-    What a person decided stays, and so do errors and skipped checks: no finding is behind them.
+    What a person decided stays, and so do errors and skipped checks: no finding is behind them, unless a person has
+    promoted one.
     """
     changed = set()
     for result in results:
-        if result.method != HUMAN and result.verdict not in UNDECIDED:
+        if result.method != HUMAN:
             _settle(result)
         changed.add(result.review_id)
     for review in Review.objects.filter(pk__in=changed):
@@ -56,10 +57,15 @@ def recompute(results: Iterable[CheckResult]) -> None:
 
 
 def _settle(result: CheckResult) -> None:
-    rows = list(result.findings.values_list("severity", "triage"))
+    rows = list(result.findings.counted().values_list("severity", "triage", "state"))
     original = result.original_verdict or result.verdict
-    counted = [Severity(severity) for severity, triage in rows if triage in COUNTED]
-    verdict = original if len(counted) == len(rows) else verdict_of(counted)
+    counted = [Severity(severity) for severity, triage, _state in rows if triage in COUNTED]
+    is_as_found = len(counted) == len(rows) and all(state == FindingState.FOUND for _severity, _triage, state in rows)
+    if original in UNDECIDED:
+        promoted = [Severity(row[0]) for row in rows if row[2] == FindingState.PROMOTED and row[1] in COUNTED]
+        verdict = verdict_of(promoted) if promoted else original
+    else:
+        verdict = original if is_as_found else verdict_of(counted)
     if verdict == result.verdict:
         return
     result.original_verdict, result.original_method = original, result.original_method or result.method

@@ -191,6 +191,7 @@ NOT_WIDE = {
     ("post", "/lint"),
     ("patch", "/findings/{finding_id}"),
     ("patch", "/findings"),
+    ("post", "/findings/{finding_id}/promote"),
     ("patch", "/reviews/{review_id}/results/{check_item_id}"),
     ("post", "/reviews/{review_id}/sign-off"),
     ("post", "/reviews/{review_id}/carry-triage"),

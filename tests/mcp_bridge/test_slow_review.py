@@ -32,7 +32,14 @@ def slow_model():
 @pytest.fixture
 def judged_site(hub, model_items, slow_model):
     """A web server whose reviews ask the slow model."""
-    site = start_site(hub, LLM_PROVIDER="openai", LLM_BASE_URL=slow_model[0].url, LLM_MODEL="試験モデル")
+    site = start_site(
+        hub,
+        LLM_PROVIDER="openai",
+        LLM_BASE_URL=slow_model[0].url,
+        LLM_MODEL="試験モデル",
+        LLM_SECOND_OPINION="false",
+        LLM_SWEEP="false",
+    )
     yield site
     slow_model[2].set()
     stop_site(site)

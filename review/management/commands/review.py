@@ -21,10 +21,21 @@ from knowledge.documents.uploads import Upload, create_document, hash_file
 from knowledge.documents.workers import work_through
 from review.models import CheckList
 from review.report import RENDERERS, build_report
-from review.runs.reviews import SUGGESTION_LEVELS, ReviewOptions, get_review, start_review, wait_for_review
+from review.runs.reviews import (
+    SUGGESTION_LEVELS,
+    ReviewOptions,
+    get_review,
+    start_review,
+    wait_for_review,
+)
+from review.runs.steps import CHOICES as STEP_CHOICES
 
 EXIT_CODES = {"pass": 0, "warning": 0, "fail": 1}
 CANNOT_JUDGE = 2
+
+
+SECOND_OPINION_HELP = "a language model looks again at what rules judged; auto: as LLM_SECOND_OPINION says"
+SWEEP_HELP = "a language model reads the whole document; auto: as LLM_SWEEP says"
 
 
 class Command(HubCommand):
@@ -61,6 +72,8 @@ class Command(HubCommand):
         parser.add_argument(
             "--min-confidence", type=float, default=0.0, metavar="0…1", help="leave out findings that are less sure"
         )
+        for name, said in (("second-opinion", SECOND_OPINION_HELP), ("sweep", SWEEP_HELP)):
+            parser.add_argument(f"--{name}", choices=STEP_CHOICES, default="auto", help=said)
         parser.add_argument("--output", type=Path, help="write the report there instead of to standard output")
         parser.add_argument(
             "--baseline", default="", metavar="REVIEW_ID", help="an earlier review: the report tells what changed"
@@ -87,6 +100,7 @@ class Command(HubCommand):
             compared = tuple(_ready(principal, name, collection) for name in options["related"])
             asked = replace(_judged_by(options["llm"], related=compared), suggestion_level=options["suggestions"])
             asked = replace(asked, min_confidence=options["min_confidence"])
+            asked = replace(asked, second_opinion=options["second_opinion"], sweep=options["sweep"])
             review = start_review(principal=principal, document_id=document_id, checklist=checklist, options=asked)
             wait_for_review(review, timeout_s=None, on_progress=self._show)
             report = build_report(

@@ -46,7 +46,8 @@ def configure(settings: Any) -> Callable[..., None]:
 
 @pytest.fixture
 def configured(server: LlmServer, configure: Callable[..., None]) -> Iterator[LlmServer]:
-    """The server, as the hub's language model."""
+    """The server, as the hub's language model. Reviews ask it about checks only, unless they say more."""
     configure(llm_provider="openai", llm_base_url=server.url, llm_model="strong", llm_timeout_s=20.0)
+    configure(llm_second_opinion=False, llm_sweep=False)
     yield server
     close_provider()

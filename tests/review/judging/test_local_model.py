@@ -42,6 +42,8 @@ def test_a_real_model_reviews_with_bound_answers_and_its_review_is_replayed_with
         llm_base_url=url,
         llm_model="gemma3-270m",
         llm_structured_output="grammar",
+        llm_second_opinion=False,
+        llm_sweep=False,
         llm_timeout_s=600.0,
         llm_price_in=Decimal("0.1"),
         llm_price_out=Decimal("0.4"),
@@ -77,6 +79,8 @@ def test_a_real_model_summarises_a_long_document_and_its_review_is_replayed_with
         llm_model="gemma3-270m",
         llm_light_model="gemma3-270m",
         llm_structured_output="grammar",
+        llm_second_opinion=False,
+        llm_sweep=False,
         llm_timeout_s=600.0,
         llm_context_tokens=500,
     )

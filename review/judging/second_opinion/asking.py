@@ -1,0 +1,210 @@
+"""Asking for a second opinion once all checks of a review are judged, and what it changes.
+
+A model takes back what rules judged, with quotes; it makes no finding and touches no fact. Whatever fails leaves the
+rules' result as it is, with a notice. All of it is written at once: a worker that is killed leaves nothing half done.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+
+from knowledge.types.notices import Notice
+from review.evidence import quote
+from review.judging import notices
+from review.judging.asking import NotAnswered, Reader
+from review.judging.engine import verdict_of
+from review.judging.excerpts import harmless, speaks
+from review.judging.second_opinion.request import (
+    MAX_DOUBTS,
+    MAX_SEARCHED,
+    Doubt,
+    Opinion,
+    Reviewed,
+    group_doubts,
+    opinion_request,
+    proof_request,
+    read_opinions,
+    read_proofs,
+)
+from review.judging.steps import StepName, StepOutcome, StepState
+from review.judging.unseen import overlaps
+from review.models import CheckResult, Finding, FindingState, Review
+from review.rules.kinds import judgements
+from review.types import Severity, Span, Verdict
+
+# Fewer findings in one request where it can't hold the whole document: each needs its own passages.
+PER_LONG_REQUEST = 5
+CHANGED_BY_OPINION = (Verdict.FAIL, Verdict.WARNING)
+
+
+@dataclass(slots=True, kw_only=True)
+class SecondOpinion:
+    """One review's second opinion: `ask` it, then `store` it in a transaction that holds the lease."""
+
+    reader: Reader
+    opinions: list[Opinion] = field(default_factory=list)
+    said: list[Notice] = field(default_factory=list)
+    _put: int = 0
+    _refused: int = 0
+    _failed: bool = False
+
+    @property
+    def _review(self) -> Review:
+        return self.reader.session.review
+
+    def ask(self) -> StepOutcome:
+        """Put the findings that are judgements before the model."""
+        doubts = [_doubt(finding) for finding in _judgements(self._review)]
+        safe = [doubt for doubt in doubts if self._is_safe(doubt)]
+        if len(safe) < len(doubts):
+            self.said.append(notices.SECOND_OPINION_WITHHELD)
+        if len(safe) > MAX_DOUBTS:
+            self.said.append(notices.SECOND_OPINION_LIMITED)
+        reader = self.reader
+        sizes = {} if not safe or reader.fits else {"size": PER_LONG_REQUEST}
+        for group in group_doubts(safe, **sizes):
+            try:
+                self._ask_about(group)
+            except NotAnswered as error:
+                self._failed = True
+                self.said.append(error.notice)
+                if error.is_final:
+                    break
+        if self._refused:
+            self.said.append(notices.SECOND_OPINION_REFUSED)
+        return self._outcome()
+
+    def _outcome(self) -> StepOutcome:
+        state = StepState.DONE
+        if self._failed:
+            state = StepState.PARTLY if self.opinions else StepState.FAILED
+        overturned = sum(opinion.is_overturned for opinion in self.opinions)
+        return StepOutcome(
+            state=state,
+            notices=tuple(dict.fromkeys(self.said)),
+            counts={
+                "requests": self.reader.requests,
+                "findings": self._put,
+                "overturned": overturned,
+                "confirmed": len(self.opinions) - overturned,
+                "refused": self._refused,
+            },
+            record=self.reader.record(),
+        )
+
+    def _is_safe(self, doubt: Doubt) -> bool:
+        """Whether neither the finding nor what it points to speaks to a model."""
+        said = (doubt.message, *doubt.searched, *doubt.named)
+        withheld = self.reader.withheld
+        return not any(overlaps(withheld, one.start, one.end) for one in doubt.spans) and not any(map(speaks, said))
+
+    def _ask_about(self, group: Sequence[Doubt]) -> None:
+        reader = self.reader
+        target = reader.session.target
+        reviewed = Reviewed(text=target.text, withheld=reader.withheld, unfit=reader.unfit)
+        passages = reader.passages_about([doubt.message for doubt in group])
+        document = f"{harmless(target.title or target.document_name)} ({target.document_type})"
+        prompt = reader.prompts.second
+        answer = reader.ask(
+            lambda repair: opinion_request(group, reviewed, passages, document=document, prompt=prompt, repair=repair)
+        )
+        self._put += len(group)
+        read = read_opinions(answer.data, group, reviewed, passages)
+        self._refused += sum(opinion.refused > 0 for opinion in read)
+        self.opinions += [opinion for opinion in read if not opinion.is_overturned and not opinion.refused]
+        overturned = [opinion for opinion in read if opinion.is_overturned]
+        if not overturned:
+            return
+        proofs = reader.ask(lambda repair: proof_request(overturned, reviewed, prompt=prompt, repair=repair))
+        held = read_proofs(proofs.data, overturned)
+        self._refused += len(overturned) - len(held)
+        self.opinions += [opinion for opinion in overturned if opinion.doubt.pk in held]
+
+    def store(self) -> None:
+        """Mark the findings, and bring the verdicts of their checks in line with what is left."""
+        by_finding = {opinion.doubt.pk: opinion for opinion in self.opinions}
+        rows = Finding.objects.filter(pk__in=by_finding).select_related("result").order_by("pk")
+        findings = list(rows)
+        for finding in findings:
+            opinion = by_finding[finding.pk]
+            finding.second_opinion = self._as_json(opinion)
+            if opinion.is_overturned:
+                finding.state = FindingState.OVERTURNED
+        Finding.objects.bulk_update(findings, ["second_opinion", "state"])
+        overturned: dict[int, list[Opinion]] = defaultdict(list)
+        for finding in findings:
+            overturned[finding.result_id] += [by_finding[finding.pk]] * by_finding[finding.pk].is_overturned
+        for result in CheckResult.objects.filter(pk__in=overturned):
+            self._settle(result, overturned[result.pk])
+
+    def _settle(self, result: CheckResult, overturned: Sequence[Opinion]) -> None:
+        result.steps = [*result.steps, StepName.SECOND_OPINION.value]
+        changed = ["steps"]
+        if overturned and result.verdict in CHANGED_BY_OPINION:
+            left = result.findings.counted().values_list("severity", flat=True)
+            verdict = verdict_of(map(Severity, left))
+            if verdict != result.verdict:
+                result.verdict, result.method = verdict, "llm"
+                result.judgement = self._judgement(overturned)
+                changed += ["verdict", "method", "judgement"]
+        result.save(update_fields=changed)
+
+    def _judgement(self, overturned: Sequence[Opinion]) -> dict[str, Any]:
+        """How the model came to the verdict, as the judge's own record says it."""
+        return {
+            **self._who(),
+            "prompts": dict(self.reader.prompts.numbers),
+            "step": StepName.SECOND_OPINION.value,
+            "reason": " ".join(opinion.reason for opinion in overturned),
+            "grounds": [[span.start, span.end] for opinion in overturned for span in opinion.quotes],
+        }
+
+    def _who(self) -> dict[str, Any]:
+        record = self.reader.record()
+        return {name: record[name] for name in ("provider", "model", "is_private")}
+
+    def _as_json(self, opinion: Opinion) -> dict[str, Any]:
+        text, document_id = self.reader.session.target.text, self._review.document_id_text
+        return {
+            "decision": "overturned" if opinion.is_overturned else "confirmed",
+            "reason": opinion.reason,
+            "quotes": [quote(document_id, text, span) for span in opinion.quotes],
+            **self._who(),
+            "prompt_version": self.reader.prompts.numbers.get("second"),
+        }
+
+
+def _judgements(review: Review) -> QuerySet[Finding]:
+    """The findings of rules that a reader may see otherwise. One query."""
+    judged = Finding.objects.filter(result__review=review, rule_id__in=judgements()).exclude(severity=Severity.INFO)
+    related = ("result__review", "result__item_version__item")
+    return judged.select_related(*related).order_by("result__position", "ordinal")
+
+
+def _doubt(finding: Finding) -> Doubt:
+    document_id = finding.result.review.document_id_text
+    own = [one for one in finding.evidence if one["verified"] and one["document_id"] == document_id]
+    item = finding.result.item_version
+    return Doubt(
+        pk=finding.pk,
+        fingerprint=finding.fingerprint,
+        item=f"{item.item.code} {item.name_ja}",
+        rule_id=finding.rule_id,
+        severity=Severity(finding.severity),
+        message=finding.message_ja,
+        section_path=tuple(map(harmless, finding.location.get("section_path", ()))),
+        spans=tuple(Span(start=one["start_offset"], end=one["end_offset"]) for one in own),
+        searched=tuple(finding.searched[:MAX_SEARCHED]),
+        named=_named(finding.data),
+        is_about_history=finding.data.get("topic") == "change_history",
+    )
+
+
+def _named(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The words of which each has to stand in a quote: abbreviations, which nothing else can explain."""
+    return tuple(data.get("abbreviations") or ())

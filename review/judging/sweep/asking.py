@@ -1,0 +1,243 @@
+"""Reading a whole document with the hub's model, and testing what it proposes.
+
+Killed in the middle, the reading is done again from its recorded answers. What fails is left unread or untested, and
+said: nothing that was not put to the test counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hub.llm.types import LlmRequest
+from knowledge.types.notices import Notice
+from review.judging import notices
+from review.judging.asking import CUT, NotAnswered, Reader
+from review.judging.excerpts import harmless, harmless_bodies, planted_in, speaks
+from review.judging.steps import StepOutcome, StepState
+from review.judging.sweep.merging import Merged, RuleFinding, distinct, merge
+from review.judging.sweep.reading import (
+    RELATED_SHARE,
+    Fact,
+    Proposal,
+    Round,
+    Subject,
+    choose_related,
+    cut_parts,
+    part_tokens,
+    read_part,
+    reading_request,
+    rounds_for,
+)
+from review.judging.sweep.refuting import (
+    MAX_REFUTED,
+    Examined,
+    group_proposals,
+    read_verdicts,
+    refuting_request,
+)
+from review.judging.types import Passage
+from review.judging.unseen import joined, unseen_in
+from review.models import Finding, FindingState, Review
+from review.types import RelatedDocument, RuleInput, Severity, Span
+
+TIMED_OUT = "llm_timeout"
+
+
+@dataclass(slots=True, kw_only=True)
+class Sweep:
+    """One review's reading of the whole document."""
+
+    reader: Reader
+    limit: int
+    least: Severity
+    said: list[Notice] = field(default_factory=list)
+    is_complete: bool = True
+    merged: Merged = field(default_factory=lambda: Merged(kept=(), confirmed={}))
+    _proposals: list[Proposal] = field(default_factory=list)
+    _unverified: int = 0
+    _facts: int = 0
+
+    @property
+    def _target(self) -> RuleInput:
+        return self.reader.session.target
+
+    def ask(self) -> StepOutcome:
+        """Read the document for each group of categories, test what is proposed, merge it with the rules' findings."""
+        subject = subject_of(self._target, self.reader.withheld)
+        if self.reader.session.planted_spans():
+            self.said.append(notices.SWEEP_WITHHELD)
+        try:
+            for reading in rounds_for(has_related=bool(subject.related)):
+                self._read(subject, reading)
+        except NotAnswered as error:
+            self.is_complete = False
+            self.said.append(error.notice)
+        found = distinct(self._proposals, subject)
+        tested = self._test(found, subject)
+        rules = [_rule_finding(finding) for finding in _of_rules(self.reader.session.review)]
+        self.merged = merge(tested, rules, subject, limit=self.limit, least=self.least)
+        return self._outcome(tested)
+
+    def _outcome(self, tested: Sequence[Examined]) -> StepOutcome:
+        kept = self.merged.kept
+        state = StepState.DONE if self.is_complete else StepState.PARTLY
+        if not self.is_complete and not self._facts and not self._proposals:
+            state = StepState.FAILED
+        return StepOutcome(
+            state=state,
+            notices=tuple(dict.fromkeys(self.said)),
+            counts={
+                "requests": self.reader.requests,
+                "facts": self._facts,
+                "proposed": len(tested),
+                "unverified": self._unverified,
+                "refuted": sum(one.decision == "refuted" for one in tested),
+                "findings": sum(one.counts for one in kept),
+                "candidates": sum(not one.counts for one in kept),
+                "merged": len(self.merged.confirmed),
+            },
+            record=self.reader.record(),
+        )
+
+    def _read(self, subject: Subject, reading: Round) -> None:
+        """Read all parts in order. :raises NotAnswered: nobody can be asked any more."""
+        facts: list[Fact] = []
+        for part in cut_parts(subject.text, subject.bodies, tokens=part_tokens(self.reader.tokens, reading)):
+            self._read_part(subject, reading, part, facts)
+
+    def _read_part(self, subject: Subject, reading: Round, part: Sequence[Passage], facts: list[Fact]) -> None:
+        """Read a part; in two halves after a time-out or an answer that was cut off."""
+        try:
+            self._ask_about(subject, reading, part, facts)
+        except NotAnswered as error:
+            if error.code in (TIMED_OUT, CUT) and len(part) > 1:
+                middle = len(part) // 2
+                self._read_part(subject, reading, part[:middle], facts)
+                self._read_part(subject, reading, part[middle:], facts)
+            elif error.is_final:
+                raise
+            else:
+                self.is_complete = False
+                self.said.append(error.notice)
+
+    def _ask_about(self, subject: Subject, reading: Round, part: Sequence[Passage], facts: list[Fact]) -> None:
+        reader = self.reader
+        tokens = reader.tokens
+        related = choose_related(subject, part, tokens=tokens // RELATED_SHARE) if reading.shows_related else ()
+
+        def make(repair: str) -> LlmRequest:
+            return reading_request(
+                subject,
+                part,
+                reading,
+                facts=facts,
+                related=related,
+                tokens=tokens,
+                prompt=reader.prompts.sweep,
+                repair=repair,
+            )
+
+        read = read_part(reader.ask(make).data, subject, part, related)
+        known = [fact for fact in read.facts if not speaks(f"{fact.subject} {fact.attribute} {fact.value}")]
+        facts += known
+        self._facts += len(known)
+        safe = [one for one in read.proposals if not speaks(one.message)]
+        self._proposals += safe
+        self._unverified += read.unverified + len(read.proposals) - len(safe)
+
+    def _test(self, proposals: Sequence[Proposal], subject: Subject) -> list[Examined]:
+        """Put the most severe proposals to the test; what could not be tested is a candidate."""
+        chosen = proposals[:MAX_REFUTED]
+        tested = [Examined(proposal=one, decision="unrefuted") for one in proposals[MAX_REFUTED:]]
+        stopped = False
+        for group in group_proposals(chosen):
+            if not stopped:
+                try:
+                    tested += self._test_group(group, subject)
+                    continue
+                except NotAnswered as error:
+                    stopped = error.is_final
+                    self.said.append(error.notice)
+            tested += [Examined(proposal=one, decision="unrefuted") for one in group]
+        if any(one.decision == "unrefuted" for one in tested):
+            self.said.append(notices.SWEEP_UNREFUTED)
+        return tested
+
+    def _test_group(self, group: Sequence[Proposal], subject: Subject) -> tuple[Examined, ...]:
+        is_missing = group[0].kind == "missing"
+        more = self.reader.passages_about([one.message for one in group]) if is_missing else ()
+        prompt = self.reader.prompts.refute
+
+        def make(repair: str) -> LlmRequest:
+            return refuting_request(group, subject, more, prompt=prompt, repair=repair)
+
+        return read_verdicts(self.reader.ask(make).data, group)
+
+    def confirm(self) -> None:
+        """Note with the rules' findings that the reading found them, too; what a second opinion said of them stays."""
+        record = self.reader.record()
+        rows = Finding.objects.filter(pk__in=self.merged.confirmed, second_opinion={})
+        changed = list(rows.order_by("pk"))
+        for finding in changed:
+            finding.second_opinion = self.opinion("confirmed", self.merged.confirmed[finding.pk], record)
+        Finding.objects.bulk_update(changed, ["second_opinion"])
+
+    def opinion(self, decision: str, reason: str, record: dict[str, Any]) -> dict[str, Any]:
+        """What is stored with a finding of what the model said."""
+        who = {name: record[name] for name in ("provider", "model")}
+        number = self.reader.prompts.numbers.get("refute")
+        return {"decision": decision, "reason": reason, "quotes": [], **who, "prompt_version": number}
+
+
+def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
+    """What of a document and its related ones is read."""
+    return Subject(
+        title=f"{harmless(target.title or target.document_name)} ({target.document_type})",
+        text=target.text,
+        bodies=harmless_bodies(target),
+        withheld=withheld,
+        related=target.related,
+        related_bodies={one.document_id: harmless_bodies(_plain(one)) for one in target.related},
+        related_withheld={one.document_id: _withheld_of(one) for one in target.related},
+    )
+
+
+def _plain(related: RelatedDocument) -> RuleInput:
+    return RuleInput(
+        text=related.text,
+        title=related.title,
+        document_type=related.document_type,
+        sections=related.sections,
+        blocks=related.blocks,
+    )
+
+
+def _withheld_of(related: RelatedDocument) -> tuple[Span, ...]:
+    return joined([*unseen_in(related.text), *planted_in(_plain(related))])
+
+
+def _of_rules(review: Review) -> list[Finding]:
+    """The findings that the reading may find again: those of rules, and those of the judge. One query."""
+    found = Finding.objects.filter(result__review=review).exclude(state=FindingState.CANDIDATE)
+    return list(found.order_by("result__position", "ordinal").select_related("result__review"))
+
+
+def _rule_finding(finding: Finding) -> RuleFinding:
+    own = finding.result.review.document_id_text
+    return RuleFinding(
+        pk=finding.pk,
+        rule_id=finding.rule_id,
+        spans=tuple(
+            Span(
+                start=one["start_offset"],
+                end=one["end_offset"],
+                document="" if one["document_id"] == own else one["document_id"],
+            )
+            for one in finding.evidence
+            if one["verified"]
+        ),
+        subject=str(finding.data.get("item") or finding.data.get("element") or ""),
+        is_overturned=finding.state == FindingState.OVERTURNED,
+    )

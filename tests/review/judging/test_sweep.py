@@ -1,0 +1,271 @@
+"""A model reads the whole document: what it proposes is verified, put to the test, merged, and limited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from hub.access.principals import local_operator
+from hub.llm.tokens import estimate_request_tokens, estimate_text_tokens
+from review.judging.second_opinion.asking import PER_LONG_REQUEST
+from review.judging.second_opinion.request import most_opinions
+from review.judging.sweep.asking import subject_of
+from review.judging.sweep.reading import FACTS_SHARE, plan_readings
+from review.judging.sweep.refuting import most_tests
+from review.models import Finding
+from review.runs.estimates import estimate_review
+from review.runs.reviews import ReviewOptions, get_review, replay_review, show_review
+from review.runs.schemas import ReviewOut
+from review.triage.decisions import promote_finding
+from review.triage.signing import blockers
+from tests.factories import upload_text, work_through
+from tests.hub.llm.conftest import configure, configured, server  # noqa: F401 (fixtures)
+from tests.llm_server import Fault, prompt_of
+from tests.review.judging.conftest import finish, start
+from tests.review.judging.second_model import findings_in, schema_of, shown_in
+from tests.review.markdown import rule_input
+
+pytestmark = pytest.mark.django_db
+
+TEXT = """# 図書館システム基本設計書
+
+## 1 目的
+
+本書は図書館システムの基本設計を示す。対象は貸出、返却、予約の各業務とする。
+
+## 2 利用者検索
+
+利用者検索の結果は３秒以内に表示する。予約の保管期間は7日とする。
+
+## 3 予約業務
+
+予約した資料は10日間取り置く。取り置きの期限を過ぎた資料は書架へ戻す。
+
+## 4 通知
+
+通知の文面は別紙2に示す。
+"""
+SIDES = ("予約の保管期間は7日とする。", "予約した資料は10日間取り置く。")
+PROMISED = "通知の文面は別紙2に示す。"
+
+
+def proposal(*quotes: str, kind: str = "contradiction", category: str = "consistency", **more: str) -> dict[str, Any]:
+    said = {"severity": "major", "message": "取り置きの期間が7日と10日で食い違う。", **more}
+    return {"category": category, "kind": kind, "quotes": [{"passage": "p1", "quote": one} for one in quotes], **said}
+
+
+def reading_model(
+    *proposals: dict[str, Any], verdict: str = "stands", facts: tuple[dict[str, str], ...] = (), **others: Any
+) -> Callable[[dict[str, Any]], str]:
+    """Proposes each finding in the reading whose categories have it; says ``verdict`` of all."""
+
+    def answer(asked: dict[str, Any]) -> str:
+        schema = asked["response_format"]["json_schema"]["schema"]
+        if schema_of(asked) == "reading":
+            wanted = schema["properties"]["findings"]["items"]["properties"]["category"]["enum"]
+            found = [one for one in proposals if one["category"] in wanted]
+            shown = "".join(shown_in(asked).values())
+            here = [one for one in found if any(each["quote"] in shown for each in one["quotes"])]
+            known = [one for one in facts if one["quote"] in shown]
+            return json.dumps({"facts": known, "findings": here}, ensure_ascii=False)
+        if schema_of(asked) == "refuting":
+            said = {"reason": "両方の記述は両立しない。", "severity": "major", "verdict": verdict, **others}
+            return json.dumps({"verdicts": [{"finding": one, **said} for one, _ in findings_in(asked)]})
+        raise AssertionError(schema_of(asked))
+
+    return answer
+
+
+@pytest.fixture
+def document(db: None, tmp_path: Any) -> Any:
+    return work_through(upload_text(local_operator(), tmp_path, TEXT, document_type="basic_design").document)
+
+
+def run(document: Any, **options: Any) -> ReviewOut:
+    given = {"check_items": ("BD-A02",), "second_opinion": "off", "sweep": "on", **options}
+    finish(review := start(document, **given))
+    return show_review(get_review(local_operator(), review.public_id), everything=True)
+
+
+def step(facts: ReviewOut) -> Any:
+    return next(one for one in facts.steps if one.step == "sweep")
+
+
+def test_a_contradiction_becomes_a_finding_with_both_quotes(document, configured) -> None:  # noqa: F811
+    configured.answer = reading_model(proposal(*SIDES))
+    facts = run(document)
+    (found,) = facts.findings
+    assert [one.quote for one in found.evidence] == list(SIDES)
+    assert all(one.verified for one in found.evidence)
+    assert (found.check_item_id, found.severity, found.judged_by) == ("READ-01", "major", "hub_model")
+    assert found.data == {"kind": "contradiction", "category": "consistency"}
+    result = next(one for one in facts.results if one.check_item_id == "READ-01")
+    assert (result.verdict, result.method, result.steps) == ("fail", "llm", ["sweep"])
+    assert facts.verdict == "fail"
+    assert step(facts).state == "done"
+    assert step(facts).counts["findings"] == 1
+    assert not list(blockers(get_review(local_operator(), facts.review_id)))
+
+
+def test_the_test_sees_nothing_but_the_passages(db, tmp_path, configured) -> None:  # noqa: F811
+    long = TEXT + "\n".join(f"## {n} 画面{n}\n\n画面{n}の配置は別図による。\n\n" * 3 for n in range(5, 40))
+    document = work_through(upload_text(local_operator(), tmp_path, long, document_type="basic_design").document)
+    configured.answer = reading_model(proposal(*SIDES))
+    run(document)
+    (tested,) = [asked for asked in configured.requests if schema_of(asked) == "refuting"]
+    assert all(side in prompt_of(tested) for side in SIDES)
+    assert "画面30の配置" not in prompt_of(tested)
+
+
+@pytest.mark.parametrize("verdict", ["refuted", "cannot_tell"])
+def test_what_is_refuted_is_a_candidate_that_people_promote(document, configured, verdict) -> None:  # noqa: F811
+    configured.answer = reading_model(proposal(*SIDES), verdict=verdict)
+    facts = run(document)
+    assert not facts.findings
+    (candidate,) = facts.candidates
+    assert candidate.second_opinion.decision == "refuted"
+    assert facts.verdict == "pass"
+    assert Finding.objects.counted().count() == 0
+    promote_finding(principal=local_operator(), finding_id=candidate.id, reason="実際に食い違っている。")
+    shown = show_review(get_review(local_operator(), facts.review_id))
+    assert [one.state for one in shown.findings] == ["promoted"]
+    assert (shown.verdict, shown.candidates) == ("fail", [])
+
+
+def test_an_invented_quote_and_a_single_side_make_no_finding(document, configured) -> None:  # noqa: F811
+    configured.answer = reading_model(proposal(SIDES[0], "予約の保管は14日とする。"), proposal(SIDES[0]))
+    facts = run(document)
+    assert not facts.findings
+    assert not facts.candidates
+    assert step(facts).counts["unverified"] == 2
+
+
+def test_a_reader_gets_no_more_than_the_limit_of_each_category(document, configured) -> None:  # noqa: F811
+    promised = proposal(PROMISED, kind="missing", category="coverage", message="別紙2がない。", severity="minor")
+    other = proposal("書架へ戻す。", kind="wrong", category="terminology", message="書架の語が定まらない。")
+    configured.answer = reading_model(proposal(*SIDES), promised, other, severity="critical")
+    facts = run(document, sweep_limit=1, sweep_severity="major")
+    assert {one.data["category"] for one in facts.findings} == {"consistency", "terminology"}
+    assert [(one.data["category"], one.second_opinion.decision) for one in facts.candidates] == [
+        ("coverage", "left_over")
+    ]
+    assert len(run(document, sweep_limit=0).findings) == 0
+
+
+def test_what_a_rule_has_found_is_not_told_twice(db, tmp_path, configured) -> None:  # noqa: F811
+    text = TEXT.replace("## 3 予約業務", "## 2 予約業務")
+    document = work_through(upload_text(local_operator(), tmp_path, text, document_type="basic_design").document)
+    same = proposal("2 利用者検索", kind="wrong", category="structure", message="章番号2が二つある。")
+    configured.answer = reading_model(same)
+    facts = run(document)
+    assert {one.check_item_id for one in facts.findings} == {"BD-A02"}
+    assert step(facts).counts["merged"] == 1
+    assert any(one.second_opinion and one.second_opinion.decision == "confirmed" for one in facts.findings)
+
+
+def test_facts_of_one_part_are_shown_with_the_next(document, configured, configure) -> None:  # noqa: F811
+    configure(llm_context_tokens=200)
+    fact = {"subject": "予約", "attribute": "保管期間", "value": "7日", "passage": "p1", "quote": SIDES[0]}
+    configured.answer = reading_model(facts=(fact,))
+    facts = run(document)
+    readings = [prompt_of(asked) for asked in configured.requests if schema_of(asked) == "reading"]
+    assert len(readings) >= 2
+    assert step(facts).counts["facts"] >= 1
+
+
+def test_a_model_that_goes_away_leaves_the_rules_result(document, configured) -> None:  # noqa: F811
+    rules = run(document, sweep="off")
+    configured.answer = reading_model(proposal(*SIDES))
+    configured.script = [Fault.REFUSE]
+    facts = run(document)
+    assert facts.verdict == rules.verdict
+    assert [one.check_item_id for one in facts.results] == [one.check_item_id for one in rules.results]
+    assert step(facts).state == "failed"
+    assert "sweep_failed" in {notice["code"] for notice in facts.notices}
+
+
+def test_what_could_not_be_tested_does_not_count(document, configured) -> None:  # noqa: F811
+    inner = reading_model(proposal(*SIDES))
+
+    def answer(asked: dict[str, Any]) -> str:
+        return inner(asked) if schema_of(asked) == "reading" else "{"
+
+    configured.answer = answer
+    facts = run(document)
+    assert not facts.findings
+    assert [one.second_opinion.decision for one in facts.candidates] == ["unrefuted"]
+    assert "sweep_unrefuted" in {notice["code"] for notice in facts.notices}
+
+
+def test_the_same_document_has_the_same_fingerprints_and_a_replay_is_equal(document, configured) -> None:  # noqa: F811
+    configured.answer = reading_model(proposal(*SIDES))
+    first = run(document)
+    configured.answer = reading_model(proposal("保管期間は7日とする", "資料は10日間取り置く", message="期間が違う。"))
+    asked = len(configured.requests)
+    again = replay_review(principal=local_operator(), review_id=first.review_id)
+    finish(again)
+    shown = show_review(get_review(local_operator(), again.public_id), everything=True)
+    assert len(configured.requests) == asked
+    assert [one.model_dump(exclude={"id"}) for one in shown.findings] == [
+        one.model_dump(exclude={"id"}) for one in first.findings
+    ]
+    assert (shown.verdict, shown.notices, shown.steps) == (first.verdict, first.notices, first.steps)
+
+
+def test_what_rests_on_a_related_document_says_so(document, tmp_path, configured) -> None:  # noqa: F811
+    demand = "予約した資料の取り置きは14日間とすること。"
+    text = f"# 要件定義書\n\n## 1 予約\n\n{demand}\n"
+    related = work_through(
+        upload_text(local_operator(), tmp_path, text, document_type="requirements", name="要件.md").document
+    )
+    quotes = [{"passage": "p1", "quote": SIDES[1]}, {"passage": "r1", "quote": demand}]
+    across = {**proposal(category="traceability", message="要件の14日間と違う。"), "quotes": quotes}
+    configured.answer = reading_model(across)
+    facts = run(document, related_documents=(related.public_id,))
+    (found,) = facts.findings
+    assert {one.document_id for one in found.evidence} == {document.public_id, related.public_id}
+    assert Finding.objects.get(public_id=found.id).rests_on == [related.public_id]
+
+
+def test_the_estimate_tells_the_reading_before(document, configured, configure) -> None:  # noqa: F811
+    configure(llm_price_in=Decimal(1), llm_price_out=Decimal(5))
+    options: dict[str, Any] = {"check_items": ("BD-A02",)}
+    off = estimate_review(
+        principal=local_operator(),
+        document_id=document.public_id,
+        options=ReviewOptions(**options, second_opinion="off", sweep="off"),
+    )
+    on = estimate_review(
+        principal=local_operator(),
+        document_id=document.public_id,
+        options=ReviewOptions(**options, second_opinion="on", sweep="on"),
+    )
+    assert (off.sweep_requests, off.second_opinion_requests) == (0, 0)
+    assert on.sweep_requests > 2
+    assert on.second_opinion_requests > 0
+    assert on.cost > off.cost
+    configured.answer = reading_model(proposal(*SIDES))
+    asked = len(configured.requests)
+    run(document)
+    assert len(configured.requests) - asked <= on.sweep_requests
+
+
+def test_a_hundred_thousand_characters_take_few_requests() -> None:
+    """At the defaults: at most five minutes at two seconds a request, and a dollar at 1 and 5 US$ a million tokens."""
+    chapter = "## {n} 業務{n}\n\n" + "受付の担当者は申請の内容を確かめ、不備があれば三日以内に申請者へ連絡する。\n" * 27
+    text = "# 業務設計書\n\n" + "\n\n".join(chapter.format(n=n) for n in range(1, 101))
+    assert len(text) >= 100_000
+    subject, tokens, longest = subject_of(rule_input(text), ()), 8000, 2048
+    readings = plan_readings(subject, tokens=tokens, prompt="")
+    size = estimate_text_tokens(text)
+    tests = most_tests(document_tokens=size, tokens=tokens)
+    opinions = most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST)
+    requests = len(readings) + tests.requests + opinions.requests
+    shown = sum(estimate_request_tokens(one) + tokens // FACTS_SHARE for one in readings)
+    taken = shown + tests.tokens_in + opinions.tokens_in
+    assert requests <= 150
+    assert taken * 1 + requests * longest * 5 <= 1_000_000
