@@ -83,8 +83,8 @@ def reason_ontology(
         InferenceType,
         Field(
             description="subclass: hierarchies and what instances belong to; property: domain, range, inverse, "
-            "transitive and sub-properties, and what target_class has, inherited or not; consistency: contradictions "
-            "and unmet cardinalities"
+            "transitive and sub-properties, and what target_class has; consistency: contradictions and unmet "
+            "cardinalities"
         ),
     ],
     target_class: Annotated[

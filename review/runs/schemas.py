@@ -45,10 +45,10 @@ class PathEdgeOut(BaseModel):
 
 class ResultEvidenceOut(BaseModel):
     retrieved_chunks: list[str] = []
-    graph_paths: list[list[str]] = Field([], description="ids of the knowledge graph's nodes from one to the next")
-    graph_edges: list[PathEdgeOut] = Field([], description="the edges along these paths, each once")
-    ontology_refs: list[str] = Field([], description="codes of ontology classes")
-    guideline_articles: list[str] = Field([], description="codes of the articles that were put before the judge")
+    graph_paths: list[list[str]] = []
+    graph_edges: list[PathEdgeOut] = Field([], description="along graph_paths")
+    ontology_refs: list[str] = []
+    guideline_articles: list[str] = []
 
 
 class DecisionOut(BaseModel):
@@ -83,14 +83,9 @@ class ResultOut(BaseModel):
         description="rules, hub_model, callers_model (the own model of who asked for the review; a person has to "
         "decide before it can be signed off), or human"
     )
-    strategy_used: str = Field(
-        description="what was really consulted: rules (they need no retrieval), vector_rag, graph_rag, ontology, "
-        "hybrid (several), model (nothing was retrieved for it), or none"
-    )
+    strategy_used: str
     strategy_selection_reason: str
-    consulted: list[str] = Field(
-        description="the steps that ran and the sources that answered: rules, vector, lexical, graph, ontology, model"
-    )
+    consulted: list[str] = Field(description="of rules, vector, lexical, graph, ontology, model")
     evidence: ResultEvidenceOut
     notices: list[dict[str, Any]]
     execution_time_ms: int

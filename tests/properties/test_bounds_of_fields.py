@@ -136,6 +136,7 @@ WRITTEN_BY_THE_HUB = {
     "review.CheckResult.notices": "the hub's own messages",
     "review.Review.steps": "what was asked of a model, and what came",
     "review.CheckResult.judgement": "how a model judged",
+    "review.ConcealedTexts.found": "texts of the original file, which has a largest size",
     "review.CheckResult.consulted": "the hub's own codes",
     "review.CheckResult.evidence": "ids of passages, nodes and articles",
     "review.CheckResult.steps": "known steps",
