@@ -15,12 +15,11 @@ from knowledge.ontology.passages import (
     has_substance,
     header_cells,
     is_drawn,
-    is_placeholder,
     pieces,
-    row_cells,
 )
+from knowledge.ontology.statements import TopicStatements, only_names_a_document
 from knowledge.ontology.titles import names_topic, passage_cues, reads_as_heading
-from knowledge.text.folding import fold_compact, normalise
+from knowledge.text.folding import normalise
 from knowledge.text.outline import is_history, names_history
 from knowledge.text.structure import is_table_of_contents, section_at
 from knowledge.types.documents import Block, BlockKind, Section
@@ -29,14 +28,12 @@ from knowledge.types.requirements import Topic
 
 _GLOSSARY = re.compile(r"用語|略語|glossary", re.I)
 _EXAMPLE = re.compile(r"例えば|たとえば|[(（]例|例[)）:：]|などの例|の例を|e\.g\.", re.I)
-_LABEL = re.compile(r"^\W*+(?P<label>[^:：|\n]{1,20}?)[^\w:：]*+[:：]\W*+(?P<content>\w[^\n]*+)", re.S)
-# Tables whose rows state something on what the first cell names; a table of domains or functions only lists it.
-_STATING_HEADER = re.compile(
-    r"項目|区分|分類|要件|特性|観点|種別|カテゴリ|指標|品質|方針|item|category|requirement", re.I
+# Sections that report, and settle nothing: what is said there of a topic is no requirement and no decision.
+_REPORTING = re.compile(
+    r"目的|背景|課題|現状|現行|リスク|効果|経緯|参考|用語|まとめ|事例|履歴|結果|改善|テスト項目|テストケース|シナリオ"
+    r"|risk|background|result|example|introduction|conclusion",
+    re.I,
 )
-# The first cell of a row may number it: 3, NFR-004, 要件-3.
-_NUMBER_CELL = re.compile(r"[^\W\d]{0,8}(?:[-_.]?[^\W\d]{0,6})[-_. ]?\d+(?:[-_.]\d+)*\.?")
-_MIN_STATEMENT = 8
 _MENTIONS_SHOWN = 3
 
 
@@ -71,8 +68,8 @@ def judge_topics(
     """Judge each topic: treated, empty (a heading without content), only mentioned, or missing; in ``topics`` order.
 
     A heading that names the topic decides if anything is under it. Else a passage that states something on the
-    topic (one of its cues, or an item labelled with its name) decides. Examples, drawings, the table of contents and
-    the change history never do.
+    topic decides: one of its cues, a line or row labelled with its name, a column headed by it, a sentence about it.
+    Examples, drawings, the names of deliverables, the table of contents and the change history never do.
 
     :raises PatternTooSlow: a cue or exclusion takes too long. :raises PatternRefused: one can't be compiled.
     """
@@ -95,6 +92,7 @@ class _Reader:
         self.by_id = {section.id: section for section in sections}
         self.passages = tuple(self._passages())
         self.lines = tuple(self._line_headings())
+        self.deciding = tuple(passage for passage in self.passages if self._is_deciding(passage))
 
     def is_apparatus(self, offset: int) -> bool:
         stretches = (*((section.start, section.end) for section in self.contents), *self._history)
@@ -114,6 +112,12 @@ class _Reader:
             outer = following is not None and has_substance(self.text[following.start : following.end], following.kind)
             if reads_as_heading(first) and (inner or (not rest and outer)):
                 yield first.strip(), block.start, block.start + len(first)
+
+    def _is_deciding(self, passage: Passage) -> bool:
+        """Return whether a sentence there decides something: no example, and nowhere that only reports."""
+        if passage.in_glossary or _EXAMPLE.search(passage.text) or self.is_apparatus(passage.start):
+            return False
+        return not any(map(_REPORTING.search, self.path_at(passage.start)))
 
     def path_at(self, offset: int) -> tuple[str, ...]:
         section = section_at(self.sections, offset)
@@ -167,13 +171,14 @@ def _is_about(section: Section, topic: Topic, topics: tuple[Topic, ...], reader:
 
 
 def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
-    cues = passage_cues(topic)
+    cues, statements = passage_cues(topic), TopicStatements(topic)
     for passage in reader.passages:
-        if _EXAMPLE.search(passage.text) or (_is_foreign(topic, passage, reader)):
+        if _EXAMPLE.search(passage.text) or _is_foreign(topic, passage, reader) or only_names_a_document(passage):
             continue
-        if any(cue.occurs_in(passage.text) for cue in cues) or _is_labelled(topic, passage):
+        if any(cue.occurs_in(passage.text) for cue in cues) or statements.are_labelled(passage):
             return passage
-    return None
+    stated = (each for each in reader.deciding if statements.fill_column(each) or statements.have_subject(each))
+    return next(stated, None)
 
 
 def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:
@@ -181,27 +186,6 @@ def _is_foreign(topic: Topic, passage: Passage, reader: _Reader) -> bool:
     if reader.is_apparatus(passage.start):
         return not any(map(names_history, topic.synonyms))
     return passage.in_glossary and not any(_GLOSSARY.search(name) for name in topic.synonyms)
-
-
-def _is_labelled(topic: Topic, passage: Passage) -> bool:
-    """Return whether the passage is an item or row headed by the topic's name with a statement after it."""
-    if topic.whole_document:
-        return False
-    if passage.kind is BlockKind.TABLE:
-        cells = row_cells(passage.text)
-        at = 1 if len(cells) > 2 and _NUMBER_CELL.fullmatch(cells[0]) else 0
-        label, content = cells[at], " ".join(cells[at + 1 :])
-        if not any(_STATING_HEADER.search(header) for header in passage.header[: at + 1]):
-            return False
-    elif found := _LABEL.match(passage.text):
-        label, content = found["label"], found["content"]
-    else:
-        return False
-    return (
-        names_topic(label, topic)
-        and len(fold_compact(content)) >= _MIN_STATEMENT
-        and not is_placeholder(content.strip())
-    )
 
 
 def _by_heading(topic: Topic, section: Section, reader: _Reader, status: CoverageStatus, why: str) -> TopicJudgement:

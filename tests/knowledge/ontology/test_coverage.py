@@ -280,3 +280,45 @@ def test_a_line_over_nothing_or_a_sentence_heads_nothing(text):
 )
 def test_english_headings_of_mixed_documents_name_topics(title, code):
     assert names_topic(title, topic(code))
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("nfr_security", "# 4 非機能要件\n\n- 帳票は夜間に作る。\n- 窓口端末では職員の認証は行わない。\n"),
+        ("nfr_availability", "# 6 機器\n\n予備機は置かず、サーバーの二台による冗長構成は採らない。\n"),
+        ("nfr_operation", "# 3 前提条件\n\n- 休日の監視は保守業者が受け持つ。\n"),
+        ("nfr_maintainability", "# 3 前提条件\n\n- ソースは庁内のリポジトリで版管理を行う。\n"),
+        ("system_architecture", "# 2 前提\n\n- 開発言語はJavaを採用する。\n"),
+        ("system_architecture", "# 2 前提\n\n- 読取機は窓口のサーバーに直接接続する。\n"),
+        ("data_design", "# 3 機能\n\n- 貸出履歴（職員番号、貸出日、返却日）を保存する。\n"),
+        ("interface_design", "# 3 機能\n\n- シリアル接続の秤により重さを読み取るものとし、値は画面で確認すること。\n"),
+        ("interface_design", "# 3 機能\n\n- 他のサービスと夜間に連携する。\n"),
+        ("tp_schedule", "# 1 概要\n\n**対象**: 台帳\n**試験環境**: 検証機\n**実施期間**: 10月第2週から第3週まで\n"),
+        ("tp_schedule", "# 2 段階\n\n| 段階 | 実施時期 |\n|---|---|\n| 単体 | 第2週 |\n| 結合 | 第3週 |\n"),
+        ("tp_tools", "# 5 性能\n\n| 対象 | 手段 |\n|---|---|\n| メモリ | OS付属のリソースモニター |\n"),
+    ],
+)
+def test_a_topic_is_treated_by_a_statement_without_a_heading(code, text):
+    judged = judge(text, code)
+    assert judged.status is CoverageStatus.TREATED
+    assert judged.span
+    assert not judged.by_heading
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        # Open, wished for, or reported of what is there today.
+        ("nfr_security", "# 4 非機能要件\n\n- 職員の認証は今後検討する。\n"),
+        ("nfr_availability", "# 1 現状の課題\n\n現在の冗長構成は古く、片系しか動かない。\n"),
+        ("nfr_operation", "# 4 要件\n\n例えば、夜間の監視は行わない。\n"),
+        # Deliverables, named and not treated.
+        ("tp_defect_management", "# 6 報告\n\n- 不具合管理表（随時更新）\n- 最終報告書\n"),
+        # A column of cases says nothing of the plan.
+        ("tp_exit_criteria", "# 4 ケース\n\n| ID | 手順 | 判定基準 |\n|---|---|---|\n| A-1 | 開く | 一覧が出る |\n"),
+        ("tp_schedule", "# 2 段階\n\n| 段階 | 実施時期 |\n|---|---|\n| 単体 | 未定 |\n"),
+    ],
+)
+def test_a_topic_is_not_treated_by_a_passage_that_settles_nothing(code, text):
+    assert judge(text, code).status in (CoverageStatus.MENTIONED, CoverageStatus.MISSING)
