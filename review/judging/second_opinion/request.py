@@ -212,13 +212,15 @@ def _locate(text: str, labelled: Mapping[str, Passage], given: Mapping[str, str]
 
 
 def _is_proof(reviewed: Reviewed, doubt: Doubt, span: Span) -> bool:
-    """Whether a quote is long enough, stands where a reader reads it, and is not what the finding itself points to."""
+    """Whether a quote is long enough, is where a reader reads it, and is not the vague wording itself."""
     if len(fold_quote(reviewed.text[span.start : span.end])) < LEAST_PROOF:
         return False
     if reviewed.unfit.holds(span, is_about_history=doubt.is_about_history):
         return False
     if _ABOUT_REVIEW.search(normalise("".join(reviewed.text[span.start : span.end].split()))):
         return False
+    if not doubt.rule_id.startswith("wording."):
+        return True  # what something missing points to are the nearest passages, and one of them may treat it
     return not any(own.start <= span.start and span.end <= own.end for own in doubt.spans)
 
 

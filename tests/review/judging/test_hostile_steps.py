@@ -24,7 +24,7 @@ from review.judging.second_opinion.request import (
 )
 from review.judging.types import Passage
 from review.judging.unseen import joined, unfit_for_proof, unseen_in
-from review.types import RuleInput, Severity
+from review.types import RuleInput, Severity, Span
 from tests.review.markdown import rule_input
 
 ORDERS = (
@@ -135,6 +135,26 @@ def test_what_stands_beside_an_instruction_proves_nothing() -> None:
     reviewed = Reviewed(text=text, withheld=joined(planted), unfit=unfit)
     (said,) = read_opinions(obedient("", [honest]), [doubt], reviewed, passages)
     assert not said.is_overturned
+
+
+def test_a_vague_wording_is_no_proof_and_a_near_passage_may_be_one() -> None:
+    said = "可用性は二重化により確保する。"
+    text = TEXT.format(planted=f"\n\n{said}\n")
+    reviewed = Reviewed(text=text)
+    start = text.index(said)
+    passages = [Passage(chunk_id="", start=0, end=len(text))]
+    for rule_id, holds in (("wording.ambiguous", False), ("coverage.missing_topic", True)):
+        doubt = Doubt(
+            pk=1,
+            fingerprint="f",
+            item="BD-B01",
+            rule_id=rule_id,
+            severity=Severity.MAJOR,
+            message=FINDING,
+            spans=(Span(start=start, end=start + len(said)),),
+        )
+        (opinion,) = read_opinions(obedient("", [said]), [doubt], reviewed, passages)
+        assert opinion.is_overturned is holds
 
 
 def test_a_proof_shows_no_instruction() -> None:
