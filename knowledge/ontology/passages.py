@@ -18,6 +18,11 @@ _PLACEHOLDER = re.compile(
     r"|.{0,25}(?:後日|今後|追って|別途|後ほど|次版で)[^。]{0,20}(?:記載|追記|作成|検討|定め|整理|記述|協議|調整|決定|確定|策定|提示)\S{0,12})[。.]?",
     re.I,
 )
+# Put off to a document that is named: what it says is there.
+_DEFERRED = re.compile(
+    r"(?:「[^」\n]{2,40}」|[\w.-]{1,60}\.(?:xlsx?|docx?|pptx?|pdf|md|csv))[」』]?[^。\n]{0,6}(?:に記載|に示す|に定め|を参照|のとおり|による)"
+    r"(?!予定)"
+)
 _DRAWING = re.compile(r"[\u2500-\u257f]")
 _TABLE_RULE = re.compile(r"[\s|:\-]+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)]|>|□|☐|■|●|・)?\s*(?:\[[ xX]\]\s*)?")
@@ -49,7 +54,8 @@ def has_substance(source: str, kind: BlockKind) -> bool:
     if kind is BlockKind.TABLE and not plain.lstrip().startswith("<"):
         cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines[1:]]
         return any(not _PLACEHOLDER.fullmatch(cell) for row in cells for cell in (row[1:] or row))
-    return any(not _PLACEHOLDER.fullmatch(_LIST_MARK.sub("", line).strip(" *_()[]<>")) for line in lines)
+    stated = (_LIST_MARK.sub("", line).strip(" *_()[]<>") for line in lines)
+    return any(not _PLACEHOLDER.fullmatch(line) or _DEFERRED.search(line) for line in stated)
 
 
 def is_placeholder(content: str) -> bool:

@@ -13,14 +13,16 @@ from knowledge.types.requirements import Topic
 from review.rules.base import finding, rule, skipped
 from review.rules.certainty import UNDECIDED
 from review.rules.content.nearest import is_hardly_known, nearest_lines
+from review.rules.content.unfilled import Unfilled, unfilled_parts
 from review.rules.prose import is_polite
-from review.rules.structure.headings import heading_span
+from review.rules.structure.headings import heading_span, sheet_titles
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
 MISSING = "coverage.missing_topic"
 EMPTY = "coverage.empty_section"
 BLOCKING = ("critical", "major")
 _CHAPTER_LEVEL = 2
+_TITLES_SHOWN = 5
 
 
 @rule(MISSING, tags=("coverage",), defaults={"topics": ()}, reads_topics=True)
@@ -40,7 +42,10 @@ def missing_topic(target: RuleInput) -> RuleOutcome:
 
 @rule(EMPTY, tags=("coverage", "structure"), defaults={"topics": ()}, reads_topics=True)
 def empty_section(target: RuleInput) -> RuleOutcome:
-    """Report each section without content; ``data.topic`` is the expected topic that it should treat, if any."""
+    """Report each section without content; ``data.topic`` is the expected topic that it should treat, if any.
+
+    Bare sub-headings and values that only hold a place are reported too, those of one list or table in one finding.
+    """
     contents = contents_ids(target.text, target.sections)
     sections = [section for section in target.sections if section.id not in contents]
     if not sections:
@@ -54,7 +59,8 @@ def empty_section(target: RuleInput) -> RuleOutcome:
         if _is_reported_empty(section, by_id.get(section.parent_id or ""), first_text, target)
         and (not wanted or section.start in topics)
     )
-    return RuleOutcome(findings=findings, examined=len(sections))
+    unfilled = () if wanted else tuple(map(_unfilled_finding, unfilled_parts(target)))
+    return RuleOutcome(findings=(*findings, *unfilled), examined=len(sections))
 
 
 def _judged(target: RuleInput) -> tuple[TopicJudgement, ...]:
@@ -79,6 +85,8 @@ def _is_reported_empty(section: Section, parent: Section | None, first_text: int
 
 
 def _is_empty(section: Section, target: RuleInput) -> bool:
+    if section.id in sheet_titles(target.sections, target.blocks):
+        return False
     return not has_content(target.text, target.blocks, section.body_start, section.end)
 
 
@@ -157,4 +165,16 @@ def _empty_finding(section: Section, topic: Topic | None, target: RuleInput) -> 
         texts="expected" if topic else "finding",
         words={"title": section.title, "elements": _elements(topic) if topic else ""},
         example=_example(topic, target) if topic else None,
+    )
+
+
+def _unfilled_finding(parts: Unfilled) -> FindingDraft:
+    title = "、".join(parts.titles[:_TITLES_SHOWN])
+    return finding(
+        EMPTY,
+        severity=Severity.MINOR,
+        key=title,
+        evidence=parts.spans,
+        data={"topic": None, "section": parts.titles[0]},
+        words={"title": title, "elements": ""},
     )

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from knowledge.text.numbering import heading_number
@@ -57,9 +58,32 @@ def heading_span(text: str, section: Section) -> Span:
     return Span(start=section.start, end=section.start + len(line.rstrip()))
 
 
-def numbered_headings(text: str, sections: tuple[Section, ...]) -> tuple[NumberedHeading, ...]:
+@lru_cache(maxsize=4)
+def sheet_titles(sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> frozenset[str]:
+    """Return the sections that number a workbook's sheet, and are followed there by a numbering that begins anew.
+
+    Such a heading is the title of the sheet, and what follows is its content.
+    """
+    sheets = {block.start: block.sheet for block in blocks if block.kind is BlockKind.HEADING and block.sheet}
+    numbered = [
+        (sheets[section.start], section, number)
+        for section in sections
+        if section.start in sheets and (number := decimal_number(section.title)) is not None
+    ]
+    found = set()
+    for _, group in groupby(numbered, key=lambda each: each[0]):
+        (_, first, _), *others = group
+        if others and others[0][1].level == first.level and others[0][2] == (1,):
+            found.add(first.id)
+    return frozenset(found)
+
+
+def numbered_headings(
+    text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...] = ()
+) -> tuple[NumberedHeading, ...]:
     """Return the numbered headings in document order, each with the scope its number counts in."""
     by_id = {section.id: section for section in sections}
+    titles = sheet_titles(sections, blocks)
     found = []
     for section in sections:
         number = decimal_number(section.title)
@@ -71,7 +95,7 @@ def numbered_headings(text: str, sections: tuple[Section, ...]) -> tuple[Numbere
                     level=section.level,
                     start=section.start,
                     end=heading_span(text, section).end,
-                    scope=_scope(section, number, by_id),
+                    scope=section.id if section.id in titles else _scope(section, number, by_id),
                 )
             )
     return tuple(found)
@@ -142,7 +166,7 @@ def _scope(section: Section, number: Number, by_id: dict[str, Section]) -> str:
 @rule("structure.duplicate_number", tags=("structure",))
 def duplicate_number(target: RuleInput) -> RuleOutcome:
     """Report numbers that several headings carry; a repeated subsection is folded into its repeated chapter."""
-    headings = numbered_headings(target.text, target.sections)
+    headings = numbered_headings(target.text, target.sections, target.blocks)
     if not headings:
         return skipped("no_numbered_headings")
     by_number: dict[tuple[str, Number], list[NumberedHeading]] = defaultdict(list)
@@ -187,7 +211,7 @@ def _duplicate_finding(group: list[NumberedHeading], below: list[NumberedHeading
 @rule("structure.number_order", tags=("structure",))
 def number_order(target: RuleInput) -> RuleOutcome:
     """Report where a heading number does not continue the one before, one finding for a run of neighbouring breaks."""
-    headings = numbered_headings(target.text, target.sections)
+    headings = numbered_headings(target.text, target.sections, target.blocks)
     if not headings:
         return skipped("no_numbered_headings")
     hidden = hidden_headings(target.text, target.blocks)
@@ -306,7 +330,7 @@ def skipped_level(target: RuleInput) -> RuleOutcome:
 @rule("structure.swallowed_heading", tags=("structure",))
 def swallowed_heading(target: RuleInput) -> RuleOutcome:
     """Report the numbered headings that an unbalanced code fence hides, all in one finding."""
-    headings = numbered_headings(target.text, target.sections)
+    headings = numbered_headings(target.text, target.sections, target.blocks)
     if not headings:
         return skipped("no_numbered_headings")
     hidden = hidden_headings(target.text, target.blocks)

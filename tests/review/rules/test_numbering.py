@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from review.types import RuleInput
 from tests.review.markdown import outcome_of, rule_input
 
 
@@ -90,3 +93,30 @@ def test_a_document_without_numbers_is_not_judged():
 
     assert outcome.skip_reason
     assert outcome.examined == 0
+
+
+def _on_sheets(text: str, sheets: dict[str, str]) -> RuleInput:
+    """The Markdown with its headings on the sheets that ``sheets`` names them for."""
+    target = rule_input(text)
+    blocks, sheet = [], None
+    for block in target.blocks:
+        sheet = sheets.get(text[block.start : block.end].strip(), sheet)
+        blocks.append(replace(block, sheet=sheet))
+    return replace(target, blocks=tuple(blocks))
+
+
+def test_numbering_may_begin_anew_below_the_title_of_a_sheet():
+    text = "## 要員\n### 4．要員\n### 1．担当\n文\n### 2．期間\n文\n## 費用\n### 5．費用\n### 1．内訳\n文\n"
+    target = _on_sheets(text, {"## 要員": "要員", "## 費用": "費用"})
+
+    for rule in ("structure.number_order", "structure.duplicate_number", "coverage.empty_section"):
+        assert outcome_of(rule, target).findings == ()
+    assert len(findings("structure.number_order", text)) == 2
+
+
+def test_a_number_left_out_below_the_title_of_a_sheet_is_found():
+    text = "## 要員\n### 4．要員\n### 1．担当\n文\n### 3．期間\n文\n"
+
+    (found,) = outcome_of("structure.number_order", _on_sheets(text, {"## 要員": "要員"})).findings
+
+    assert found.data["missing"] == ["2"]

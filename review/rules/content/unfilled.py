@@ -1,0 +1,93 @@
+"""Parts that hold a place and nothing else, below a heading with other content: bare sub-headings, XXXX for a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
+
+from knowledge.text.outline import apparatus, inside
+from knowledge.text.tables import read_tables
+from knowledge.types.documents import Block, BlockKind
+from review.types import RuleInput, Span
+
+# A line that numbers and names what should follow: （１）目的, ① 期間.
+_SUB_HEADING = re.compile(
+    r"(?:[（(][0-9０-９]{1,2}[)）]|[①-⑳])[ \t　]*(?P<title>[^\s。、:：|](?:[^。、:：|\n]{0,18}[^\s。、:：|])?)"
+)
+_OPEN_VALUE = r"未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}"
+# Letters and rings in the place of a name or a date; elsewhere they may show a format.
+_MASK = r"[xXｘＸ×]{2,}|[yY]{3,}|[zZ]{3,}|[○●◯〇＊*△]{2,}"
+_LINE = re.compile(
+    r"^[\s*_\-・●■◆]*(?P<label>[^:：|\n*_]{1,20})[*_\s]*[:：][*_\s]*(?P<value>[^\s*_][^\n]{0,11}?)[*_\s]*$", re.M
+)
+_PERSON_OR_DATE = re.compile(
+    r"者|担当|氏名|名前|作成|承認|リーダー?|マネージャー?|責任|連絡先|部署|会社|日$|日付|時期|期間|期限|場所|予算|金額"
+)
+_OPEN = re.compile(_OPEN_VALUE, re.I)
+_MASKED = re.compile(_MASK)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfilled:
+    """Neighbouring parts without content: what they are called, and where they are."""
+
+    titles: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
+def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
+    """Yield runs of bare sub-headings, and the labelled lines and the table cells whose value only holds a place."""
+    skipped = apparatus(target.text, target.sections)
+    blocks = [block for block in target.blocks if not inside(skipped, block.start)]
+    yield from _bare_sub_headings(target.text, blocks)
+    for block in blocks:
+        if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+            lines = [
+                match for match in _LINE.finditer(target.text, block.start, block.end) if _holds_place(**_of(match))
+            ]
+            if lines:
+                spans = tuple(Span(start=each.start("label"), end=each.end("value")) for each in lines)
+                yield Unfilled(titles=tuple(each["label"].strip() for each in lines), spans=spans)
+    for table in read_tables(target.text, target.blocks):
+        cells = [
+            (row.cells[0].text.strip() or head.text.strip(), cell)
+            for row in table.rows
+            for head, cell in zip(table.header.cells, row.cells, strict=False)
+            if not inside(skipped, cell.start) and _holds_place(head.text, cell.text.strip())
+        ]
+        if cells:
+            spans = tuple(Span(start=cell.start, end=cell.end) for _, cell in cells)
+            yield Unfilled(titles=tuple(dict.fromkeys(name for name, _ in cells)), spans=spans)
+
+
+def _of(match: re.Match[str]) -> dict[str, str]:
+    return {"label": match["label"], "value": match["value"]}
+
+
+def _holds_place(label: str, value: str) -> bool:
+    if _OPEN.fullmatch(value):
+        return True
+    return bool(_MASKED.fullmatch(value) and _PERSON_OR_DATE.search(label))
+
+
+def _bare_sub_headings(text: str, blocks: list[Block]) -> Iterator[Unfilled]:
+    bare = [
+        (block, found["title"])
+        for block, following in zip_longest(blocks, blocks[1:])
+        if block.kind is BlockKind.PARAGRAPH
+        and (found := _SUB_HEADING.fullmatch(text[block.start : block.end].strip()))
+        and (following is None or following.kind is BlockKind.HEADING or _begins_sub_heading(text, following))
+    ]
+    order = {block.start: at for at, block in enumerate(blocks)}
+    for _, run in groupby(enumerate(bare), key=lambda each: order[each[1][0].start] - each[0]):
+        members = [each for _, each in run]
+        if len(members) > 1:  # a single one may be an entry of its own
+            spans = tuple(Span(start=block.start, end=block.end) for block, _ in members)
+            yield Unfilled(titles=tuple(title for _, title in members), spans=spans)
+
+
+def _begins_sub_heading(text: str, block: Block) -> bool:
+    first = text[block.start : block.end].strip().partition("\n")[0]
+    return block.kind is BlockKind.PARAGRAPH and bool(_SUB_HEADING.fullmatch(first.strip()))
