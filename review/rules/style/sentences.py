@@ -25,6 +25,7 @@ _KIND_NAMES = {
     UnitKind.CAPTION: Text(ja="図表のキャプション", en="captions"),
     UnitKind.HEADING: Text(ja="見出し", en="headings"),
 }
+_SHORTEST_MASK = 4
 _FINAL_PARTICLES = frozenset({"ね", "よ", "か", "な", "ぞ", "さ", "わ"})
 _PLAIN_FORMS = re.compile("終止形|意志推量形")
 
@@ -92,7 +93,8 @@ def successive_word(unit: Unit, params: Params) -> Iterator[Mark]:
         if following is not None and _repeats(token, following) and token.surface not in params["allow"]:
             run_start = token.start if run_start < 0 else run_start
         elif run_start >= 0:
-            yield Mark(run_start, token.end)
+            if not _is_mask(unit.plain[run_start : token.end]):
+                yield Mark(run_start, token.end)
             run_start = -1
 
 
@@ -126,6 +128,11 @@ def _conjunction(sentence: Sentence) -> Token | None:
         return None
     is_matawa = len(words) > 1 and words[0].normal == "又" and words[1].surface == "は"
     return None if is_matawa else words[0]
+
+
+def _is_mask(run: str) -> bool:
+    """One character four times or more (いいいい) hides a name."""
+    return len(run) >= _SHORTEST_MASK and len(set(run)) == 1
 
 
 def _repeats(token: Token, following: Token) -> bool:
