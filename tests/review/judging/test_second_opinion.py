@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from hub.access.principals import local_operator
+from hub.core.errors import Conflict
 from review.rules import list_rules
 from review.rules.base import shipped
 from review.runs import execution
@@ -187,15 +188,17 @@ def test_a_person_promotes_what_was_overturned(document, configured) -> None:  #
     configured.answer = second_model(lambda label, text: opinion(label, "overturned", PROOF))
     facts = run(document, check_items=("BD-B01",))
     one = facts.overturned[0]
-    with pytest.raises(Exception, match="promote"):
+    with pytest.raises(Conflict) as refused:
         triage_finding(principal=local_operator(), finding_id=one.id, change=TriageChange(triage="accepted"))
+    assert refused.value.error_code == "not_counted"
     promote_finding(principal=local_operator(), finding_id=one.id, reason="障害時の手順がない。")
     shown = show_review(get_review(local_operator(), facts.review_id))
     assert [each.id for each in shown.findings] == [one.id]
     assert shown.findings[0].state == "promoted"
     assert shown.verdict in ("fail", "warning")
-    with pytest.raises(Exception, match="already"):
+    with pytest.raises(Conflict) as refused:
         promote_finding(principal=local_operator(), finding_id=one.id)
+    assert refused.value.error_code == "counts_already"
 
 
 def test_a_replay_gives_the_same_without_a_model(document, configured) -> None:  # noqa: F811
