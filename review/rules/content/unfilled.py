@@ -20,7 +20,9 @@ _OPEN_VALUE = r"未定|未記入|TBD|T\.B\.D\.?|[?？]{2,}"
 # Letters and rings in the place of a name or a date; elsewhere they may show a format.
 _MASK = r"[xXｘＸ×]{2,}|[yY]{3,}|[zZ]{3,}|[○●◯〇＊*△]{2,}"
 _LINE = re.compile(
-    r"^[\s*_\-・●■◆]*(?P<label>[^:：|\n*_]{1,20})[*_\s]*[:：][*_\s]*(?P<value>[^\s*_][^\n]{0,11}?)[*_\s]*$", re.M
+    r"^[ \t　*_\-・●■◆]*+(?P<label>[^:：|\s*_](?:[^:：|\n*_]{0,18}[^:：|\s*_])?)[*_ \t　]*+[:：][*_ \t　]*+"
+    r"(?P<value>[^\s*_](?:[^\n]{0,10}[^\s*_])?)[*_ \t　]*+$",
+    re.M,
 )
 _PERSON_OR_DATE = re.compile(
     r"者|担当|氏名|名前|作成|承認|リーダー?|マネージャー?|責任|連絡先|部署|会社|日$|日付|時期|期間|期限|場所|予算|金額"
