@@ -102,6 +102,11 @@ UNAVAILABLE = {
 }
 
 
+def is_partial(said: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell from a result's stored notices whether some of its rules were skipped since a master can't be read."""
+    return any(notice["code"] in UNAVAILABLE.values() for notice in said)
+
+
 def _consulted(entries: Sequence[Mapping[str, Any]], tally: _Tally) -> tuple[Consulted, ...]:
     """What rules really used; the graph is added by who finds the paths of their links in it."""
     used = [Consulted.RULES] if entries else []

@@ -46,7 +46,9 @@ def compare_reviews(principal: Principal, review_id: str, *, base_id: str) -> Co
     if current.pk == base.pk:
         raise InvalidInput(_("A review can't be compared with itself."), field="base")
     before, after = (_all_findings(review) for review in (base, current))
-    matching = match_findings(_reviewed(base, before), _reviewed(current, after))
+    aside = _aside_of(current)
+    matching = match_findings(_reviewed(base, before), _reviewed(current, [*after, *aside]))
+    matching = _without_aside(matching, count=len(after))
     return _as_seen(Comparison(base=base, current=current, base_findings=before, findings=after, matching=matching))
 
 
@@ -60,6 +62,34 @@ def _all_findings(review: Review) -> Pairs:
         return ordered_findings(results)
     rows = Finding.objects.counted().filter(result__review=review).select_related(*FINDING_PARTS)
     return in_document_order([(result, row) for result in results for row in rows if row.result_id == result.pk])
+
+
+def _aside_of(review: Review) -> Pairs:
+    """The findings of a loaded review that do not count, also those that are withheld. One query where there are any.
+
+    What a model took back, or only proposed, is still there: nobody has fixed it.
+    """
+    if not review.__dict__["has_set_aside"]:
+        return []
+    results = {result.pk: result for result in review.results.all()}
+    rows = Finding.objects.set_aside().filter(result__review=review).order_by("pk")
+    return [(results[row.result_id], row) for row in rows]
+
+
+def _without_aside(matching: Matching, *, count: int) -> Matching:
+    """Leave out of a matching what comes after ``count`` findings; what was matched to it is undecided."""
+
+    def counted(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        return tuple(pair for pair in pairs if pair[1] < count)
+
+    aside = [one for one, other in (*matching.open, *matching.moved) if other >= count]
+    return replace(
+        matching,
+        new=tuple(index for index in matching.new if index < count),
+        open=counted(matching.open),
+        moved=counted(matching.moved),
+        undecided=tuple(sorted({*matching.undecided, *aside})),
+    )
 
 
 def _as_seen(comparison: Comparison) -> Comparison:

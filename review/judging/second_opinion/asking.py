@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,7 +17,7 @@ from knowledge.types.notices import Notice
 from review.evidence import quote
 from review.judging import notices
 from review.judging.asking import NotAnswered, Reader
-from review.judging.engine import verdict_of
+from review.judging.engine import is_partial, verdict_of
 from review.judging.excerpts import harmless, speaks
 from review.judging.second_opinion.request import (
     MAX_DOUBTS,
@@ -114,7 +114,7 @@ class SecondOpinion:
             lambda repair: opinion_request(group, reviewed, passages, document=document, prompt=prompt, repair=repair)
         )
         self._put += len(group)
-        read = read_opinions(answer.data, group, reviewed, passages)
+        read = [_quiet(one) for one in read_opinions(answer.data, group, reviewed, passages)]
         self._refused += sum(opinion.refused > 0 for opinion in read)
         self.opinions += [opinion for opinion in read if not opinion.is_overturned and not opinion.refused]
         overturned = [opinion for opinion in read if opinion.is_overturned]
@@ -148,6 +148,8 @@ class SecondOpinion:
         if overturned and result.verdict in CHANGED_BY_OPINION:
             left = result.findings.counted().values_list("severity", flat=True)
             verdict = verdict_of(map(Severity, left))
+            if verdict is not Verdict.FAIL and is_partial(result.notices):
+                verdict = Verdict.SKIPPED
             if verdict != result.verdict:
                 result.verdict, result.method = verdict, "llm"
                 result.judgement = self._judgement(overturned)
@@ -182,6 +184,13 @@ class SecondOpinion:
 def _judgements(review: Review) -> QuerySet[Finding]:
     """The findings of rules that a reader may see otherwise. One query."""
     judged = Finding.objects.filter(result__review=review, rule_id__in=judgements()).exclude(severity=Severity.INFO)
+def _quiet(opinion: Opinion) -> Opinion:
+    """Take no opinion whose reason repeats an instruction to a model: it would be stored and shown."""
+    if not speaks(opinion.reason):
+        return opinion
+    return replace(opinion, is_overturned=False, reason="", quotes=(), refused=opinion.refused or 1)
+
+
     related = ("result__review", "result__item_version__item")
     return judged.select_related(*related).order_by("result__position", "ordinal")
 
