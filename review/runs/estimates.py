@@ -31,7 +31,7 @@ from review.judging.second_opinion.request import MostOpinions, most_opinions
 from review.judging.steps import StepName
 from review.judging.supplements import MAX_OBSERVATIONS
 from review.judging.sweep.asking import subject_of
-from review.judging.sweep.reading import FACTS_SHARE, plan_readings
+from review.judging.sweep.reading import plan_readings
 from review.judging.sweep.refuting import MostTests, most_tests
 from review.judging.unseen import joined, unseen_in
 from review.models import CheckItemVersion
@@ -90,7 +90,7 @@ def estimate_review(
     if is_wanted(StepName.SECOND_OPINION, options.second_opinion) and len(items) > len(open_items):
         most = replace(most, second_opinion=_of_second_opinion(target))
     if is_wanted(StepName.SWEEP, options.sweep):
-        most = replace(most, sweep=_of_sweep(replace(target, related=others)))
+        most = replace(most, sweep=_of_sweep(target, has_related=bool(others)))
     gatherer = Gatherer(
         principal=principal,
         version=subject.version,
@@ -140,15 +140,16 @@ def _of_second_opinion(target: RuleInput) -> _Spending:
     return _spending(most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST))
 
 
-def _of_sweep(target: RuleInput) -> _Spending:
+def _of_sweep(target: RuleInput, *, has_related: bool) -> _Spending:
     """All requests of the reading, each with as many facts as it may hold, and at most so many tests."""
     tokens, prompts = settings.CONFIG.llm_context_tokens, texts_of(numbers_in_force())
     read = subject_of(target, joined([*unseen_in(target.text), *planted_in(target)]))
-    readings = _prepared(plan_readings(read, tokens=tokens, prompt=prompts.sweep))
+    planned = plan_readings(read, tokens=tokens, prompt=prompts.sweep, has_related=has_related)
+    readings = _prepared(request for request, _more in planned)
     tests = _spending(most_tests(document_tokens=estimate_text_tokens(target.text), tokens=tokens))
     return _Spending(
         requests=len(readings) + tests.requests,
-        tokens_in=sum(one.estimate.tokens_in + tokens // FACTS_SHARE for one in readings) + tests.tokens_in,
+        tokens_in=sum(one.estimate.tokens_in for one in readings) + sum(more for _, more in planned) + tests.tokens_in,
         tokens_out=sum(one.estimate.tokens_out for one in readings) + tests.tokens_out,
     )
 

@@ -159,19 +159,19 @@ def part_tokens(tokens: int, reading: Round) -> int:
     return tokens - (tokens // RELATED_SHARE if reading.shows_related else 0)
 
 
-def plan_readings(subject: Subject, *, tokens: int, prompt: str) -> list[LlmRequest]:
-    """The requests that reading a document takes as long as all goes well, without the facts that come with it."""
+def plan_readings(
+    subject: Subject, *, tokens: int, prompt: str, has_related: bool = False
+) -> list[tuple[LlmRequest, int]]:
+    """The requests that reading a document takes as long as all goes well, each with the tokens that may come on top.
+
+    Those are of facts and of passages of related documents. Which ones is not looked at: all of their texts would be.
+    """
     return [
-        reading_request(
-            subject,
-            part,
-            reading,
-            facts=(),
-            related=choose_related(subject, part, tokens=tokens // RELATED_SHARE) if reading.shows_related else (),
-            tokens=tokens,
-            prompt=prompt,
+        (
+            reading_request(subject, part, reading, facts=(), related=(), tokens=tokens, prompt=prompt),
+            tokens // FACTS_SHARE + (tokens // RELATED_SHARE if reading.shows_related else 0),
         )
-        for reading in rounds_for(has_related=bool(subject.related))
+        for reading in rounds_for(has_related=has_related)
         for part in cut_parts(subject.text, subject.bodies, tokens=part_tokens(tokens, reading))
     ]
 

@@ -265,7 +265,34 @@ def test_a_hundred_thousand_characters_take_few_requests() -> None:
     tests = most_tests(document_tokens=size, tokens=tokens)
     opinions = most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST)
     requests = len(readings) + tests.requests + opinions.requests
-    shown = sum(estimate_request_tokens(one) + tokens // FACTS_SHARE for one in readings)
+    shown = sum(estimate_request_tokens(one) + more for one, more in readings)
     taken = shown + tests.tokens_in + opinions.tokens_in
     assert requests <= 150
     assert taken * 1 + requests * longest * 5 <= 1_000_000
+def test_the_estimate_reads_no_related_document(document, tmp_path, configured, monkeypatch) -> None:  # noqa: F811
+    """It is made in the web process, and related documents may be twenty of any length."""
+    text = "# 要件定義書\n\n## 1 予約\n\n予約した資料の取り置きは14日間とすること。\n"
+    related = work_through(
+        upload_text(local_operator(), tmp_path, text, document_type="requirements", name="要件.md").document
+    )
+    looked: list[str] = []
+    inner = normalise
+    monkeypatch.setattr("review.judging.sweep.reading.normalise", lambda given: looked.append(given) or inner(given))
+    given = {"check_items": ("BD-A02",), "sweep": "on", "second_opinion": "off"}
+    told = [
+        estimate_review(
+            principal=local_operator(),
+            document_id=document.public_id,
+            options=ReviewOptions(**given, related_documents=ids),
+        )
+        for ids in ((), (related.public_id,))
+    ]
+    assert not looked
+    assert told[0].sweep_requests < told[1].sweep_requests
+    assert told[0].sweep_tokens_in < told[1].sweep_tokens_in
+    configured.answer = reading_model(proposal(*SIDES))
+    run(document, related_documents=(related.public_id,))
+    assert looked
+    assert len(configured.requests) <= told[1].sweep_requests
+
+
