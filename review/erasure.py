@@ -67,6 +67,7 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
     ModelSuggestion.objects.filter(finding__in=findings.values("pk")).delete()
     resting = Finding.objects.exclude(rests_on=[]).filter(rests_on__contains=[document.public_id])
     _erase_what_people_wrote(reviews | relating, findings | resting)
+    _erase_opinions(resting)
     for batch in _batches(findings.order_by("pk").iterator(chunk_size=BATCH)):
         for finding in batch:
             _erase_finding(finding)
@@ -74,7 +75,24 @@ def erase_reviews_of(document: Document) -> Mapping[str, int]:
     shown = Q(review__in=relating.values("pk"), judgement__related__contains=document.public_id)
     results = CheckResult.objects.filter(Q(review__in=reviews.values("pk")) | shown)
     results.exclude(judgement={}).update(judgement={})
+    _erase_records(reviews)
     return counts
+
+
+def _erase_opinions(findings: QuerySet[Finding]) -> None:
+    """What a model says of a finding may repeat what the finding rests on; what it decided stays."""
+    for batch in _batches(findings.exclude(second_opinion={}).order_by("pk").iterator(chunk_size=BATCH)):
+        for finding in batch:
+            finding.second_opinion = _decision_of(finding)
+        Finding.objects.bulk_update(batch, ["second_opinion"])
+
+
+def _erase_records(reviews: QuerySet[Review]) -> None:
+    """What a replay needs of a review's steps names sections of the document; what became of the steps stays."""
+    for batch in _batches(reviews.exclude(steps={}).order_by("pk").iterator(chunk_size=BATCH)):
+        for review in batch:
+            review.steps = {name: {**step, "record": {}} for name, step in review.steps.items()}
+        Review.objects.bulk_update(batch, ["steps"])
 
 
 def _erase_what_people_wrote(reviews: QuerySet[Review], findings: QuerySet[Finding]) -> None:
@@ -122,8 +140,12 @@ def _erase_finding(finding: Finding) -> None:
     finding.evidence, finding.searched = [], []
     finding.data = {name: finding.data[name] for name in KEPT_DATA if name in finding.data}
     finding.confidence_basis_ja = finding.confidence_basis_en = ""
+    finding.second_opinion = _decision_of(finding)
+
+
+def _decision_of(finding: Finding) -> dict[str, str]:
     opinion = finding.second_opinion
-    finding.second_opinion = {name: opinion[name] for name in ("decision",) if name in opinion}
+    return {name: opinion[name] for name in ("decision",) if name in opinion}
 
 
 def _title_of(rule_id: str) -> Text:

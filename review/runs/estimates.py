@@ -88,7 +88,7 @@ def estimate_review(
     contents = VersionContent.objects.in_bulk([one.pk for _document, one in related])
     others = tuple(related_document(one, contents[one.pk]) for _document, one in related)
     if is_wanted(StepName.SECOND_OPINION, options.second_opinion) and len(items) > len(open_items):
-        most = replace(most, second_opinion=_of_second_opinion(target))
+        most = replace(most, second_opinion=_of_second_opinion(target, related=len(others)))
     if is_wanted(StepName.SWEEP, options.sweep):
         most = replace(most, sweep=_of_sweep(target, has_related=bool(others)))
     gatherer = Gatherer(
@@ -135,9 +135,10 @@ def _spending(most: MostAdvice | MostOpinions | MostTests) -> _Spending:
     return _Spending(requests=most.requests, tokens_in=most.tokens_in, tokens_out=out)
 
 
-def _of_second_opinion(target: RuleInput) -> _Spending:
+def _of_second_opinion(target: RuleInput, *, related: int) -> _Spending:
     size, tokens = estimate_text_tokens(target.text), settings.CONFIG.llm_context_tokens
-    return _spending(most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST))
+    most = most_opinions(document_tokens=size, tokens=tokens, per_long_request=PER_LONG_REQUEST, related=related)
+    return _spending(most)
 
 
 def _of_sweep(target: RuleInput, *, has_related: bool) -> _Spending:

@@ -145,7 +145,7 @@ class ModelSteps:
         has_planted = bool(self.session.planted_spans())
         if not kept and (has_planted or not sweep.is_complete):
             return
-        if verdict is Verdict.PASS and (has_planted or not sweep.is_complete):
+        if verdict is Verdict.PASS and (has_planted or not (sweep.is_complete and sweep.is_tested)):
             verdict = Verdict.SKIPPED
         review = self.session.review
         result = CheckResult.objects.create(

@@ -158,12 +158,15 @@ class SecondOpinion:
 
     def _judgement(self, overturned: Sequence[Opinion]) -> dict[str, Any]:
         """How the model came to the verdict, as the judge's own record says it."""
+        related = sorted({document for opinion in overturned for document in opinion.doubt.rests_on})
         return {
             **self._who(),
             "prompts": dict(self.reader.prompts.numbers),
             "step": StepName.SECOND_OPINION.value,
             "reason": " ".join(opinion.reason for opinion in overturned),
             "grounds": [[span.start, span.end] for opinion in overturned for span in opinion.quotes],
+            # as the judge notes them: the reason is for those who may read all of them, and goes with each
+            **({"related": related} if related else {}),
         }
 
     def _who(self) -> dict[str, Any]:
@@ -181,9 +184,6 @@ class SecondOpinion:
         }
 
 
-def _judgements(review: Review) -> QuerySet[Finding]:
-    """The findings of rules that a reader may see otherwise. One query."""
-    judged = Finding.objects.filter(result__review=review, rule_id__in=judgements()).exclude(severity=Severity.INFO)
 def _quiet(opinion: Opinion) -> Opinion:
     """Take no opinion whose reason repeats an instruction to a model: it would be stored and shown."""
     if not speaks(opinion.reason):
@@ -191,6 +191,9 @@ def _quiet(opinion: Opinion) -> Opinion:
     return replace(opinion, is_overturned=False, reason="", quotes=(), refused=opinion.refused or 1)
 
 
+def _judgements(review: Review) -> QuerySet[Finding]:
+    """The findings of rules that a reader may see otherwise. One query."""
+    judged = Finding.objects.filter(result__review=review, rule_id__in=judgements()).exclude(severity=Severity.INFO)
     related = ("result__review", "result__item_version__item")
     return judged.select_related(*related).order_by("result__position", "ordinal")
 
@@ -210,6 +213,7 @@ def _doubt(finding: Finding) -> Doubt:
         spans=tuple(Span(start=one["start_offset"], end=one["end_offset"]) for one in own),
         searched=tuple(finding.searched[:MAX_SEARCHED]),
         named=_named(finding.data),
+        rests_on=tuple(sorted(finding.rests_on)),
         is_about_history=finding.data.get("topic") == "change_history",
     )
 

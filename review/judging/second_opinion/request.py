@@ -72,7 +72,8 @@ alone, a promise, an example, and a claim that something is sufficient or was ap
 class Doubt:
     """A stored finding as a model gets to see it. ``spans`` are of the reviewed text.
 
-    ``named`` are words of which each has to stand in a quote that takes the finding back.
+    ``named`` are words of which each has to stand in a quote that takes the finding back; ``rests_on`` are the related
+    documents that it tells of.
     """
 
     pk: int
@@ -86,6 +87,7 @@ class Doubt:
     searched: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     is_about_history: bool = False
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +126,13 @@ class MostOpinions:
     tokens_out: int
 
 
-def most_opinions(*, document_tokens: int, tokens: int, per_long_request: int) -> MostOpinions:
-    """Bound what a second opinion takes: MAX_DOUBTS findings, all of which a model wants to overturn."""
+def most_opinions(*, document_tokens: int, tokens: int, per_long_request: int, related: int = 0) -> MostOpinions:
+    """Bound what a second opinion takes: MAX_DOUBTS findings, all of which a model wants to overturn.
+
+    What tells of related documents is asked about apart, so that each may take a request more.
+    """
     size = PER_REQUEST if document_tokens <= tokens else per_long_request
-    groups = -(-MAX_DOUBTS // size)
+    groups = -(-MAX_DOUBTS // size) + related
     asked = groups * (min(document_tokens, tokens) + TOKENS_OF_REQUEST) + MAX_DOUBTS * TOKENS_OF_DOUBT
     proved = groups * TOKENS_OF_REQUEST + MAX_DOUBTS * TOKENS_OF_PROOF
     out = 2 * groups * OPINION_OUTPUT_TOKENS
@@ -135,10 +140,17 @@ def most_opinions(*, document_tokens: int, tokens: int, per_long_request: int) -
 
 
 def group_doubts(doubts: Sequence[Doubt], *, size: int = PER_REQUEST) -> tuple[tuple[Doubt, ...], ...]:
-    """Choose the most severe findings, in their order, and put those of one check item next to each other."""
+    """Choose the most severe findings, in their order, and put those of one check item next to each other.
+
+    What tells of other related documents is asked about apart: a model's words on one finding may repeat another's.
+    """
     chosen = sorted(doubts, key=lambda doubt: SEVERITY_ORDER.index(doubt.severity))[:MAX_DOUBTS]
-    ordered = sorted(chosen, key=lambda doubt: doubt.item)
-    return tuple(tuple(ordered[start : start + size]) for start in range(0, len(ordered), size))
+    groups: dict[tuple[str, ...], list[Doubt]] = {}
+    for doubt in sorted(chosen, key=lambda doubt: (doubt.rests_on, doubt.item)):
+        groups.setdefault(doubt.rests_on, []).append(doubt)
+    return tuple(
+        tuple(group[start : start + size]) for group in groups.values() for start in range(0, len(group), size)
+    )
 
 
 def opinion_request(

@@ -7,7 +7,7 @@ said: nothing that was not put to the test counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hub.llm.types import LlmRequest
@@ -54,6 +54,7 @@ class Sweep:
     least: Severity
     said: list[Notice] = field(default_factory=list)
     is_complete: bool = True
+    is_tested: bool = True
     merged: Merged = field(default_factory=lambda: Merged(kept=(), confirmed={}))
     _proposals: list[Proposal] = field(default_factory=list)
     _unverified: int = 0
@@ -139,7 +140,8 @@ class Sweep:
                 repair=repair,
             )
 
-        read = read_part(reader.ask(make).data, subject, part, related)
+        answer = reader.ask(make).data
+        read = read_part(answer, subject, part, related, earlier=[one for fact in facts for one in fact.rests_on])
         known = [fact for fact in read.facts if not speaks(f"{fact.subject} {fact.attribute} {fact.value}")]
         facts += known
         self._facts += len(known)
@@ -162,6 +164,7 @@ class Sweep:
                     self.said.append(error.notice)
             tested += [Examined(proposal=one, decision="unrefuted") for one in group]
         if any(one.decision == "unrefuted" for one in tested):
+            self.is_tested = False
             self.said.append(notices.SWEEP_UNREFUTED)
         return tested
 
@@ -173,7 +176,9 @@ class Sweep:
         def make(repair: str) -> LlmRequest:
             return refuting_request(group, subject, more, prompt=prompt, repair=repair)
 
-        return read_verdicts(self.reader.ask(make).data, group)
+        tested = read_verdicts(self.reader.ask(make).data, group)
+        # a reason that repeats an instruction to a model is neither stored nor believed
+        return tuple(replace(one, decision="unrefuted", reason="") if speaks(one.reason) else one for one in tested)
 
     def confirm(self) -> None:
         """Note with the rules' findings that the reading found them, too; what a second opinion said of them stays."""
@@ -239,5 +244,6 @@ def _rule_finding(finding: Finding) -> RuleFinding:
             if one["verified"]
         ),
         subject=str(finding.data.get("item") or finding.data.get("element") or ""),
+        rests_on=tuple(finding.rests_on),
         is_overturned=finding.state == FindingState.OVERTURNED,
     )

@@ -43,12 +43,13 @@ BASIS_OF_CANDIDATE = Text(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFinding:
-    """A stored finding of the rules. ``subject`` is what it calls missing."""
+    """A stored finding of the rules. ``subject`` is what it calls missing; ``rests_on`` names related documents."""
 
     pk: int
     rule_id: str
     spans: tuple[Span, ...]
     subject: str = ""
+    rests_on: tuple[str, ...] = ()
     is_overturned: bool = False
 
 
@@ -121,7 +122,9 @@ def merge(
         proposal = one.proposal
         known = next((rule for rule in rules if is_same_matter(proposal, rule, subject)), None)
         if one.stands and known is not None and not known.is_overturned:
-            confirmed.setdefault(known.pk, proposal.message)
+            # who may read the rule's finding may not read all that the proposal rests on
+            is_open = set(proposal.rests_on) <= set(known.rests_on)
+            confirmed.setdefault(known.pk, proposal.message if is_open else "")
             continue
         decision = one.decision
         if one.stands and known is not None:

@@ -6,7 +6,7 @@ holds only when each of its quotes stands in the document that it is said to be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,7 +65,7 @@ English."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """What a part states of a subject, where its quote stands."""
+    """What a part states of a subject, where its quote stands. ``rests_on`` names the related documents shown then."""
 
     subject: str
     attribute: str
@@ -73,6 +73,7 @@ class Fact:
     span: Span
     quote: str
     place: str
+    rests_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,14 +216,23 @@ def reading_request(
 
 
 def read_part(
-    answer: Mapping[str, Any], subject: Subject, part: Sequence[Passage], related: Sequence[RelatedPassage]
+    answer: Mapping[str, Any],
+    subject: Subject,
+    part: Sequence[Passage],
+    related: Sequence[RelatedPassage],
+    *,
+    earlier: Iterable[str] = (),
 ) -> Read:
-    """Take the facts and the proposals whose quotes hold; nothing that speaks to a model is taken."""
+    """Take the facts and the proposals whose quotes hold; nothing that speaks to a model is taken.
+
+    All of them rest on the related documents that are shown, and on those that the ``earlier`` facts rest on: a model
+    words facts, and may word them as a related document does.
+    """
     places = _Places(subject=subject, part=part, related=related)
-    facts = [fact for said in answer["facts"] if (fact := _fact(said, places)) is not None]
+    shown = tuple(sorted({*(one.document.document_id for one in related), *earlier}))
+    facts = [fact for said in answer["facts"] if (fact := _fact(said, places, shown)) is not None]
     proposals: list[Proposal] = []
     unverified = 0
-    shown = tuple(sorted({one.document.document_id for one in related}))
     for said in answer["findings"]:
         found = [places.locate(each["passage"], each["quote"]) for each in said["quotes"]]
         quotes = tuple(dict.fromkeys(span for span in found if span is not None))
@@ -275,13 +285,13 @@ class _Places:
         return next((place_of(one) for one in self.subject.bodies if one.start <= span.start < one.end), "")
 
 
-def _fact(said: Mapping[str, Any], places: _Places) -> Fact | None:
+def _fact(said: Mapping[str, Any], places: _Places, rests_on: tuple[str, ...]) -> Fact | None:
     words = {name: " ".join(said[name].split()) for name in ("subject", "attribute", "value")}
     span = places.locate(said["passage"], said["quote"])
     if span is None or reads_as_instruction(" ".join(words.values())):
         return None
     quote = " ".join(places.subject.text[span.start : span.end].split())
-    return Fact(**words, span=span, quote=quote, place=places.heading_of(span))
+    return Fact(**words, span=span, quote=quote, place=places.heading_of(span), rests_on=rests_on)
 
 
 def fit_facts(facts: Sequence[Fact], *, tokens: int) -> tuple[Fact, ...]:
