@@ -245,7 +245,7 @@ def test_who_may_not_read_a_related_document_reads_no_words_of_it_beside_a_rules
     subject = subject_of(rule_input("# a\n\n" + TEXT), ())
     start = subject.text.index(SIDES[0])
     quotes = (Span(start=start, end=start + len(SIDES[0])),)
-    found = {"category": "consistency", "kind": "wrong", "severity": Severity.MAJOR, "quotes": quotes}
+    found: dict[str, Any] = {"category": "consistency", "kind": "wrong", "severity": Severity.MAJOR, "quotes": quotes}
     proposal = Proposal(**found, message=f"{SECRET}と違う。", rests_on=("doc_secret",))
     for rests_on, said in (((), ""), (("doc_other",), ""), (("doc_other", "doc_secret"), proposal.message)):
         rule = RuleFinding(pk=1, rule_id="consistency.conflicting_value", spans=quotes, rests_on=rests_on)
@@ -266,7 +266,8 @@ def test_a_fact_carries_on_which_related_documents_were_shown_when_it_was_noted(
     said = {**proposal(SIDES[0], kind="wrong"), "severity": "minor"}
     earlier = [one for fact in first.facts for one in fact.rests_on]
     second = read_part({"facts": [worded], "findings": [said]}, subject, part, [], earlier=earlier)
-    assert [one.rests_on for one in (*second.facts, *second.proposals)] == [("doc_secret",)] * 2
+    assert [one.rests_on for one in second.facts] == [("doc_secret",)]
+    assert [one.rests_on for one in second.proposals] == [("doc_secret",)]
 
 
 def test_a_reason_that_speaks_to_a_model_is_neither_stored_nor_believed(document, configured) -> None:  # noqa: F811
@@ -324,7 +325,7 @@ def test_the_estimate_reads_no_related_document(document, tmp_path, configured, 
     looked: list[str] = []
     inner = normalise
     monkeypatch.setattr("review.judging.sweep.reading.normalise", lambda given: looked.append(given) or inner(given))
-    given = {"check_items": ("BD-A02",), "sweep": "on", "second_opinion": "off"}
+    given: dict[str, Any] = {"check_items": ("BD-A02",), "sweep": "on", "second_opinion": "off"}
     told = [
         estimate_review(
             principal=local_operator(),
