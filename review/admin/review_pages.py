@@ -24,7 +24,7 @@ from knowledge.models import VersionContent
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
-from review.report.facts import doubts_of, place_of, sources_of, state_label, step_label
+from review.report.facts import doubts_of, judge_label, place_of, sources_of, state_label, step_label
 from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, list_reviews, ordered_findings, start_review
@@ -53,6 +53,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
                 result,
                 doubts.get(result.check_item_id, ()),
                 grounds.get(result.check_item_id, ()),
+                judge_label(result),
                 sources_of(result),
             )
             for result in facts.results
@@ -204,6 +205,12 @@ class StartForm(forms.Form):
         widget=UnfoldAdminSelectWidget,
         help_text=_("By document type: the list that is made for the document's type."),
     )
+    related_documents = forms.CharField(
+        label=_("Related documents"),
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text=_("Ids of documents to compare with, such as the requirements of a design, with spaces between."),
+    )
     suggestion_level = forms.ChoiceField(
         label=_("Suggestions"),
         choices=[
@@ -254,6 +261,7 @@ class StartForm(forms.Form):
         return ReviewOptions(
             suggestion_level=given["suggestion_level"] or "basic",
             judge=given["judge"] or "auto",
+            related_documents=tuple(given["related_documents"].replace(",", " ").replace("、", " ").split()),
             min_confidence=given["min_confidence"] or 0.0,
             second_opinion=given["second_opinion"] or "auto",
             sweep=given["sweep"] or "auto",

@@ -270,17 +270,11 @@ def doubts_of(review: Review) -> dict[str, list[str]]:
 
 def _results(shown: ReviewOut, doubts: Mapping[str, Sequence[str]]) -> list[ReportedResult]:
     counts = Counter(one.check_item_id for one in shown.findings)
-    judges = {
-        JudgedBy.RULES: _("rules"),
-        JudgedBy.HUB_MODEL: _("language model"),
-        JudgedBy.CALLERS_MODEL: _("the caller's own language model"),
-        JudgedBy.HUMAN: _("a person"),
-    }
     return [
         ReportedResult(
             result=result,
             verdict=label(VERDICTS, result.verdict),
-            method=_with_sources(judges[JudgedBy(result.judged_by)], result),
+            method=_with_sources(result),
             check_type=label(CheckType.choices, result.check_type),
             remarks=_remarks(result, doubts.get(result.check_item_id, ())),
             findings=counts[result.check_item_id],
@@ -289,8 +283,20 @@ def _results(shown: ReviewOut, doubts: Mapping[str, Sequence[str]]) -> list[Repo
     ]
 
 
-def _with_sources(judge: str, result: ResultOut) -> str:
+def judge_label(result: ResultOut) -> str:
+    """Name who decided a check."""
+    judges = {
+        JudgedBy.RULES: _("rules"),
+        JudgedBy.HUB_MODEL: _("language model"),
+        JudgedBy.CALLERS_MODEL: _("the caller's own language model"),
+        JudgedBy.HUMAN: _("a person"),
+    }
+    return judges[JudgedBy(result.judged_by)]
+
+
+def _with_sources(result: ResultOut) -> str:
     """Who decided a check, and the sources that were consulted for it."""
+    judge = judge_label(result)
     sources = ", ".join(sources_of(result))
     return f"{judge} ({sources})" if sources else judge
 

@@ -52,6 +52,27 @@ def test_a_review_is_started_from_a_document(client: Any, document: Document) ->
     assert AuditEvent.objects.filter(action="REVIEW_START", door="admin").exists()
 
 
+def test_related_documents_are_named_on_the_start_page(client: Any, document: Document, tmp_path: Path) -> None:
+    others = [
+        add_document(tmp_path, text=f"# 要件{n}\n\n応答時間は{n}秒とする。\n", filename=f"要件{n}.md") for n in (1, 2)
+    ]
+    named = "、".join(other.public_id for other in others)
+    client.post(reverse(START), {"document": document.public_id, "related_documents": f" {named} "})
+    pinned = Review.objects.get().related.values_list("document_id_text", flat=True)
+    assert list(pinned) == [other.public_id for other in others]
+    shown = client.post(reverse(START), {"document": document.public_id, "related_documents": "doc_none"})
+    assert "文書「doc_none」はありません" in shown.content.decode()
+
+
+@pytest.mark.parametrize(("language", "judge"), [("ja", "規則"), ("en", "rules")])
+def test_who_decided_a_check_is_named_in_the_persons_language(review: Review, language: str, judge: str) -> None:
+    client = client_of(make_user("佐藤", is_superuser=True), language=language)
+    shown = client.get(reverse(CHANGE, args=[review.pk])).content.decode()
+    checks = shown.split('id="hub-checks"')[1].split("</table>")[0]
+    assert f"<td>{judge}" in checks
+    assert ("<td>rules" in checks) == (language == "en")
+
+
 def test_a_document_that_is_not_there_is_told_on_the_form(client: Any) -> None:
     shown = client.post(reverse(START), {"document": "doc_none", "checklist": ""}).content.decode()
     assert "文書「doc_none」はありません" in shown
