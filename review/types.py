@@ -70,6 +70,9 @@ class JudgedBy(StrEnum):
     HUMAN = "human"
 
 
+READING_CODE = "READ-01"
+"""The check item of what a model finds by reading the whole document; it is of no check list."""
+
 JUDGED_BY_MODEL = "llm.judgement"
 """The rule id of findings that a language model made."""
 

@@ -234,7 +234,9 @@ def create_report(
 
 
 # Three tools give a whole review: one describes what stands in it.
-AS_GET_REVIEW = dict.fromkeys(("results", "findings", "suggestions", "signatures"), "get_review")
+AS_GET_REVIEW = dict.fromkeys(
+    ("results", "findings", "suggestions", "signatures", "overturned", "candidates", "steps"), "get_review"
+)
 
 TOOLS: tuple[HubTool, ...] = (
     hub_tool(

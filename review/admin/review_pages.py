@@ -24,7 +24,16 @@ from knowledge.models import VersionContent
 from review.masters.listing import list_checklists
 from review.models import SEVERITIES, UNFINISHED, CheckResult, Review
 from review.report import RENDERERS, build_report
-from review.report.facts import doubts_of, judge_label, place_of, sources_of, state_label, step_label
+from review.report.facts import (
+    counts_in_words,
+    doubts_of,
+    judge_label,
+    label,
+    place_of,
+    sources_of,
+    state_label,
+    step_label,
+)
 from review.runs.estimates import EstimateOut, estimate_review
 from review.runs.finding_schemas import FindingOut, SuggestionOut, certainty_label, sure_first
 from review.runs.reviews import ReviewOptions, cancel_review, get_review, list_reviews, ordered_findings, start_review
@@ -60,7 +69,7 @@ def detail(request: HttpRequest, review: Review) -> HttpResponseBase:
         ],
         groups=_groups(facts, request.GET.get("severity", "")),
         aside=_aside(facts),
-        steps=[(step_label(one), state_label(one), one.counts) for one in facts.steps],
+        steps=[(step_label(one), state_label(one), counts_in_words(one)) for one in facts.steps],
         severities=[(code, label, counts[code]) for code, label in SEVERITIES],
         severity=request.GET.get("severity", ""),
         total=facts.total_findings,
@@ -115,6 +124,7 @@ def _shown(finding: FindingOut, suggestions: list[SuggestionOut], facts: ReviewO
     return {
         "number": finding.number,
         "finding": finding,
+        "severity": label(SEVERITIES, finding.severity),
         "certainty": certainty_label(finding.certainty),
         "suggestions": suggestions,
         "place": place_of(finding, below=" › ", until="–"),

@@ -23,6 +23,7 @@ from review.masters.content import ItemChange, ItemContent, diff_masters
 from review.masters.lint import Remark, Weight, lint_item
 from review.masters.listing import content_of, get_checklist_version, item_versions_of, version_in_force
 from review.models import CheckItem, CheckItemVersion, CheckList, CheckListEntry, CheckListVersion, MasterStatus
+from review.types import READING_CODE
 
 REMARKS_NAMED = 10
 
@@ -225,6 +226,12 @@ def _require_usable(items: Sequence[CheckItemVersion]) -> None:
     if retired := [str(item) for item in items if item.status == MasterStatus.RETIRED]:
         raise InvalidInput(_("These item versions are retired: {versions}"), versions=", ".join(retired))
     codes = [item.item.code for item in items]
+    if READING_CODE in codes:
+        raise InvalidInput(
+            _("The item {given} is of no check list: what a model finds by reading a whole document belongs to it."),
+            code="item_of_no_list",
+            given=READING_CODE,
+        )
     if doubled := sorted({code for code in codes if codes.count(code) > 1}):
         raise InvalidInput(_("These items stand in the list twice: {items}"), items=", ".join(doubled))
     _require_no_errors([remark for item in items for remark in lint_item(content_of(item))])

@@ -190,6 +190,24 @@ def state_label(step: StepOut) -> str:
     return labels.get(step.state, step.state)
 
 
+def counts_in_words(step: StepOut) -> str:
+    """What a step counted, in one line."""
+    labels = {
+        "requests": _("requests"),
+        "facts": _("facts"),
+        "proposed": _("proposed"),
+        "unverified": _("quote not found"),
+        "refuted": _("refuted or not decided"),
+        "findings": _("findings"),
+        "candidates": _("candidates"),
+        "merged": _("same as a rule's"),
+        "overturned": _("overturned"),
+        "confirmed": _("confirmed"),
+        "refused": _("kept, since the quote did not hold"),
+    }
+    return ", ".join(f"{labels.get(name, name)} {number}" for name, number in step.counts.items())
+
+
 def steps_in_words(steps: Sequence[StepOut]) -> str:
     """What was looked at and what was not, in one line."""
     return "; ".join(f"{step_label(step)}: {state_label(step)}" for step in steps)

@@ -6,8 +6,7 @@ from django.utils import timezone
 
 from review.models import CheckItem, CheckItemVersion, CheckType, MasterStatus, Strategy
 from review.rules.base import shipped
-
-READING_CODE = "READ-01"
+from review.types import READING_CODE
 
 
 def reading_item() -> CheckItemVersion:

@@ -27,9 +27,9 @@ from review.judging.steps import StepName, StepOutcome, StepState, stored_outcom
 from review.judging.strategies import MODEL
 from review.judging.sweep.asking import Sweep
 from review.models import CheckResult, Finding, FindingState, Review
-from review.runs.reading_item import READING_CODE, reading_item
+from review.runs.reading_item import reading_item
 from review.runs.work import finding_row
-from review.types import Consulted, FindingDraft, Severity, Verdict
+from review.types import READING_CODE, Consulted, FindingDraft, Severity, Verdict
 
 CHOICES = ("auto", "on", "off")
 """What a review may ask of a step: as the hub is configured, or one way or the other."""

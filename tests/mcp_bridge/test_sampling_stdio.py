@@ -43,7 +43,7 @@ def finished(review):
 def show(review_id):
     review = get_review(local_operator(), review_id)
     return review_out(review, ordered_findings(list(review.results.all()))).model_dump(mode="json")
-options = ReviewOptions(judge="server", check_items=tuple(items))
+options = ReviewOptions(judge="server", check_items=tuple(items), second_opinion="off", sweep="off")
 asked = {"principal": local_operator(), "document_id": document_id, "options": options}
 provided = finished(start_review(**asked))
 close_provider()
@@ -59,7 +59,8 @@ async def sample(hub: Any, mode: str, asked: list[str]) -> tuple[str, str]:
     text = f"{DESIGN}\n標準入出力（{mode}）で受け取った版である。\n"
     async with stdio_session(hub.stdio("core"), mode=mode, sampling_callback=answering(GROUND, asked)) as client:
         document = await upload(client, f"標準入出力-{mode}.md", content=text, wait_seconds=0)
-        told = {"document_id": document["document_id"], "check_items": ITEMS}
+        steps = {"second_opinion": "off", "sweep": "off"}
+        told = {"document_id": document["document_id"], "check_items": ITEMS, "options": steps}
         result = await client.call_tool("review_document", told)
     assert not result.is_error, result.content
     return document["document_id"], result.structured_content["review_id"]

@@ -14,7 +14,7 @@ from mcp_bridge.servers import SERVERS
 from tests.mcp_bridge.test_servers import client_of
 
 pytestmark = pytest.mark.anyio
-HUB_TOOLS_CHARACTERS = 107_000  # 148,000 as pydantic writes them
+HUB_TOOLS_CHARACTERS = 110_000  # a third more as pydantic writes them
 
 
 class Place(BaseModel):

@@ -16,6 +16,7 @@ from review.masters.content import ItemContent, diff_masters
 from review.masters.lint import lint_item, lint_master
 from review.masters.listing import content_of, get_checklist, item_versions_of, list_check_items, version_in_force
 from review.models import CheckListVersion, MasterStatus
+from review.runs.reading_item import reading_item
 from tests.factories import hub_curator, new_collection, principal_with
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +111,16 @@ def test_approving_a_list_approves_its_draft_items_unless_one_is_wrong(
         master_versions.approve_item_version(principal=second, version=bad)
     with pytest.raises(Forbidden):
         master_versions.draft_item(principal=principal_with(Role.ADMINISTRATOR, new_collection()), content=item("X-03"))
+
+
+def test_the_item_of_what_a_model_reads_is_of_no_list(
+    curator: Principal, second: Principal, current: CheckListVersion
+) -> None:
+    draft = master_versions.draft_checklist(
+        principal=curator, checklist=current.checklist, items=[*item_versions_of(current), reading_item()]
+    )
+    with pytest.raises(InvalidInput, match="READ-01"):
+        master_versions.approve_checklist_version(principal=second, version=draft)
 
 
 def test_versions_are_compared_field_by_field(curator: Principal, current: CheckListVersion) -> None:

@@ -39,6 +39,12 @@ class Table:
             self.sheet.cell(FIRST_ROW + row, globals()[name.upper()], value)
         return self
 
+    def number(self, row: int) -> int:
+        """The number in a row: sure findings stand first, numbers count in the document's order."""
+        value = self.sheet.cell(FIRST_ROW + row, 1).value
+        assert isinstance(value, int)
+        return value
+
     def bytes(self) -> bytes:
         target = BytesIO()
         self.book.save(target)
@@ -63,16 +69,16 @@ def test_answers_are_shown_first_and_then_read_in(review):
     table.write(1, text="図1のとおり", by="山田", on=date(2026, 3, 31), state="ｆｉｘｅｄ")
     content = table.bytes()
     found = preview_answers(OPERATOR, review.public_id, content)
-    assert [change.number for change in found.changes] == [1, 2]
+    assert [change.number for change in found.changes] == [table.number(0), table.number(1)]
     assert not found.errors
-    assert numbered(review, 1).triage == "open"
+    assert numbered(review, table.number(0)).triage == "open"
     apply_answers(OPERATOR, review.public_id, content)
-    first = numbered(review, 1)
+    first = numbered(review, table.number(0))
     assert (first.triage, first.triage_reason) == ("fixed", "第1.3版で直しました")
     assert (first.answer.plan, first.answer.answered_by, first.answer.answered_on) == (
         "修正する", "山田", date(2026, 3, 31),
     )  # fmt: skip
-    assert numbered(review, 2).triage == "fixed"
+    assert numbered(review, table.number(1)).triage == "fixed"
     assert AuditEvent.objects.filter(action="ANSWERS_IMPORT").count() == 1
     assert preview_answers(OPERATOR, review.public_id, content).changes == []
 
@@ -118,8 +124,8 @@ def test_a_row_that_can_not_be_read_is_named_and_the_others_are_read_in(review, 
     found = apply_answers(OPERATOR, review.public_id, table.bytes())
     assert [error.row for error in found.errors] == [FIRST_ROW]
     assert word in found.errors[0].message
-    assert numbered(review, 1).revision == 0
-    assert numbered(review, 2).answer.text == "問題のない回答"
+    assert numbered(review, table.number(0)).revision == 0
+    assert numbered(review, table.number(1)).answer.text == "問題のない回答"
 
 
 def test_a_column_that_was_taken_out_leaves_what_is_stored(review):
@@ -145,10 +151,11 @@ def test_rows_that_were_numbered_anew_are_refused_and_name_the_old_number(review
         for column, value in enumerate([offset + 1, *values[1:]], 1):
             table.sheet.cell(FIRST_ROW + offset, column, value)
     table.write(0, text="最後の指摘への回答")
+    was = rows[-1][0]
     found = preview_answers(OPERATOR, review.public_id, table.bytes())
     assert not found.changes
     assert found.errors[0].row == FIRST_ROW
-    assert str(len(rows)) in found.errors[0].message
+    assert f"No. {was}" in found.errors[0].message
 
 
 def test_extra_rows_and_edited_texts_of_findings_do_no_harm(review):

@@ -102,6 +102,7 @@ def test_lost_renamed_and_unlisted_headings_are_one_finding():
         "not_in_text": ["2. システム構成", "4. 移行"],
         "renumbered": [],
         "not_in_contents": ["3. 運用"],
+        "share": 0.333,
     }
 
 

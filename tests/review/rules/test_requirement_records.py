@@ -42,7 +42,7 @@ def test_a_field_that_most_have_and_one_lacks_is_reported():
 
     (found,) = outcome(FIELDS, text).findings
 
-    assert found.data == {"family": "FR", "field": "受入基準", "identifiers": ["FR-004"]}
+    assert found.data == {"family": "FR", "field": "受入基準", "identifiers": ["FR-004"], "share": 0.8}
 
 
 def test_records_that_all_have_their_fields_pass():
@@ -86,5 +86,5 @@ def test_an_empty_cell_of_acceptance_criteria_is_a_missing_field_and_one_of_rema
     (found,) = outcome(FIELDS, table + "".join(rows) + row.format(5, "")).findings
     whole = outcome(FIELDS, table + "".join(rows))
 
-    assert found.data == {"family": "REQ", "field": "受入条件", "identifiers": ["REQ-05"]}
+    assert found.data == {"family": "REQ", "field": "受入条件", "identifiers": ["REQ-05"], "share": 0.8}
     assert (whole.findings, whole.examined) == ((), 4)
