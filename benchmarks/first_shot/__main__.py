@@ -1,8 +1,12 @@
-"""Measure the rules, without a model, on documents that none was made on, round by round.
+"""Measure the rules, and reviews with a model, on documents that none was made on, round by round.
 
 ``python -m benchmarks.first_shot`` prints how far the two readings agree. ``--documents FOLDER --round 1`` runs the
 rules of the shipped check lists over the round's documents and prints agreement, false alarms and misses by kind of
 row, type and format; ``--wrong`` also prints every row that is answered otherwise, ``--findings`` every finding.
+
+With ``--model URL`` each document is reviewed by the whole path against an OpenAI-compatible endpoint, in a scratch
+hub: judge, second opinion, reading. ``--handed-everything`` also (``--only-handed``: only) hands the same model each
+whole document and the check list in one request. ``--write FOLDER`` writes findings, rows and a file for blind judging.
 A round that has been run is not a first shot again: see the README before running one.
 """
 
@@ -11,15 +15,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.first_shot.outputs import write_all
 from benchmarks.first_shot.readings import ROUNDS, agreement, readings, sources
 
 if TYPE_CHECKING:
+    from benchmarks.first_shot.readings import Source
     from benchmarks.first_shot.running import Run
+    from benchmarks.first_shot.with_model import Reviewed
     from hub.evaluation.metrics import Judged
 
 LONGEST_QUOTE = 60
@@ -36,9 +46,26 @@ def main() -> None:
     parser.add_argument("--round", type=int, action="append", choices=ROUNDS, dest="rounds", help="default: 1")
     parser.add_argument("--wrong", action="store_true", help="print the rows that are answered otherwise")
     parser.add_argument("--findings", action="store_true", help="print every finding")
+    parser.add_argument(
+        "--model", metavar="URL", help="an OpenAI-compatible endpoint, the part before /chat/completions"
+    )
+    parser.add_argument("--model-name", default="strong", help="the model to ask for (default: strong)")
+    parser.add_argument("--price-in", type=Decimal, default=Decimal(1), help="US$ per million tokens in (default 1)")
+    parser.add_argument("--price-out", type=Decimal, default=Decimal(5), help="US$ per million tokens out (default 5)")
+    parser.add_argument("--context-tokens", type=int, default=60_000, help="LLM_CONTEXT_TOKENS (default 60000)")
+    parser.add_argument("--timeout", type=float, default=3500, help="seconds that an answer may take (default 3500)")
+    parser.add_argument("--handed-everything", action="store_true", help="also hand the model everything at once")
+    parser.add_argument("--only-handed", action="store_true", help="hand it everything, without the hub's own path")
+    parser.add_argument("--hub", type=Path, help="keep the scratch hub and its recorded answers in this folder")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write findings, rows and blind.jsonl there")
     asked = parser.parse_args()
     if asked.documents is None:
         _print_agreement()
+        return
+    chosen = [source for source in sources() if source.round in (asked.rounds or [1])]
+    if asked.model:
+        with _hub_folder(asked.hub) as folder:
+            _run_with_model(chosen, folder, asked)
         return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     import django
@@ -47,7 +74,7 @@ def main() -> None:
     from benchmarks.first_shot.running import OtherFile, run
 
     try:
-        runs = [run(source, asked.documents) for source in sources() if source.round in (asked.rounds or [1])]
+        runs = [run(source, asked.documents) for source in chosen]
     except OtherFile as error:
         sys.exit(str(error))
     _print_figures(runs)
@@ -57,6 +84,59 @@ def main() -> None:
         _print_findings(runs)
 
 
+@contextmanager
+def _hub_folder(kept: Path | None) -> Iterator[Path]:
+    if kept:
+        yield kept.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="hub-benchmark-", ignore_cleanup_errors=True) as scratch:
+        yield Path(scratch)
+
+
+def _run_with_model(chosen: Sequence[Source], folder: Path, asked: argparse.Namespace) -> None:
+    from benchmarks.first_shot.with_model import ModelOptions, review_all, start_hub
+
+    options = ModelOptions(
+        url=asked.model,
+        model=asked.model_name,
+        price_in=asked.price_in,
+        price_out=asked.price_out,
+        timeout_s=asked.timeout,
+        context_tokens=asked.context_tokens,
+    )
+    start_hub(folder, options)
+    from benchmarks.first_shot.running import OtherFile
+
+    handed = asked.handed_everything or asked.only_handed
+    try:
+        reviewed, others = review_all(chosen, asked.documents, options, handed=handed, whole_path=not asked.only_handed)
+    except OtherFile as error:
+        sys.exit(str(error))
+    for name, runs in (("the hub's whole path", reviewed), ("handed everything", others)):
+        if runs:
+            print(f"\n{name}")
+            _print_figures(runs)
+            _print_spent(runs)
+            if asked.wrong:
+                _print_wrong(runs)
+    if asked.write:
+        write_all(asked.write, reviewed, others)
+
+
+def _print_spent(runs: Sequence[Reviewed]) -> None:
+    print(f"{'':<30}  requests  tokens in  tokens out    US$  at most, as estimated  steps")
+    for done in runs:
+        spent = done.spent
+        most = "–" if spent.estimated_cost is None else f"{spent.estimated_cost:.3f}"
+        steps = ", ".join(f"{name} {state}" for name, state in done.steps.items())
+        print(
+            f"{done.source.document:<30}  {spent.requests:>8}  {spent.tokens_in:>9}  {spent.tokens_out:>10}"
+            f"  {spent.cost:>5.3f}  {most:>21}  {steps}"
+        )
+        for notice in done.notices:
+            print(f"    {notice}")
+
+
 def _print_agreement() -> None:
     found = agreement(readings())
     for kind, counts in [*sorted(found.items()), ("all", sum(found.values(), Counter()))]:
@@ -64,7 +144,7 @@ def _print_agreement() -> None:
         print(f"{kind:<18} {counts['alike']:>4} of {twice:>3} read alike, {counts['one']} in one reading only")
 
 
-def _print_figures(runs: Sequence[Run]) -> None:
+def _print_figures(runs: Sequence[Run | Reviewed]) -> None:
     from benchmarks.first_shot.running import by_name
 
     answers = [one for done in runs for one in done.answers]
@@ -88,7 +168,7 @@ def _print_line(name: str, judged: Sequence[Judged]) -> None:
     print(f"{name:<30}  {len(judged):>4}  {said[0]:>9}  {said[1]:>12}  {said[2]:>6}  {counts['undecided']:>9}")
 
 
-def _print_wrong(runs: Sequence[Run]) -> None:
+def _print_wrong(runs: Sequence[Run | Reviewed]) -> None:
     for one in (one for done in runs for one in done.answers if one.is_wrong):
         case = one.case
         print(f"{case['id']} {case['check_type']} {case['item']}: {case['expected_verdict']}, said {one.said}")

@@ -74,10 +74,16 @@ def run(source: Source, folder: Path) -> Run:
     return done
 
 
-def _target(source: Source, folder: Path) -> RuleInput:
+def checked_path(source: Source, folder: Path) -> Path:
+    """Find a document in ``folder``. Raises OtherFile."""
     path = folder / source.document
     if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != source.sha256:
         raise OtherFile(f"{path} is not {source.path} of {source.repository} at {source.commit}")
+    return path
+
+
+def _target(source: Source, folder: Path) -> RuleInput:
+    path = checked_path(source, folder)
     parsed = parse_file(path, filename=source.document, limits=ParseLimits())
     return RuleInput(
         text=parsed.markdown,
@@ -85,11 +91,12 @@ def _target(source: Source, folder: Path) -> RuleInput:
         document_type=source.document_type,
         sections=build_sections(parsed.markdown, parsed.blocks),
         blocks=parsed.blocks,
-        topics=_topics(source.document_type),
+        topics=topics_of(source.document_type),
     )
 
 
-def _topics(document_type: str) -> tuple[Topic, ...]:
+def topics_of(document_type: str) -> tuple[Topic, ...]:
+    """Return the shipped topics that documents of a type have to treat."""
     domains = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(TOPIC_FILES.glob("*.json"))]
     return tuple(
         read_topic(entry)
@@ -99,13 +106,25 @@ def _topics(document_type: str) -> tuple[Topic, ...]:
     )
 
 
-def _uses(document_type: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rules of the check list for the type, each with its parameters there."""
+def _items(document_type: str) -> Iterator[Mapping[str, Any]]:
     lists = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((DATA / "checklists").glob("*.json"))]
     for checklist in lists:
         if document_type in checklist["document_types"]:
-            for item in checklist["items"]:
-                yield from ((use["rule_id"], use.get("params", {})) for use in item.get("rules", ()))
+            yield from checklist["items"]
+
+
+def items_of(document_type: str) -> list[str]:
+    """Return the check list's items for a type of document: name, description and question of each."""
+    return [
+        " — ".join(text for text in (item["name"]["ja"], item["description"]["ja"], item.get("prompt")) if text)
+        for item in _items(document_type)
+    ]
+
+
+def _uses(document_type: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rules of the check list for the type, each with its parameters there."""
+    for item in _items(document_type):
+        yield from ((use["rule_id"], use.get("params", {})) for use in item.get("rules", ()))
 
 
 def _said(target: RuleInput, done: Run) -> dict[str, Said]:
@@ -120,6 +139,15 @@ def _said(target: RuleInput, done: Run) -> dict[str, Said]:
         done.findings += outcome.findings
         defects[rule] += (_defect(found) for found in outcome.findings)
     return {rule: Said(decided=decided[rule], defects=defects[rule]) for rule in decided}
+
+
+def decided_rules(target: RuleInput) -> dict[str, bool]:
+    """Run the rules of the check list for the target's type; gives for each whether it had something to judge."""
+    decided: dict[str, bool] = defaultdict(bool)
+    for rule, params in _uses(target.document_type):
+        outcome = run_rule(rule, target, params)
+        decided[rule] |= not isinstance(outcome, RuleCrash) and outcome.skip_reason is None
+    return decided
 
 
 def _defect(found: FindingDraft) -> Defect:

@@ -1,0 +1,97 @@
+"""A provider that sends requests without waiting for them, for models that answer within minutes.
+
+A review asks for one answer after another. Here each request goes out at once and fails for the moment, so that the
+review goes on to its next one; once all answers are there the review is made again, until nothing is left to ask.
+The last one has met answers only, as one undisturbed review would have.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for_all
+from dataclasses import dataclass, field
+
+from hub.llm.errors import LlmInvalidAnswer
+from hub.llm.types import Completion, LlmRequest, Provider
+from review.judging.plan import REPAIRS
+
+AT_ONCE = 256
+
+
+@dataclass(slots=True, kw_only=True)
+class Sent:
+    """What one thread has asked: each request once, by its digest, in the order in which it was sent."""
+
+    answers: dict[str, Future[Completion]] = field(default_factory=dict)
+    is_open: bool = False
+    was_open: bool = False
+
+    def wait(self) -> None:
+        """Wait until everything that was sent is answered, or has failed."""
+        wait_for_all(self.answers.values())
+
+    @property
+    def completions(self) -> list[Completion]:
+        """The answers that came."""
+        done = [one for one in self.answers.values() if one.done() and one.exception() is None]
+        return [one.result() for one in done]
+
+
+class SideBySide:
+    """Asks ``provider`` in the background; each thread has its own ``sent``."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+        self._pool = ThreadPoolExecutor(max_workers=AT_ONCE)
+        self._own = threading.local()
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    @property
+    def is_private(self) -> bool:
+        return self._provider.is_private
+
+    @property
+    def sent(self) -> Sent:
+        """What this thread has asked so far."""
+        if not hasattr(self._own, "sent"):
+            self._own.sent = Sent()
+        sent: Sent = self._own.sent
+        return sent
+
+    def complete(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Completion:
+        """Give the answer if it is there. :raises LlmInvalidAnswer: it is under way; HubError: as the provider does."""
+        sent = self.sent
+        repairs = any(text in request.messages[-1].text for text in REPAIRS.values())
+        key = f"{request.digest}.{request.vote}"
+        if key not in sent.answers:
+            if repairs and sent.was_open:  # of an answer that is not there yet
+                raise _not_yet()
+            sent.answers[key] = self._pool.submit(
+                self._provider.complete, request, model=model, max_output_tokens=max_output_tokens
+            )
+        answer = sent.answers[key]
+        sent.was_open = not answer.done()
+        if sent.was_open:
+            sent.is_open = True
+            raise _not_yet()
+        return answer.result()
+
+    def stream(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Iterator[str | Completion]:
+        """Reviews don't ask for streams."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        self._provider.check()
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._provider.close()
+
+
+def _not_yet() -> LlmInvalidAnswer:
+    return LlmInvalidAnswer("The answer is under way.")

@@ -1,0 +1,211 @@
+"""The first-shot measurement with a model: the hub's whole path and everything handed over, on a made-up document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.first_shot import readings
+from benchmarks.first_shot.outputs import FindingLine, write_all, write_blind
+from benchmarks.first_shot.readings import Source, sources
+from benchmarks.first_shot.with_model import ModelDefect, ModelOptions, review_all, said_of
+from hub.llm.providers import registry
+from tests.hub.llm.conftest import configure  # noqa: F401 (fixture)
+from tests.llm_server import llm_server
+from tests.review.judging.second_model import findings_in, opinion, schema_of, shown_in
+
+TEXT = """# 予約受付システム基本設計書
+
+## 1 目的
+
+待ち時間を短くするため、来庁の予約を受け付ける。
+
+## 2 構成
+
+サーバーは2台とし、片方が止まっても業務を続けられるよう、待機系へ5分以内に切り替える。
+
+## 3 保管
+
+予約の記録は5年間保管する。
+
+## 4 廃棄
+
+予約の記録は3年を過ぎたら廃棄する。
+"""
+KEPT, DROPPED = "予約の記録は5年間保管する。", "予約の記録は3年を過ぎたら廃棄する。"
+TREATED = "片方が止まっても業務を続けられるよう、待機系へ5分以内に切り替える。"
+FIELDS = {"document": "G.md", "confidence": "high", "note": "", "first": "pass", "second": "pass"}
+ROWS = [
+    FIELDS | {"id": "1", "check_type": "required_section", "item": "目的/背景", "location": "", "expected": "pass"},
+    FIELDS | {"id": "2", "check_type": "required_section", "item": "範囲", "location": "", "expected": "fail"},
+    FIELDS | {"id": "3", "check_type": "consistency", "item": "保管の年数", "location": KEPT[:10], "expected": "fail"},
+    FIELDS | {"id": "4", "check_type": "consistency", "item": "台数", "location": "サーバーは2台", "expected": "pass"},
+]
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
+    (tmp_path / "G.md").write_text(TEXT, encoding="utf-8")
+    monkeypatch.setattr(readings, "_lines", lambda name: json.loads(json.dumps(ROWS)))
+    monkeypatch.setattr(registry, "_openai", registry._openai)  # restored afterwards
+    own = replace(
+        Source(**FACTS), document="G.md", document_type="basic_design", sha256=hashlib.sha256(TEXT.encode()).hexdigest()
+    )
+    readings.readings.cache_clear()
+    yield own
+    readings.readings.cache_clear()
+
+
+FACTS: dict[str, Any] = {name: getattr(sources()[0], name) for name in Source.__slots__}
+
+
+class Reader:
+    """Answers every kind of request from the made-up document, and notes how many were under way at once."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.met = threading.Barrier(2)
+        self.together = False
+
+    def __call__(self, asked: dict[str, Any]) -> str:
+        name = schema_of(asked)
+        if name in ("reading", "second_opinion"):
+            self._meet()
+        self.names.append(name)
+        return json.dumps(self._answer(name, asked), ensure_ascii=False)
+
+    def _meet(self) -> None:
+        try:
+            self.met.wait(timeout=10)
+            self.together = True
+        except threading.BrokenBarrierError:
+            pass  # a later request of the same kind, alone
+
+    def _answer(self, name: str, asked: dict[str, Any]) -> Any:
+        if name == "second_opinion":
+            return {"opinions": [self._opinion(*one) for one in findings_in(asked)]}
+        if name == "proofs":
+            return {
+                "proofs": [
+                    {"finding": one, "reason": "引用のとおり。", "holds": "yes"} for one, _ in findings_in(asked)
+                ]
+            }
+        if name == "reading":
+            quotes = [self._quote(asked, quote) for quote in (KEPT, DROPPED)]
+            wanted = "consistency" in json.dumps(asked["response_format"])
+            found = {
+                "category": "consistency",
+                "kind": "contradiction",
+                "severity": "major",
+                "quotes": quotes,
+                "message": "予約の記録の保管が5年、廃棄が3年で食い違う。",
+            }
+            return {"facts": [], "findings": [found] if wanted else []}
+        if name == "refuting":
+            said = [(one, "stands") for one, _ in findings_in(asked)]
+            return {
+                "verdicts": [
+                    {"finding": one, "reason": "両方が書かれている。", "severity": "major", "verdict": verdict}
+                    for one, verdict in said
+                ]
+            }
+        if name == "handed":
+            topics = asked["response_format"]["json_schema"]["schema"]["properties"]["topics"]["items"]["properties"]
+            codes = topics["topic"]["enum"]
+            return {
+                "topics": [
+                    {"topic": one, "reason": "本文による。", "verdict": "present" if one == "purpose" else "missing"}
+                    for one in codes
+                ],
+                "findings": [
+                    {
+                        "category": "consistency",
+                        "kind": "wrong",
+                        "severity": "minor",
+                        "quotes": ["サーバーは2台とし", "ここにない引用"],
+                        "message": "台数の根拠がない。",
+                    }
+                ],
+            }
+        return {"reason": "分からない。", "grounds": [], "findings": [], "score": 0, "verdict": "cannot_tell"}
+
+    def _opinion(self, label: str, text: str) -> dict[str, Any]:
+        if "可用性" in text:
+            return opinion(label, "overturned", TREATED)
+        return opinion(label, "confirmed")
+
+    def _quote(self, asked: dict[str, Any], quote: str) -> dict[str, str]:
+        label = next((label for label, text in shown_in(asked).items() if quote in text), "p1")
+        return {"passage": label, "quote": quote}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_both_ways_answer_the_rows(source: Source, tmp_path: Path, configure: Any) -> None:  # noqa: F811
+    model = Reader()
+    with llm_server(model) as server:
+        configure(llm_provider="openai", llm_base_url=server.url, llm_model="strong", llm_context_tokens=60_000)
+        configure(llm_price_in=Decimal(1), llm_price_out=Decimal(5))
+        options = ModelOptions(url=server.url, timeout_s=30)
+        (hub,), (handed,) = review_all([source], tmp_path, options, handed=True)
+        asked = [json.dumps(one, sort_keys=True) for one in server.requests]
+    assert model.together
+    assert len(asked) == len(set(asked)) == hub.spent.requests + handed.spent.requests
+    assert [one.said for one in hub.answers] == ["pass", "fail", "fail", "pass"]
+    assert [one.said for one in handed.answers] == ["pass", "fail", "pass", "fail"]
+    assert hub.steps["second_opinion"] == hub.steps["sweep"] == "done"
+    states = {state: [one for one in hub.findings if one.state == state] for state in ("counted", "overturned")}
+    assert [one.quotes for one in states["overturned"] if "可用性" in one.message] == [((TREATED, True),)]
+    (contradiction,) = (one for one in states["counted"] if one.category == "consistency")
+    assert dict(contradiction.quotes) == {KEPT: True, DROPPED: True}
+    assert hub.spent.cost > 0
+    assert hub.spent.estimated_cost is not None
+    write_all(tmp_path / "out", [hub], [handed])
+    rows = [json.loads(line) for line in (tmp_path / "out" / "rows-handed.jsonl").read_text("utf-8").splitlines()]
+    assert [row["is_wrong"] for row in rows] == [False, False, True, True]
+    key = [json.loads(line) for line in (tmp_path / "out" / "KEY-blind.jsonl").read_text("utf-8").splitlines()]
+    assert {one["way"] for one in key} == {"hub", "handed"}
+
+
+def test_the_blind_file_does_not_name_the_way(tmp_path: Path) -> None:
+    facts = {"document": "G", "state": "counted", "rule_id": "", "item": "", "category": "", "severity": "minor"}
+    lines = [
+        FindingLine(**facts, way=way, message=f"{way[0]}{at}", quotes=())
+        for way in ("hub", "handed")
+        for at in range(20)
+    ]
+    overturned = replace(lines[0], state="overturned", message="覆った")
+    write_blind(tmp_path / "blind.jsonl", [*lines, overturned])
+    blind = [json.loads(line) for line in (tmp_path / "blind.jsonl").read_text("utf-8").splitlines()]
+    key = [json.loads(line) for line in (tmp_path / "KEY-blind.jsonl").read_text("utf-8").splitlines()]
+    assert all(set(one) == {"id", "document", "message", "quotes"} for one in blind)
+    assert [one["id"] for one in blind] == [one["id"] for one in key]
+    assert len({one["id"] for one in blind}) == len(lines)
+    assert sorted(ways := [one["way"] for one in key]) != ways
+
+
+def test_a_models_finding_answers_the_row_whose_line_it_quotes() -> None:
+    text = "一行目の文。\n二行目の文。\n"
+    case = {"check_type": "consistency", "location": "二行目"}
+    here, there = ((7, 12),), ((0, 5),)
+    made = {"kind": "contradiction", "message": "食い違う。"}
+
+    def said(ruled: str, category: str, spans: Any, **more: Any) -> str:
+        found = [ModelDefect(category=category, spans=spans, **made)]
+        return said_of(case | more, ruled, found, text, topic="", was_read=True)
+
+    assert said("pass", "consistency", here) == "fail"
+    assert said("pass", "consistency", there) == "pass"
+    assert said("pass", "coverage", here) == "pass"
+    assert said("undecided", "coverage", here) == "pass"
+    assert said_of(case, "undecided", [], text, topic="", was_read=False) == "undecided"
+    missing = ModelDefect(category="coverage", kind="missing", message="性能の記述がない。", spans=here)
+    assert said_of({"check_type": "required_section"}, "pass", [missing], text, topic="性能", was_read=True) == "fail"
+    assert said_of({"check_type": "required_section"}, "pass", [missing], text, topic="移行", was_read=True) == "pass"
