@@ -17,6 +17,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
+import resource
 import select
 import sys
 import tempfile
@@ -34,6 +36,7 @@ from knowledge.parsers.serialize import dump_error
 # In the folder that is the process's own.
 REQUEST, RESULT, ERRORS = "request.json", "result.json", "stderr.txt"
 _MAX_NESTING = 4000
+_LARGE_BYTES = 64 * 1024 * 1024  # what an allocation that fails may have asked for
 
 
 def main(request_path: Path, result_path: Path, *, inherited_bytes: int = 0) -> None:
@@ -67,6 +70,18 @@ def _outcome(request: dict[str, Any], limits: ParseLimits, *, folder: Path) -> s
         return dump_error(parse_error("out_of_memory", limit=readable_size(limits.memory_bytes)))
     except RecursionError:
         return dump_error(parse_error("too_complex"))
+    except Exception:
+        if not _is_memory_spent():
+            raise
+        return dump_error(parse_error("out_of_memory", limit=readable_size(limits.memory_bytes)))
+
+
+def _is_memory_spent() -> bool:
+    """Whether the address space was used up to its limit: extension modules fail with any error then."""
+    status = Path("/proc/self/status")
+    peak = re.search(r"^VmPeak:\s+(\d+) kB$", status.read_text(), re.MULTILINE) if status.exists() else None
+    limit, _hard = resource.getrlimit(resource.RLIMIT_AS)
+    return peak is not None and limit != resource.RLIM_INFINITY and int(peak[1]) * 1024 + _LARGE_BYTES >= limit
 
 
 IDLE_S = 60.0

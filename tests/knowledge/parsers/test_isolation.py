@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import knowledge
 from hub.core.processes import PerProcess
 from knowledge.parsers import ParseError, ParseLimits, parse_isolated
 from knowledge.parsers.errors import parse_error
+from knowledge.parsers.process import host
 from knowledge.parsers.process.isolation import Host, HostLost, HostPool, host_environment
 from knowledge.parsers.registry import DOCUMENT_TASK, parse_file
 from knowledge.parsers.serialize import dump_document, dump_error, load_document, load_result
@@ -264,3 +266,20 @@ def test_notebooks_are_converted(tmp_path: Path) -> None:
 
     assert document.format == "ipynb"
     assert [block.kind.value for block in document.blocks] == ["heading", "paragraph", "code"]
+
+
+def fail_within(_path: Path, **_given: object) -> str:
+    raise SystemError("error return without exception set")
+
+
+@pytest.mark.parametrize("limit", [1 << 20, 1 << 50])
+def test_any_failure_once_the_memory_is_spent_is_a_want_of_memory(
+    limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (limit, limit))
+    request = {"task": f"{__name__}:fail_within", "path": str(tmp_path / "a.md"), "arguments": {}}
+    if limit < 1 << 30:
+        assert "out_of_memory" in host._outcome(request, ParseLimits(), folder=tmp_path)
+    else:
+        with pytest.raises(SystemError):
+            host._outcome(request, ParseLimits(), folder=tmp_path)
