@@ -52,7 +52,8 @@ def main() -> None:
     parser.add_argument("--model-name", default="strong", help="the model to ask for (default: strong)")
     parser.add_argument("--price-in", type=Decimal, default=Decimal(1), help="US$ per million tokens in (default 1)")
     parser.add_argument("--price-out", type=Decimal, default=Decimal(5), help="US$ per million tokens out (default 5)")
-    parser.add_argument("--context-tokens", type=int, default=60_000, help="LLM_CONTEXT_TOKENS (default 60000)")
+    parser.add_argument("--context-tokens", type=int, default=16_000, help="LLM_CONTEXT_TOKENS (default 16000)")
+    parser.add_argument("--sweep-limit", type=int, default=20, help="findings of the reading per category (default 20)")
     parser.add_argument("--timeout", type=float, default=3500, help="seconds that an answer may take (default 3500)")
     parser.add_argument("--handed-everything", action="store_true", help="also hand the model everything at once")
     parser.add_argument("--only-handed", action="store_true", help="hand it everything, without the hub's own path")
@@ -103,6 +104,7 @@ def _run_with_model(chosen: Sequence[Source], folder: Path, asked: argparse.Name
         price_out=asked.price_out,
         timeout_s=asked.timeout,
         context_tokens=asked.context_tokens,
+        sweep_limit=asked.sweep_limit,
     )
     start_hub(folder, options)
     from benchmarks.first_shot.running import OtherFile

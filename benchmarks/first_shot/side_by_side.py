@@ -18,6 +18,8 @@ from hub.llm.types import Completion, LlmRequest, Provider
 from review.judging.plan import REPAIRS
 
 AT_ONCE = 256
+# What is asked only once all of the others are answered, by the names of the schemas: it is made of their answers.
+COMES_AFTER = {"refuting": ("reading",), "judgement": ("summaries", "sections", "relevant"), "sections": ("summaries",)}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,8 +27,17 @@ class Sent:
     """What one thread has asked: each request once, by its digest, in the order in which it was sent."""
 
     answers: dict[str, Future[Completion]] = field(default_factory=dict)
-    is_open: bool = False
+    open_kinds: set[str] = field(default_factory=set)
     was_open: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something that was asked since ``begin`` is not answered yet."""
+        return bool(self.open_kinds)
+
+    def begin(self) -> None:
+        """Begin to ask anew."""
+        self.open_kinds.clear()
 
     def wait(self) -> None:
         """Wait until everything that was sent is answered, or has failed."""
@@ -66,10 +77,12 @@ class SideBySide:
     def complete(self, request: LlmRequest, *, model: str, max_output_tokens: int) -> Completion:
         """Give the answer if it is there. :raises LlmInvalidAnswer: it is under way; HubError: as the provider does."""
         sent = self.sent
+        kind = _kind_of(request)
         repairs = any(text in request.messages[-1].text for text in REPAIRS.values())
         key = f"{request.digest}.{request.vote}"
         if key not in sent.answers:
-            if repairs and sent.was_open:  # of an answer that is not there yet
+            is_early = sent.open_kinds & {kind if kind.startswith("reading") else "", *_before(kind, sent.open_kinds)}
+            if is_early or (repairs and sent.was_open):  # of an answer that is not there yet
                 raise _not_yet()
             sent.answers[key] = self._pool.submit(
                 self._provider.complete, request, model=model, max_output_tokens=max_output_tokens
@@ -77,7 +90,7 @@ class SideBySide:
         answer = sent.answers[key]
         sent.was_open = not answer.done()
         if sent.was_open:
-            sent.is_open = True
+            sent.open_kinds.add(kind)
             raise _not_yet()
         return answer.result()
 
@@ -91,6 +104,19 @@ class SideBySide:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._provider.close()
+
+
+def _kind_of(request: LlmRequest) -> str:
+    """The schema's name; readings for different categories are different kinds, each part of one made of the last."""
+    if request.schema is None:
+        return ""
+    found = request.schema.schema["properties"].get("findings", {}).get("items", {}).get("properties", {})
+    categories = found.get("category", {}).get("enum", ())
+    return " ".join([request.schema.name, *categories])
+
+
+def _before(kind: str, others: set[str]) -> set[str]:
+    return {other for other in others if other.split(" ")[0] in COMES_AFTER.get(kind, ())}
 
 
 def _not_yet() -> LlmInvalidAnswer:

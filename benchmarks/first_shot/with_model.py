@@ -26,14 +26,15 @@ READ_TOGETHER = ({"consistency", "terminology", "traceability"}, {"coverage", "s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """The endpoint and what it costs. ``context_tokens`` is LLM_CONTEXT_TOKENS."""
+    """The endpoint and what it costs. ``context_tokens`` is LLM_CONTEXT_TOKENS, ``sweep_limit`` as of a review."""
 
     url: str
     model: str = "strong"
     price_in: Decimal = Decimal(1)
     price_out: Decimal = Decimal(5)
     timeout_s: float = 3500
-    context_tokens: int = 60_000
+    context_tokens: int = 16_000
+    sweep_limit: int = 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,10 +150,10 @@ def _reviewed(source: Source, document_id: str, provider: Any, options: ModelOpt
     from review.runs.estimates import estimate_review
     from review.runs.reviews import ReviewOptions, start_review, wait_for_review
 
-    asked = ReviewOptions(judge="server", second_opinion="on", sweep="on", max_findings=1000)
+    asked = ReviewOptions(judge="server", second_opinion="on", sweep="on", sweep_limit=options.sweep_limit)
     told = estimate_review(principal=local_operator(), document_id=document_id, options=asked)
     for _again in range(MAX_ROUNDS):
-        provider.sent.is_open = False
+        provider.sent.begin()
         review = start_review(principal=local_operator(), document_id=document_id, options=asked)
         wait_for_review(review, timeout_s=None)
         if not provider.sent.is_open:
@@ -323,7 +324,7 @@ def _read_whole(source: Source, document_id: str, provider: Any, options: ModelO
     )
     purpose = Purpose(name="benchmark", document_ids=[document_id])
     while True:
-        provider.sent.is_open = False
+        provider.sent.begin()
         try:
             answer = client.ask(local_operator(), request, purpose=purpose, provider=provider)
             break

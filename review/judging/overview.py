@@ -227,6 +227,6 @@ def _joined(group: Sequence[Passage]) -> Passage:
     if last.section_path != path:
         both = zip(path, last.section_path, strict=False)
         shared = [one for one, _other in takewhile(lambda pair: pair[0] == pair[1], both)]
-        ends = [one.section_path[len(shared)] for one in (first, last) if len(one.section_path) > len(shared)]
-        path = (*shared, " – ".join(dict.fromkeys(ends)))
+        begins, ends = (one.section_path[len(shared) :][:1] for one in (first, last))
+        path = (*shared, " – ".join([*(begins or ("",)), *ends]).strip() if ends else begins[0])
     return Passage(chunk_id="", start=first.start, end=last.end, section_path=path)

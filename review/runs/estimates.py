@@ -18,6 +18,7 @@ from hub.llm.tokens import estimate_text_tokens
 from hub.llm.types import LlmRequest, Strength
 from knowledge.guidelines.editions import articles_of, editions_in_force
 from knowledge.models import VersionContent
+from knowledge.ontology.store import topics_for
 from review.judging.advice import MostAdvice, most_advice
 from review.judging.choosing import Forecaster, is_long
 from review.judging.digest import plan_digest
@@ -90,7 +91,8 @@ def estimate_review(
     if is_wanted(StepName.SECOND_OPINION, options.second_opinion) and len(items) > len(open_items):
         most = replace(most, second_opinion=_of_second_opinion(target, related=len(others)))
     if is_wanted(StepName.SWEEP, options.sweep):
-        most = replace(most, sweep=_of_sweep(target, has_related=bool(others)))
+        topics = topics_for(subject.master.checklist.ontology_domain)
+        most = replace(most, sweep=_of_sweep(replace(target, topics=topics), has_related=bool(others)))
     gatherer = Gatherer(
         principal=principal,
         version=subject.version,

@@ -204,6 +204,7 @@ def subject_of(target: RuleInput, withheld: tuple[Span, ...]) -> Subject:
         bodies=harmless_bodies(target),
         withheld=withheld,
         related=target.related,
+        topics=tuple(topic.label_ja for topic in target.topics),
         related_bodies={one.document_id: harmless_bodies(_plain(one)) for one in target.related},
         related_withheld={one.document_id: _withheld_of(one) for one in target.related},
     )

@@ -24,7 +24,7 @@ from review.types import RelatedDocument, Severity, Span
 
 CATEGORIES = ("traceability", "consistency", "coverage", "structure", "terminology")
 MAX_FACTS = 12
-MAX_PROPOSALS = 6
+MAX_PROPOSALS = 10
 MAX_QUOTES = 3
 MAX_QUOTE = 120
 MAX_WORDS = 60
@@ -40,13 +40,17 @@ WANTED = {
     "traceability": "traceability: a requirement, decision or id that the document leaves without its counterpart, or "
     "that contradicts or misses what a related document (passages r1 …) demands.",
     "consistency": "consistency: two statements about the same thing that can't both be true (values, dates, names, "
-    "counts, units, classifications, responsibilities, conditions).",
+    "counts, units, classifications, responsibilities, conditions), or one id or number given to two things.",
     "coverage": "coverage: something that the text itself promises or needs and that is left open, undecided or "
-    "without its values, so that nobody could build or test it.",
+    "without its values, so that nobody could build or test it; an entry or section that is empty or a placeholder.",
     "structure": "structure: content under a heading that is about something else, a part announced and not there, "
     "steps in an order that can't work.",
     "terminology": "terminology: one word for two things, two words for one thing where a reader would be misled.",
 }
+
+TOPICS_WANTED = """ Of the topics of such a document ({topics}) also one that the document names or promises and \
+nowhere states a single concrete requirement or decision on: then "message" names it as it is listed, and the quote is \
+where it is named."""
 
 RULES = """You read a document part by part, as its reviewer, and note facts and propose findings.
 
@@ -98,7 +102,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is read: the text, its parts by headings, what is withheld of it, and the documents it belongs to."""
+    """What is read: the text, its parts by headings, what is withheld of it, and the documents it belongs to.
+
+    ``topics`` are the names of what a document of its type has to treat.
+    """
 
     title: str
     text: str
@@ -107,6 +114,7 @@ class Subject:
     related: tuple[RelatedDocument, ...] = ()
     related_bodies: Mapping[str, tuple[Passage, ...]] | None = None
     related_withheld: Mapping[str, tuple[Span, ...]] | None = None
+    topics: tuple[str, ...] = ()
 
     def text_of(self, span: Span) -> str:
         """The whole text that a span is of."""
@@ -205,7 +213,7 @@ def reading_request(
         f"Document: {subject.title}",
         *([REPAIRS[repair]] if repair else []),
     ]
-    wanted = "\n".join(f"  - {WANTED[category]}" for category in reading.categories)
+    wanted = "\n".join(f"  - {_wanted(category, subject)}" for category in reading.categories)
     labels = [label_of(at) for at in range(len(part))]
     sources = [*labels, *([EARLIER] if known else []), *(_related_label(at) for at in range(len(related)))]
     return LlmRequest(
@@ -213,6 +221,12 @@ def reading_request(
         schema=_schema(labels, sources, reading.categories),
         max_output_tokens=READING_OUTPUT_TOKENS,
     )
+
+
+def _wanted(category: str, subject: Subject) -> str:
+    if category != "coverage" or not subject.topics:
+        return WANTED[category]
+    return WANTED[category] + TOPICS_WANTED.format(topics=", ".join(f"「{topic}」" for topic in subject.topics))
 
 
 def read_part(

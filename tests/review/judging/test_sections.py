@@ -40,3 +40,14 @@ def test_no_request_has_more_than_it_can_hold():
     requests = cut_requests(text, stretches, tokens=3000)
     assert [one for group in requests for one in group] == list(stretches)
     assert max(len(group) for group in requests) <= PER_REQUEST
+
+
+def test_a_stretch_from_the_title_on_is_named_by_where_it_ends():
+    text = "書名\n" + "あ" * 40
+    sections = [
+        section(1, 0, 3, "書名"),
+        section(2, 3, 20, "書名", "1 目的"),
+        section(3, 20, len(text), "書名", "2 範囲"),
+    ]
+    (stretch,) = cut_stretches(text, bodies_of(text, sections), tokens=8000)
+    assert stretch.section_path == ("書名", "– 2 範囲")

@@ -293,6 +293,14 @@ def test_nothing_of_the_document_stays_in_the_steps_once_it_is_deleted(document,
     assert after.steps["sweep"]["counts"] == before.steps["sweep"]["counts"]
 
 
+def test_the_reading_for_what_is_left_open_names_the_topics_of_the_document(document, configured) -> None:  # noqa: F811
+    configured.answer = reading_model(proposal(*SIDES))
+    run(document)
+    asked = [prompt_of(one) for one in configured.requests if schema_of(one) == "reading"]
+    assert ["「可用性」" in one for one in asked] == ["coverage:" in one for one in asked]
+    assert any("「可用性」" in one for one in asked)
+
+
 def test_the_estimate_tells_the_reading_before(document, configured, configure) -> None:  # noqa: F811
     configure(llm_price_in=Decimal(1), llm_price_out=Decimal(5))
     options: dict[str, Any] = {"check_items": ("BD-A02",)}
