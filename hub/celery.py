@@ -47,6 +47,7 @@ app.conf.beat_schedule = {
     "retention": {"task": "knowledge.enforce_retention", "schedule": 3600.0, "options": {"expires": 3600}},
     "tidy": {"task": "knowledge.tidy", "schedule": 86400.0, "options": {"expires": 3600}},
     "alerts": {"task": "hub.alerts", "schedule": 30.0, "options": {"expires": 30}},
+    "sweep-temporary-files": {"task": "hub.sweep_temporary_files", "schedule": 60.0, "options": {"expires": 60}},
     "prune": {"task": "hub.prune", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
@@ -55,7 +56,7 @@ _stopping = threading.Event()
 
 @app.task(name="hub.prune")
 def prune() -> dict[str, int]:
-    """Remove what is no longer needed: old idempotency keys, files of crashed uploads, words of deleted documents.
+    """Remove what is no longer needed: old idempotency keys, words of deleted documents.
 
     Gives how many of these ``failed``; none keeps the others from theirs.
     """
@@ -63,7 +64,6 @@ def prune() -> dict[str, int]:
 
     from hub.core.scheduled_rows import for_each_row
     from hub.rest.idempotency import prune_idempotency_records
-    from hub.rest.uploads import prune_temp_files
     from knowledge.index.postings import clear_deleted_postings, prune_terms
 
     def prune_unused_terms() -> None:
@@ -72,12 +72,27 @@ def prune() -> dict[str, int]:
 
     parts: dict[str, Callable[[], object]] = {
         "idempotency keys": lambda: prune_idempotency_records(timezone.now()),
-        "temporary files": lambda: prune_temp_files(timezone.now()),
         "postings": clear_deleted_postings,
         "words": prune_unused_terms,
     }
     outcome = for_each_row("hub.prune", parts, lambda part: parts[part](), name=str)
     return {"failed": len(outcome.failed)}
+
+
+@app.task(name="hub.sweep_temporary_files")
+def sweep_temporary_files() -> int:
+    """Remove the temporary files of dead processes; gives the number of their folders."""
+    from django.conf import settings  # Django is not set up yet when this module is imported
+
+    from hub.core.temporary import sweep
+
+    return sweep() + sweep(settings.HUB_DATA_DIR / "tmp")
+
+
+@worker_init.connect
+@beat_init.connect
+def _sweep_at_start(**_signal: object) -> None:
+    sweep_temporary_files()
 
 
 @app.task(name="hub.alerts")

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, InstanceOf, Validat
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from hub.core.client_address import Networks
+from hub.core.encryption.key_text import parse_keys
 
 LEAST_TOKEN_CHARS = 32
 
@@ -71,9 +72,8 @@ def _check_time_zone(value: str) -> str:
     return value
 
 
-def _refuse_encryption(value: str) -> str:
-    if value:
-        raise ValueError("encryption at rest is not available in this release; remove the setting")
+def _check_encryption_key(value: str) -> str:
+    parse_keys(value)
     return value
 
 
@@ -99,7 +99,7 @@ TrustedProxies = Annotated[InstanceOf[Networks], NoDecode, BeforeValidator(_read
 MetricsToken = Annotated[str, AfterValidator(_check_metrics_token)]
 Folder = Annotated[Path, AfterValidator(_make_absolute)]
 TimeZone = Annotated[str, AfterValidator(_check_time_zone)]
-EncryptionKey = Annotated[str, AfterValidator(_refuse_encryption)]
+EncryptionKey = Annotated[str, AfterValidator(_check_encryption_key)]
 LlmProvider = Annotated[Literal["none", "openai", "bedrock"], BeforeValidator(_accept_long_name)]
 DatabaseUrl = Annotated[
     str,
@@ -182,6 +182,11 @@ class Configuration(BaseSettings):
     )
     hub_data_dir: Folder = Field(
         BASE_DIR / "var", description="where embedded servers, blobs and caches live; readable by its owner only"
+    )
+    hub_temp_dir: Folder | None = Field(
+        None,
+        description="where temporary files are; empty = a file system in memory if files are encrypted and /dev/shm "
+        "has room for four of the largest uploads, else tmp in HUB_DATA_DIR",
     )
     hub_host: str = Field("127.0.0.1", description="the address that the web server listens on")
     hub_port: int = Field(8000, ge=1, le=65535, description="the port that the web server listens on")
@@ -287,7 +292,20 @@ class Configuration(BaseSettings):
     mcp_transports: McpTransports = Field(("stdio", "http"), description="MCP transports that are switched on")
     hub_mcp_max_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="the largest MCP request over HTTP")
     hub_mcp_conformance: bool = Field(False, description="serve the conformance fixture to this machine")
-    encryption_key: EncryptionKey = Field("", description="encrypt stored documents")
+    encryption_key: EncryptionKey = Field(
+        "",
+        description="encrypt stored files: master keys of 32 bytes in base64 or hex, comma separated; the first "
+        "encrypts, the others only open what they encrypted before",
+    )
+    encryption_key_file: Path | None = Field(
+        None, description="a file with such keys, a line each; they come after those of ENCRYPTION_KEY"
+    )
+    encryption_kms_key: str = Field(
+        "", description="id, ARN or alias of an AWS KMS key that encrypts in place of these"
+    )
+    encryption_kms_endpoint_url: str = Field(
+        "", description="with ENCRYPTION_KMS_KEY: a VPC endpoint of KMS; empty = AWS", pattern=r"^(https?://\S+)?$"
+    )
     retention_days: int | None = Field(
         None, ge=1, description="days after which documents are deleted, in collections without a period of their own"
     )
@@ -380,9 +398,21 @@ class Configuration(BaseSettings):
         if self.embedding_backend == "openai" and not (self.embedding_base_url and self.embedding_model):
             problems.append("EMBEDDING_BASE_URL and EMBEDDING_MODEL: needed with EMBEDDING_BACKEND=openai")
         problems += self._llm_problems()
+        problems += self._key_file_problems()
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+    def _key_file_problems(self) -> list[str]:
+        if self.encryption_key_file is None:
+            return []
+        try:
+            keys = parse_keys(self.encryption_key_file.read_text(encoding="utf-8"))
+        except OSError as error:
+            return [f"ENCRYPTION_KEY_FILE: {self.encryption_key_file} can't be read: {error.strerror}"]
+        except ValueError as error:
+            return [f"ENCRYPTION_KEY_FILE: {error}"]
+        return [] if keys else [f"ENCRYPTION_KEY_FILE: {self.encryption_key_file} has no key"]
 
     def _secret_key_problems(self) -> list[str]:
         if not self.secret_key:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 import hub.core.private_files  # noqa: F401 (from here on files are their owner's only)
 from hub.config import BASE_DIR, load_configuration
+from hub.core import temporary
 from hub.core.context import in_one_line
 from hub.core.embedded.postgres import postgres_settings
 from hub.core.embedded.valkey import EmbeddedValkey
@@ -190,7 +191,16 @@ SECURE_REFERRER_POLICY = "same-origin"
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-FILE_UPLOAD_TEMP_DIR = str(make_data_dir(HUB_DATA_DIR / "tmp"))
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "hub.rest.uploads.PrivateUploadHandler",
+]
+IS_ENCRYPTED = bool(CONFIG.encryption_key or CONFIG.encryption_key_file or CONFIG.encryption_kms_key)
+temporary.set_root(
+    temporary.choose_root(
+        CONFIG.hub_temp_dir, HUB_DATA_DIR, is_encrypted=IS_ENCRYPTED, most_bytes=CONFIG.hub_max_upload_bytes
+    )
+)
 FILE_UPLOAD_PERMISSIONS = 0o600
 
 LOGGING = {

@@ -12,10 +12,19 @@ from knowledge.facts import Facts
 
 
 class BlobStore(Protocol):
-    """Keeps bytes under their sha256 (64 lower-case hex digits). Storing the same bytes twice is harmless."""
+    """Keeps bytes under their sha256 (64 lower-case hex digits). Storing the same bytes twice is harmless.
+
+    ``overwrites``: removed bytes are overwritten, so that the disk does not keep them.
+    """
+
+    @property
+    def overwrites(self) -> bool: ...
 
     def put(self, sha256: str, source: Path) -> None:
         """Store the file's bytes. Raises StorageUnavailable when the store can't be reached or is full."""
+
+    def write(self, name: str, data: IO[bytes]) -> None:
+        """Store what is read from ``data`` under a name that nothing was stored under; errors as `put`."""
 
     def open(self, sha256: str) -> IO[bytes]:
         """Open stored bytes for reading. Raises BlobMissing when there are none under this name."""
@@ -24,7 +33,10 @@ class BlobStore(Protocol):
         """Give a readable local path for as long as the context lasts (a temporary copy for remote stores)."""
 
     def delete(self, sha256: str) -> None:
-        """Remove stored bytes; removing what is not there is no error."""
+        """Remove stored bytes; removing what is not there is no error.
+
+        Raises BlobInUse while somebody reads them, where they would be overwritten.
+        """
 
     def iter_names(self) -> Iterator[str]:
         """Yield the sha256 of everything stored, in no particular order."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from celery import shared_task
-from django.utils import timezone
 
 from hub.core.queue import enqueue
 from hub.core.scheduled_rows import for_each_row
@@ -18,7 +17,6 @@ from knowledge.index import postings
 from knowledge.index.warm_up import warm_up
 from knowledge.ingest import figures, graph, pipeline
 from knowledge.ontology import shape_checks
-from knowledge.sources import prune_private_folders
 
 
 @shared_task(name="knowledge.advance_version", acks_late=True)
@@ -137,7 +135,6 @@ def tidy() -> dict[str, int]:
     """
     parts: dict[str, Callable[[], object]] = {
         "stray bytes": deletion.remove_stray_bytes,
-        "private copies": lambda: prune_private_folders(timezone.now()),
         "removals of the graph": prune_removals,
     }
     outcome = for_each_row("knowledge.tidy", parts, lambda part: parts[part](), name=str)

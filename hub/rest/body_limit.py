@@ -9,10 +9,11 @@ from django.core.handlers.asgi import ASGIRequest
 
 from hub.core.asgi import AsgiApp, Message, Receive, Scope, Send
 from hub.core.errors import HubError
+from hub.core.temporary import temp_dir
 from hub.rest.errors import BadRequest
 from hub.rest.heads import check_headers, check_target
 from hub.rest.middleware import refuse_early
-from hub.rest.uploads import temp_dir, too_large
+from hub.rest.uploads import too_large
 
 FORM_OVERHEAD_BYTES = 1024 * 1024  # the other fields of a multipart request, and its boundaries
 

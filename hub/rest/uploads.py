@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.conf import settings
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import LimitExceeded
+from hub.core.temporary import temp_dir
 
 CHUNK_BYTES = 64 * 1024
-STALE_AFTER = timedelta(days=1)
 _PREFIX = "received-"
 
 
@@ -36,11 +35,20 @@ class ReceivedFile:
     sha256: str
 
 
-def temp_dir() -> Path:
-    """Give FILE_UPLOAD_TEMP_DIR, made for its owner only when it is not there yet."""
-    path = Path(settings.FILE_UPLOAD_TEMP_DIR)
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+class PrivateUploadHandler(TemporaryFileUploadHandler):
+    """Django's handler of large files, with the files in this process's private folder."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 (Django's)
+        FileUploadHandler.new_file(self, *args, **kwargs)
+        self.file = _PrivateUpload(self.file_name, self.content_type, self.charset, self.content_type_extra)
+
+
+class _PrivateUpload(TemporaryUploadedFile):
+    def __init__(
+        self, name: str | None, content_type: str | None, charset: str | None, extra: dict[str, bytes] | None
+    ) -> None:
+        file = tempfile.NamedTemporaryFile(suffix=".upload", dir=temp_dir())  # noqa: SIM115 (closed with the request)
+        UploadedFile.__init__(self, file, name, content_type, 0, charset, extra)
 
 
 def too_large(limit: int) -> LimitExceeded:
@@ -96,15 +104,3 @@ def _copy(chunks: Iterable[bytes], target: BinaryIO) -> tuple[int, str]:
         digest.update(chunk)
         target.write(chunk)
     return size_bytes, digest.hexdigest()
-
-
-def prune_temp_files(now: datetime) -> int:
-    """Remove what crashed processes left in the temporary folder a day ago or earlier; returns how many entries."""
-    oldest = (now - STALE_AFTER).timestamp()
-    stale = [path for path in temp_dir().iterdir() if path.stat().st_mtime < oldest]
-    for path in stale:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)  # another worker may be at it
-        else:
-            path.unlink(missing_ok=True)
-    return len(stale)

@@ -26,6 +26,9 @@ COUNTED = {
     "versions": _("versions"),
     "chunks": _("chunks"),
     "blobs": _("files"),
+    "keys_destroyed": _("files whose key was destroyed"),
+    "overwritten": _("files overwritten"),
+    "only_removed": _("files removed without overwriting"),
     "figures": _("figures"),
     "graph": _("entries of the knowledge graph"),
 }

@@ -45,7 +45,14 @@ from knowledge.ingest.stages import remove_chunks, unindex
 from knowledge.models import Chunk, Collection, DeletionReceipt, Document, DocumentStatus, Figure, PendingBytes
 from knowledge.models.collections import RETENTION_DAYS
 from knowledge.models.documents import IN_WORK
-from knowledge.storage import StorageUnavailable, delete_bytes, lock_bytes, remove_pending_bytes, remove_unused_blobs
+from knowledge.storage import (
+    StorageUnavailable,
+    delete_bytes,
+    get_blob_store,
+    lock_bytes,
+    remove_pending_bytes,
+    remove_unused_blobs,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -112,13 +119,15 @@ def remove_document(principal: Principal, document: Document) -> DeletionReceipt
     forget_answers(document.public_id)
     document_id, collection = document.public_id, document.collection
     document.delete()
-    blobs = remove_unused_blobs(hashes, delete=_delete_bytes_or_log)
+    removed = remove_unused_blobs(hashes, delete=_delete_bytes_or_log)
+    plainly = "overwritten" if get_blob_store().overwrites else "only_removed"
+    blobs = {"keys_destroyed": removed.keys_destroyed, plainly: removed.count - removed.keys_destroyed}
     return DeletionReceipt.objects.create(
         document_id=document_id,
         collection_slug=collection.slug,
         collection_key=collection.pk,
         classification=document.classification,
-        counts={"versions": len(versions), "chunks": chunks, "blobs": blobs, **+counts},
+        counts={"versions": len(versions), "chunks": chunks, "blobs": removed.count, **+Counter(blobs), **+counts},
         principal=principal.name,
     )
 

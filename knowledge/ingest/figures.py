@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Classification, system_principal
 from hub.core.errors import HubError
+from hub.core.temporary import temp_dir
 from hub.llm import client
 from hub.llm.budget import Budget, Usage
 from hub.llm.errors import LlmRefused, LlmUnavailable
@@ -29,7 +30,6 @@ from hub.llm.models import RecordedAnswer
 from hub.llm.preparation import Purpose, price_of
 from hub.llm.providers.registry import is_configured
 from hub.llm.types import AnswerSchema, Image, LlmAnswer, LlmRequest, Message, Role, Strength
-from hub.rest.uploads import temp_dir
 from knowledge.models import Blob, Document, DocumentVersion, Figure
 from knowledge.storage import expect_bytes, get_blob_store, lock_bytes, received_bytes, remove_unused_blobs
 from knowledge.types.documents import ParsedFigure

@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from hub.core import bus
 from hub.core.lease import Lease
-from hub.rest.uploads import temp_dir
 from knowledge.chunkers import chunk_document
 from knowledge.embedders import Embedder, Vectors
 from knowledge.graph.contribute import insert_new
@@ -52,9 +51,7 @@ WALL_PER_CPU = 5
 def parse(version: DocumentVersion, lease: Lease) -> DocumentStatus:
     """Read the stored bytes in a child process and store Markdown and structure."""
     with get_blob_store().local_path(version.blob_id) as path:
-        parsed = parse_isolated(
-            path, filename=version.filename, limits=parse_limits(), heartbeat=lease.renew, scratch=temp_dir()
-        )
+        parsed = parse_isolated(path, filename=version.filename, limits=parse_limits(), heartbeat=lease.renew)
     title_before, name_before = _names_before(version)
     content = content_of(version, parsed)
     put_figures(parsed.figures)

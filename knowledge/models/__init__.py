@@ -10,6 +10,7 @@ from knowledge.models.documents import (
     DocumentVersion,
     Figure,
     PendingBytes,
+    SealedBlob,
     VersionContent,
     WorkerHeartbeat,
 )

@@ -86,6 +86,29 @@ class PendingBytes(models.Model):
         return self.sha256
 
 
+class SealedBlob(models.Model):
+    """Encrypted bytes: what they are called in the store, and the key that opens them.
+
+    ``name`` is random, so that the store says nothing of what is in it. ``wrapped_key`` is the data key, encrypted
+    under the master key ``key_id``; both are empty once it was destroyed, and the bytes wait to be removed.
+    """
+
+    name = models.CharField(max_length=64, primary_key=True)
+    sha256 = models.CharField(max_length=64, db_index=True)
+    key_id = models.CharField(max_length=200)
+    wrapped_key = models.BinaryField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sha256"], condition=~Q(key_id=""), name="one_key_opens_the_bytes")
+        ]
+        indexes = [models.Index(fields=["key_id", "name"], name="sealed_by_key")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Document(models.Model):
     """One path in one collection. ``current_version`` is what search sees, ``latest_version`` what came in last.
 

@@ -8,7 +8,6 @@ from knowledge.sources.base import (
     SourceFile,
     SourceReader,
     SourceUnavailable,
-    prune_private_folders,
 )
 from knowledge.sources.folder import FolderReader, walk
 from knowledge.sources.registry import normal_location, open_source

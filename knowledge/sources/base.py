@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
 from django.utils.translation import gettext_lazy as _
 
 from hub.core.errors import HubError, Unavailable
-from hub.rest.uploads import temp_dir
+from hub.core.temporary import temp_dir
 
 LOCK_FILE_PREFIX = "~$"
 COPY_BLOCK = 1024 * 1024
@@ -86,7 +84,6 @@ def is_hidden(parts: tuple[str, ...]) -> bool:
 
 
 PREFIX = "source-"
-STALE_AFTER = timedelta(days=1)
 
 
 @contextmanager
@@ -94,12 +91,3 @@ def private_folder() -> Iterator[Path]:
     """Give an empty folder for its owner only, beside the uploads; afterwards it is gone."""
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=temp_dir()) as folder:
         yield Path(folder)
-
-
-def prune_private_folders(now: datetime) -> int:
-    """Remove what killed scans left a day ago or earlier; gives their number."""
-    oldest = (now - STALE_AFTER).timestamp()
-    stale = [path for path in temp_dir().glob(PREFIX + "*") if path.is_dir() and path.stat().st_mtime < oldest]
-    for path in stale:
-        shutil.rmtree(path, ignore_errors=True)
-    return len(stale)

@@ -1,4 +1,4 @@
-"""Where document bytes are kept, by their sha256: local disk, or S3 and what speaks its protocol."""
+"""Where document bytes are kept, by their sha256, encrypted or not: local disk, or what speaks S3's protocol."""
 
 from knowledge.storage.blobs import (
     claim_store,
@@ -14,3 +14,4 @@ from knowledge.storage.blobs import (
     unknown_names,
 )
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
+from knowledge.storage.rotation import Rotation, SealedState, rotate, sealed_state

@@ -17,10 +17,13 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
+from hub.core.encryption.master_keys import keyring
 from knowledge.models import Blob, DocumentVersion, Figure, PendingBytes
 from knowledge.ports import BlobStore
 from knowledge.remote.s3 import open_client
+from knowledge.storage.errors import BlobInUse
 from knowledge.storage.local import LocalBlobStore
+from knowledge.storage.sealed import SealedBlobStore, destroy_keys, live_keys
 
 
 def lock_bytes(sha256: str) -> None:
@@ -29,9 +32,17 @@ def lock_bytes(sha256: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int(sha256[:15], 16)])
 
 
-@cache
 def get_blob_store() -> BlobStore:
-    """Give the configured store: S3 when S3_BUCKET is set, else files under HUB_DATA_DIR."""
+    """Give the configured store: S3 when S3_BUCKET is set, else files under HUB_DATA_DIR; encrypted if it is asked for.
+
+    Names are those of the plain bytes, whatever the bytes are called in the store.
+    """
+    return SealedBlobStore(bare_store())
+
+
+@cache
+def bare_store() -> BlobStore:
+    """Give what holds the bytes as they are: encrypted ones under their random names."""
     config = settings.CONFIG
     if not config.s3_bucket:
         return LocalBlobStore(settings.HUB_DATA_DIR / "blobs")
@@ -87,9 +98,13 @@ MANY_REMAINS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removal:
-    """How removing pending bytes went: ``kept`` were many remains at once, or the store is another database's."""
+    """How removing pending bytes went: ``kept`` were many remains at once, or the store is another database's.
+
+    ``in_use`` were being read, and go the next time.
+    """
 
     removed: int = 0
+    in_use: int = 0
     kept: int = 0
     is_own_store: bool = True
 
@@ -109,9 +124,11 @@ def expect_bytes(hashes: Iterable[str]) -> None:
 def received_bytes(hashes: Collection[str]) -> int:
     """Take back what was noted of bytes, in the transaction that writes the rows and under their locks.
 
-    Gives how many notes there were: without one, bytes that no row named were removed after they had been written.
+    Gives of how many the note was there, and the key if they are encrypted: without one of both, bytes that no row
+    named were removed, or their key was destroyed, after they had been written.
     """
-    return PendingBytes.objects.filter(pk__in=hashes).delete()[0]
+    noted = PendingBytes.objects.filter(pk__in=hashes).delete()[0]
+    return min(noted, live_keys(hashes)) if noted and keyring().current else noted
 
 
 def pending_removals(*, broken_off_since: timedelta = REMAINS_AFTER) -> QuerySet[PendingBytes]:
@@ -130,8 +147,13 @@ def remove_pending_bytes(*, many: bool = False) -> Removal:
         return Removal(kept=len(due), is_own_store=False)
     remains = sum(not deleted for _sha256, deleted in due)
     chosen = [sha256 for sha256, deleted in due if deleted or many or remains <= MANY_REMAINS]
-    removed = sum(_remove(sha256) for sha256 in chosen)
-    return Removal(removed=removed, kept=len(due) - len(chosen))
+    removed, in_use = 0, 0
+    for sha256 in chosen:
+        try:
+            removed += _remove(sha256)
+        except BlobInUse:
+            in_use += 1
+    return Removal(removed=removed, kept=len(due) - len(chosen), in_use=in_use)
 
 
 def delete_bytes(sha256: str) -> bool:
@@ -158,13 +180,24 @@ def _remove(sha256: str) -> bool:
     return True
 
 
-def remove_unused_blobs(hashes: Collection[str], *, delete: Callable[[str], object] = delete_bytes) -> int:
-    """Remove those of the blobs that nobody uses, and give their number; ``delete`` gets their names after the commit.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedBlobs:
+    """How many stored files went: with their key, which ``keys_destroyed`` of them had, all there is of them went."""
 
-    Inside a transaction that has locked their bytes.
+    count: int = 0
+    keys_destroyed: int = 0
+
+
+def remove_unused_blobs(hashes: Collection[str], *, delete: Callable[[str], object] = delete_bytes) -> RemovedBlobs:
+    """Remove those of the blobs that nobody uses; ``delete`` gets their names after the commit.
+
+    The keys of those that are encrypted are destroyed with the commit. In a transaction that has locked their bytes.
     """
     unused = unused_blobs().filter(pk__in=hashes)
     names = list(unused.values_list("pk", flat=True))
+    if not names:
+        return RemovedBlobs()
+    keys_destroyed = destroy_keys(names)
     Blob.objects.filter(pk__in=names).delete()
     rows = [PendingBytes(sha256=sha256, deleted=True) for sha256 in names]
     PendingBytes.objects.bulk_create(
@@ -172,4 +205,4 @@ def remove_unused_blobs(hashes: Collection[str], *, delete: Callable[[str], obje
     )
     for sha256 in names:
         transaction.on_commit(partial(delete, sha256))
-    return len(names)
+    return RemovedBlobs(count=len(names), keys_destroyed=keys_destroyed)

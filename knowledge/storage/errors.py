@@ -9,6 +9,10 @@ class StorageUnavailable(Unavailable):
     code = "storage_unavailable"
 
 
+class BlobInUse(StorageUnavailable):
+    """Stored bytes are being read, and can't be overwritten yet."""
+
+
 class BlobMissing(HubError):
     """The bytes that a document version names are not in the store."""
 

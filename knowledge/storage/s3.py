@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.translation import gettext_lazy as _
 
-from hub.rest.uploads import temp_dir
+from hub.core.temporary import temp_dir
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ SPOOL_BYTES = 16 * 1024 * 1024
 class S3BlobStore:
     """Keeps blobs as ``blobs/<sha256>`` in ``bucket``."""
 
+    overwrites = False
+
     def __init__(self, client: S3Client, bucket: str) -> None:
         self._client = client
         self._bucket = bucket
@@ -33,8 +35,12 @@ class S3BlobStore:
         with self._translating():
             self._client.upload_file(str(source), self._bucket, PREFIX + sha256)
 
+    def write(self, name: str, data: IO[bytes]) -> None:
+        with self._translating():
+            self._client.upload_fileobj(data, self._bucket, PREFIX + name)
+
     def open(self, sha256: str) -> IO[bytes]:
-        spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)  # noqa: SIM115 (the caller closes it)
+        spool: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES, dir=str(temp_dir()))  # noqa: SIM115 (the caller closes it)
         try:
             with self._translating(sha256):
                 self._client.download_fileobj(self._bucket, PREFIX + sha256, spool)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from hub.access.principals import Principal, Scope
 from hub.core.errors import InvalidInput, LimitExceeded
-from hub.rest.uploads import temp_dir
+from hub.core.temporary import temp_dir
 from knowledge.collections import read_classification
 from knowledge.documents.documents import get_document
 from knowledge.documents.schemas import upload_out

@@ -19,6 +19,7 @@ from hub.core.errors import InvalidInput, LimitExceeded, Unavailable
 from hub.core.languages import in_language, shown
 from hub.core.processes import PerProcess
 from hub.core.shapes import filled
+from hub.core.temporary import temp_dir
 from knowledge.parsers import ParseError, ParseLimits
 from knowledge.parsers.process.isolation import HostLost, run_isolated
 from knowledge.text.folding import fold_compact
@@ -275,7 +276,7 @@ def lint_text(
 
 def _judge_apart(text: str, uses: Sequence[Use], *, is_markdown: bool) -> LintResult:
     try:
-        with tempfile.TemporaryDirectory(prefix="hub-lint-") as folder:
+        with tempfile.TemporaryDirectory(prefix="hub-lint-", dir=temp_dir()) as folder:
             path = Path(folder, "question.json")
             write_question(path, text, uses, is_markdown=is_markdown)
             return run_isolated("review.lint.linting:answer", path, read_answer, filename=path.name, limits=LIMITS)

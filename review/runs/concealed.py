@@ -13,6 +13,7 @@ from pathlib import Path
 from django.db import IntegrityError
 
 from hub.core.errors import HubError
+from hub.core.temporary import temp_dir
 from knowledge.ingest.stages import parse_limits
 from knowledge.models import DocumentVersion
 from knowledge.parsers import concealed as readers
@@ -62,7 +63,7 @@ def concealed_in(version: DocumentVersion, text: str) -> tuple[Concealed, ...]:
 def _look_through(version: DocumentVersion, text: str) -> tuple[Concealed, ...]:
     with (
         get_blob_store().local_path(version.blob_id) as path,
-        tempfile.NamedTemporaryFile("w", prefix="hub-text-", encoding="utf-8") as shown,
+        tempfile.NamedTemporaryFile("w", prefix="hub-text-", encoding="utf-8", dir=temp_dir()) as shown,
     ):
         if not may_conceal(path):
             return ()

@@ -10,18 +10,29 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from hub.core.encryption.key_text import new_key
 from knowledge.ports import BlobStore
 from knowledge.storage.errors import BlobMissing, StorageUnavailable
 from knowledge.storage.local import LocalBlobStore
 from knowledge.storage.s3 import S3BlobStore
+from knowledge.storage.sealed import SealedBlobStore
 
 CONTENT = "保存するファイル".encode()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-@pytest.fixture(params=["local", "s3"])
-def store(request, tmp_path) -> BlobStore:
-    if request.param == "local":
+@pytest.fixture(params=["local", "s3", "encrypted local", "encrypted s3"])
+def store(request, tmp_path, settings) -> BlobStore:
+    kind = request.param.removeprefix("encrypted ")
+    if kind == request.param:
+        return bare_store(kind, request, tmp_path)
+    request.getfixturevalue("db")
+    settings.CONFIG = settings.CONFIG.model_copy(update={"encryption_key": new_key()})
+    return SealedBlobStore(bare_store(kind, request, tmp_path))
+
+
+def bare_store(kind, request, tmp_path) -> BlobStore:
+    if kind == "local":
         return LocalBlobStore(tmp_path / "blobs")
     client = s3_client(request.getfixturevalue("s3_endpoint"))
     bucket = "hub-" + hashlib.sha256(str(tmp_path).encode()).hexdigest()[:12]

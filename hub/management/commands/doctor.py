@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from hub.access.audit_trail import rights_to_change_events
 from hub.core.commands import HubCommand, cli_call
 from hub.core.errors import HubError
+from hub.core.temporary import is_in_memory, temp_root
 from hub.core.valkey import ensure_queue
 from hub.llm.confirmations import find_confirmation
 from hub.llm.providers.registry import check_llm, get_provider, is_configured
@@ -22,7 +23,7 @@ from knowledge.collections import curators_without_hub_role
 from knowledge.consistency import check_consistency
 from knowledge.documents.workers import worker_is_alive
 from knowledge.index.warm_up import way_to_warm
-from knowledge.storage import claim_store, owns_store, pending_removals
+from knowledge.storage import claim_store, owns_store, pending_removals, sealed_state
 from knowledge.stored_patterns import refused_patterns
 
 OLDEST_PGVECTOR = (0, 8)
@@ -85,6 +86,7 @@ def _diagnose(*, repair: bool, remove_many: bool, claim: bool) -> Iterator[dict[
     if claim:
         claim_store()
     yield _store_owner()
+    yield from _encryption()
     yield from _index(repair=repair, remove_many=remove_many)
 
 
@@ -96,6 +98,27 @@ def _store_owner() -> dict[str, object]:
         "that goes on (after a restore, say) and no other uses the store, run: manage.py doctor --claim-store"
     )
     return _line("store_owner", "error" if pending_removals().exists() else "note", advice)
+
+
+def _encryption() -> Iterator[dict[str, object]]:
+    """How many stored files are under which master key, and where temporary files are."""
+    state = sealed_state()
+    counts = [f"{count} under {key_id}" for key_id, count in state.by_key.items()] + [f"{state.plain} plain"]
+    detail = "stored files: " + ", ".join(counts)
+    if state.unknown:
+        lost = f"{detail}; not configured, so that these can't be read: {', '.join(state.unknown)}"
+        yield _line("encryption", "error", f"{lost}; add the key to ENCRYPTION_KEY or ENCRYPTION_KEY_FILE")
+    elif not state.current:
+        yield _line("encryption", "note", f"{detail}; off: set ENCRYPTION_KEY, see docs/operations.md")
+    elif state.waiting:
+        yield _line("encryption", "note", f"{detail}; run: manage.py encryption rotate")
+    else:
+        yield _line("encryption", "ok", detail)
+    if state.current and not is_in_memory(temp_root()):
+        advice = "give /dev/shm more room, or set HUB_TEMP_DIR to a file system in memory or an encrypted disk"
+        yield _line(
+            "temporary files", "note", f"they are plain for as long as they are read, in {temp_root()}; {advice}"
+        )
 
 
 def _hub_curators() -> Iterator[dict[str, object]]:

@@ -8,6 +8,7 @@ import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from hub.core.temporary import sweep
 from hub.site.server_options import APPLICATION, allow_open_files, server_options
 
 LOG_LEVELS = ("critical", "error", "warning", "info", "debug")
@@ -28,5 +29,7 @@ class Command(BaseCommand):
     def handle(self, *, host: str, port: int, log_level: str, **_options: object) -> None:
         for remark in settings.CONFIG.remarks():
             self.stderr.write(remark)
+        sweep()
+        sweep(settings.HUB_DATA_DIR / "tmp")
         allow_open_files()
         uvicorn.run(APPLICATION, **server_options(host=host, port=port, log_level=log_level))

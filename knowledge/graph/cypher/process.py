@@ -27,6 +27,7 @@ import knowledge
 from hub.access.principals import Principal
 from hub.access.turns import caller_name
 from hub.core.errors import RateLimited, Unavailable
+from hub.core.temporary import temp_dir
 from hub.core.waiting import Stopped, waiting_elsewhere, woken_by_stop
 from knowledge.graph.cypher.frames import read_frame, write_frame
 
@@ -141,7 +142,7 @@ class QueryProcess:
             self._kill(child)
 
     def _start(self) -> None:
-        folder = tempfile.mkdtemp(prefix="hub-cypher-")
+        folder = tempfile.mkdtemp(prefix="hub-cypher-", dir=temp_dir())
         self._child = subprocess.Popen(
             [sys.executable, "-P", "-s", "-m", _MODULE, str(settings.CONFIG.hub_graph_memory_bytes)],
             stdin=subprocess.PIPE,

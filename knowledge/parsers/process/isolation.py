@@ -21,6 +21,7 @@ from typing import IO, Any, TypeVar, cast
 
 import knowledge
 from hub.core.processes import PerProcess
+from hub.core.temporary import temp_dir
 from knowledge.parsers.errors import ParseError, parse_error, readable_size
 from knowledge.parsers.limits import ParseLimits
 from knowledge.parsers.process.host import ERRORS, REQUEST, RESULT
@@ -169,16 +170,13 @@ def parse_isolated(
     filename: str,
     limits: ParseLimits,
     heartbeat: Callable[[], None] | None = None,
-    scratch: Path | None = None,
 ) -> ParsedDocument:
     """Parse a file as a document in a child process; parameters and errors as in `run_isolated`."""
 
     def load(result: dict[str, Any], folder: Path) -> ParsedDocument:
         return load_document(result, folder, limits)
 
-    return run_isolated(
-        DOCUMENT_TASK, path, load, filename=filename, limits=limits, heartbeat=heartbeat, scratch=scratch
-    )
+    return run_isolated(DOCUMENT_TASK, path, load, filename=filename, limits=limits, heartbeat=heartbeat)
 
 
 def as_it_is(result: dict[str, Any], _folder: Path) -> dict[str, Any]:
@@ -196,7 +194,7 @@ def run_on_bytes(
     arguments: Mapping[str, Any] | None = None,
 ) -> Result:
     """Run ``task`` on bytes as :func:`run_isolated` does on a file, with the same errors."""
-    with tempfile.NamedTemporaryFile(prefix="hub-data-") as file:
+    with tempfile.NamedTemporaryFile(prefix="hub-data-", dir=temp_dir()) as file:
         file.write(data)
         file.flush()
         return run_isolated(task, Path(file.name), load, filename=filename, limits=limits, arguments=arguments)
@@ -211,7 +209,6 @@ def run_isolated(
     limits: ParseLimits,
     arguments: Mapping[str, Any] | None = None,
     heartbeat: Callable[[], None] | None = None,
-    scratch: Path | None = None,
 ) -> Result:
     """Run ``task`` on a file in a child process without our environment, in a session apart and a private folder.
 
@@ -220,13 +217,13 @@ def run_isolated(
     child knows neither Django nor the database.
 
     ``heartbeat`` is called about once a second while the child works; what it raises ends the child and reaches the
-    caller. The private folder is made in ``scratch`` (default: the system's) and removed afterwards.
+    caller. The private folder is in the process's own and removed afterwards.
 
     :raises ParseError: with the file's own problem, or ``timeout``, ``out_of_memory``, ``output_too_large``,
         ``parser_crashed``.
     :raises HostLost: nothing was found out about the file; try again.
     """
-    with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=scratch) as folder:
+    with tempfile.TemporaryDirectory(prefix="hub-parse-", dir=temp_dir()) as folder:
         Path(folder, REQUEST).write_text(
             json.dumps(
                 {

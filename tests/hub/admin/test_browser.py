@@ -15,6 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 from selenium.webdriver.support.ui import WebDriverWait
 
+from hub.core import temporary
 from knowledge.models import Document
 from tests.hub.admin.support import DESIGN, PASSWORD, add_document, make_user
 
@@ -40,9 +41,9 @@ def chromium() -> Iterator[WebDriver]:
 
 
 @pytest.fixture
-def page(chromium: WebDriver, live_server: Any, queue: None, settings: Any, tmp_path: Path) -> Iterator[Any]:
+def page(chromium: WebDriver, live_server: Any, queue: None, tmp_path: Path, monkeypatch: Any) -> Iterator[Any]:
     """A way to open a page by its name, signed in as 佐藤 at the login page; scripts must not have failed."""
-    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "tmp")
+    monkeypatch.setattr(temporary, "_root", tmp_path / "tmp")
     make_user("佐藤", is_superuser=True)
     chromium.delete_all_cookies() if chromium.current_url.startswith("http") else None
     chromium.get(live_server.url + reverse("admin:index"))

@@ -14,16 +14,17 @@ from django.test import Client
 from hub.access.models import AccessToken
 from hub.access.principals import ALL_SCOPES, Scope, local_operator
 from hub.access.services import create_token
+from hub.core import temporary
 from hub.rest import rate_limits
 
 REST_MIDDLEWARE = "hub.rest.middleware.RestMiddleware"
 
 
 @pytest.fixture(autouse=True)
-def conventions(settings: Any, tmp_path: Path, queue: None) -> Iterator[None]:
+def conventions(settings: Any, tmp_path: Path, queue: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The test API behind the real middleware, with counters and a temporary folder of its own."""
     settings.ROOT_URLCONF = "tests.hub.rest.urls"
-    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "tmp")
+    monkeypatch.setattr(temporary, "_root", tmp_path / "tmp")
     settings.CACHES = {"default": {**settings.CACHES["default"], "KEY_PREFIX": uuid.uuid4().hex}}
     settings.STATIC_ROOT = str(tmp_path)
     if REST_MIDDLEWARE not in settings.MIDDLEWARE:

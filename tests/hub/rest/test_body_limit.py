@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.conf import settings as hub_settings
 from django.core.handlers.asgi import ASGIHandler
 
+from hub.core.temporary import temp_dir, temp_root
 from hub.rest.body_limit import FORM_OVERHEAD_BYTES, BodyLimit
-from hub.rest.uploads import temp_dir
 from tests.hub.rest.conftest import Caller
 
 LIMIT = 1024
@@ -125,7 +124,7 @@ def test_the_temporary_folder_is_there_before_the_first_upload():
     BodyLimit(_DJANGO)
 
     assert temp_dir().is_dir()
-    assert str(temp_dir()) == hub_settings.FILE_UPLOAD_TEMP_DIR
+    assert temp_dir().parent == temp_root()
 
 
 @pytest.mark.parametrize(("path", "query"), [("/admin/x\x00/change/", b""), ("/api/v1/documents", b"q=%00")])

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile
 
 from hub.core.errors import LimitExceeded
-from hub.rest.uploads import prune_temp_files, received_file, temp_dir
+from hub.core.temporary import temp_dir
+from hub.rest.uploads import received_file
 from tests.hub.rest.conftest import Caller
 from tests.hub.rest.test_problems import assert_problem
 
@@ -94,19 +94,3 @@ def test_a_file_whose_size_is_unknown_is_cut_off_at_the_limit(settings):
         pass
 
     assert list(temp_dir().iterdir()) == []
-
-
-def test_leftovers_of_a_crash_are_removed_after_a_day():
-    now = datetime(2026, 4, 2, 9, 0, tzinfo=UTC)
-    for name, age_s in (("old", 90_000), ("fresh", 3_600)):
-        path = temp_dir() / name
-        path.write_bytes(TEXT)
-        os.utime(path, (now.timestamp() - age_s, now.timestamp() - age_s))
-
-    folder = temp_dir() / "hub-parse-old"
-    folder.mkdir()
-    (folder / "result.json").write_bytes(TEXT)
-    os.utime(folder, (now.timestamp() - 90_000, now.timestamp() - 90_000))
-
-    assert prune_temp_files(now) == 2
-    assert [path.name for path in temp_dir().iterdir()] == ["fresh"]

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from hub.access.models import AuditEvent
 from hub.access.principals import Role
+from hub.core import temporary
 from knowledge.ingest.content import content_of, store_content
 from knowledge.models import Collection, DeletionReceipt, Document, VersionContent
 from knowledge.parsers.markdown import markdown_blocks
@@ -25,8 +26,8 @@ UPLOAD = "admin:knowledge_document_upload"
 
 
 @pytest.fixture(autouse=True)
-def own_temp_dir(settings: Any, tmp_path: Path) -> None:
-    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "tmp")
+def own_temp_dir(monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setattr(temporary, "_root", tmp_path / "tmp")
 
 
 @pytest.fixture

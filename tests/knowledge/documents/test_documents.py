@@ -262,7 +262,7 @@ def test_deleting_leaves_no_row_and_no_bytes_and_gives_a_receipt(tmp_path, djang
     with django_capture_on_commit_callbacks(execute=True):
         receipt = delete_document(principal=local_operator(), document_id=document.public_id)
     assert receipt.counts.pop("graph") > 0
-    assert receipt.counts == {"versions": 1, "chunks": chunks, "blobs": 1}
+    assert receipt.counts == {"versions": 1, "chunks": chunks, "blobs": 1, "overwritten": 1}
     for model in (Document, DocumentVersion, Chunk, ChunkVector, LexicalEntry, LexicalPosting, Blob):
         assert not model.objects.exists(), model
     assert sha256 not in set(get_blob_store().iter_names())

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 
 import pytest
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from hub.access.principals import local_operator
 from hub.core.errors import Conflict
 from hub.core.lease import claim
-from hub.rest.uploads import temp_dir
 from knowledge import tasks
 from knowledge.documents import folders, scans, sources
 from knowledge.documents.folders import FolderReport, index_folder
 from knowledge.documents.uploads import create_document, hash_file
 from knowledge.models import DocumentVersion, Source
-from knowledge.sources.base import prune_private_folders
 from knowledge.sources.folder import FolderReader
 from knowledge.types.chunks import ChunkOptions
 from tests.knowledge.documents.source_support import live_paths, run, state
@@ -120,18 +116,6 @@ def test_an_unforeseen_error_ends_in_the_report_and_is_raised(source, monkeypatc
     source.refresh_from_db()
     assert state(source) == "failed"
     assert "ZeroDivisionError" in source.report["reason_en"]
-
-
-def test_leftovers_of_killed_scans_are_removed_after_a_day():
-    old, new = temp_dir() / "source-old", temp_dir() / "source-new"
-    for path in (old, new):
-        (path / "x").mkdir(parents=True)
-    day_old = timezone.now().timestamp() - 90_000
-    os.utime(old, (day_old, day_old))
-    assert prune_private_folders(timezone.now()) == 1
-    assert new.exists()
-    new.joinpath("x").rmdir()
-    new.rmdir()
 
 
 def test_the_command_goes_on_with_what_a_killed_run_left_in_work(folder):

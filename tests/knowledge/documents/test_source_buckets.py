@@ -6,7 +6,7 @@ import boto3
 import pytest
 
 from hub.access.principals import local_operator
-from hub.rest.uploads import temp_dir
+from hub.core.temporary import temp_dir
 from knowledge.documents import sources
 from knowledge.models import Document, Source
 from knowledge.sources import registry

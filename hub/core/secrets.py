@@ -1,0 +1,150 @@
+"""Secrets in the database, encrypted: what must be given back as it was, such as TOTP secrets and API keys.
+
+What only has to be compared, such as passwords and access tokens, is stored as a hash instead.
+
+A sealed secret is text: ``sealed1.<id of the master key>.<wrapped data key>.<nonce and AES-256-GCM>``. ``purpose`` is
+bound to it, so that a value of one column does not open in another. Without a configured master key one that is made of
+SECRET_KEY takes its place (the key id is then ``secret-key``).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connection, models
+from django.utils.translation import gettext_lazy as _
+
+from hub.core.encryption.errors import SealBroken
+from hub.core.encryption.key_text import KEY_BYTES
+from hub.core.encryption.master_keys import NONCE_BYTES, Keyring, LocalKey, MasterKey, keyring
+
+MARK = "sealed1"
+KEY_OF_SETTINGS = "secret-key"
+
+
+class _KeyOfSettings(LocalKey):
+    """The key for installations without ENCRYPTION_KEY: as safe as SECRET_KEY is."""
+
+    def __init__(self) -> None:
+        super().__init__(hashlib.sha256(b"hub secrets of the database\0" + settings.SECRET_KEY.encode()).digest())
+        self.key_id = KEY_OF_SETTINGS
+
+
+def current_key() -> MasterKey:
+    """Give the master key that secrets are sealed with now."""
+    return keyring().current or _KeyOfSettings()
+
+
+def seal_secret(text: str, purpose: str) -> str:
+    """Encrypt a text for the database. Errors as in `MasterKey.wrap`."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    master, data_key, nonce = current_key(), os.urandom(KEY_BYTES), os.urandom(NONCE_BYTES)
+    wrapped = master.wrap(data_key, _context(purpose))
+    sealed = nonce + AESGCM(data_key).encrypt(nonce, text.encode(), _context(purpose).encode())
+    return ".".join((MARK, _text(master.key_id.encode()), _text(wrapped), _text(sealed)))
+
+
+def open_secret(value: str, purpose: str) -> str:
+    """Decrypt what :func:`seal_secret` gave for the same purpose.
+
+    :raises SealBroken, KeyMissing, KeyServiceUnavailable: see there.
+    """
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    key_id, wrapped, sealed = _parts(value, purpose)
+    ring = Keyring([_KeyOfSettings()]) if key_id == KEY_OF_SETTINGS else keyring()
+    data_key = ring.unwrap(key_id, wrapped, _context(purpose))
+    try:
+        nonce, body = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
+        return AESGCM(data_key).decrypt(nonce, body, _context(purpose).encode()).decode()
+    except InvalidTag as error:
+        raise _broken(purpose) from error
+
+
+def key_id_of(value: str) -> str:
+    """Give the id of the master key that a sealed secret needs. :raises SealBroken: it is no sealed secret."""
+    return _parts(value, "")[0]
+
+
+def _context(purpose: str) -> str:
+    return f"secret {purpose}"
+
+
+def _parts(value: str, purpose: str) -> tuple[str, bytes, bytes]:
+    parts = value.split(".")
+    if len(parts) != 4 or parts[0] != MARK:
+        raise _broken(purpose)
+    try:
+        key_id, wrapped, sealed = (base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)) for part in parts[1:])
+        return key_id.decode(), wrapped, sealed
+    except ValueError as error:
+        raise _broken(purpose) from error
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _broken(purpose: str) -> SealBroken:
+    return SealBroken(
+        _("The stored secret for {purpose} does not open: it was changed, or is another's. Enter it anew."),
+        purpose=purpose or "-",
+    )
+
+
+def rotate_secrets() -> int:
+    """Encrypt every secret of every table anew that is not under the current key; gives how many there were.
+
+    A row at a time, so that it may be ended and go on. Errors as in :func:`open_secret`.
+    """
+    rotated = 0
+    for model in apps.get_models():
+        for field in model._meta.local_concrete_fields:
+            if isinstance(field, SecretTextField):
+                rotated += _rotate_column(model, field)
+    return rotated
+
+
+def _rotate_column(model: type[models.Model], field: SecretTextField) -> int:
+    table, column, key = (connection.ops.quote_name(str(name)) for name in (
+        model._meta.db_table, field.column, model._meta.pk.column
+    ))  # fmt: skip
+    current, rotated = current_key().key_id, 0
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {key}, {column} FROM {table} WHERE {column} <> ''")  # noqa: S608 (names of our own)
+        for pk, value in cursor.fetchall():
+            if key_id_of(value) != current:
+                fresh = seal_secret(open_secret(value, field.purpose), field.purpose)
+                change = f"UPDATE {table} SET {column} = %s WHERE {key} = %s AND {column} = %s"  # noqa: S608
+                cursor.execute(change, [fresh, pk, value])
+                rotated += cursor.rowcount
+    return rotated
+
+
+class SecretTextField(models.TextField[str, str]):
+    """A text that is encrypted in the table and plain in Python. It can't be searched; "" stays "".
+
+    ``manage.py encryption rotate`` encrypts it anew under the current key.
+    """
+
+    @property
+    def purpose(self) -> str:
+        return f"{self.model._meta.label_lower}.{self.attname}"
+
+    def get_prep_value(self, value: object) -> str | None:
+        text: str | None = super().get_prep_value(value)
+        return seal_secret(text, self.purpose) if text else text
+
+    def from_db_value(self, value: str | None, *_connection: object) -> str | None:
+        return open_secret(value, self.purpose) if value else value
+
+    def get_lookup(self, lookup_name: str) -> type[models.Lookup[Any]] | None:
+        """Allow no comparison but with NULL: each encryption of a text is another value."""
+        return super().get_lookup(lookup_name) if lookup_name == "isnull" else None
