@@ -34,6 +34,11 @@ _REPORTING = re.compile(
     r"|risk|background|result|example|introduction|conclusion",
     re.I,
 )
+# Sections of single test cases: each has its own preconditions and data.
+_CASE = re.compile(
+    r"テストケース|試験ケース|シナリオ|^\W*(?:TC|UT|IT|ST|AT|CT|PT|E2E|TEST)[-_ ]?[A-Z0-9]*[-_]?\d", re.I
+)
+_ANNOUNCING = re.compile(r"[:：][\s*_]*$")
 _MENTIONS_SHOWN = 3
 
 
@@ -110,8 +115,10 @@ class _Reader:
             first, _, rest = self.text[block.start : block.end].partition("\n")
             inner = bool(rest) and has_substance(rest, BlockKind.PARAGRAPH)
             outer = following is not None and has_substance(self.text[following.start : following.end], following.kind)
+            if following is not None and following.kind is BlockKind.CODE and _ANNOUNCING.search(first):
+                continue  # a sample under レスポンス: is what is sent, and not a section
             if reads_as_heading(first) and (inner or (not rest and outer)):
-                yield first.strip(), block.start, block.start + len(first)
+                yield _ANNOUNCING.sub("", first).strip(), block.start, block.start + len(first)
 
     def _is_deciding(self, passage: Passage) -> bool:
         """Return whether a sentence there decides something: no example, and nowhere that only reports."""
@@ -144,7 +151,8 @@ def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJud
     for section in headings:
         if reader.has_content(section):
             return _by_heading(topic, section, reader, CoverageStatus.TREATED, "has_content")
-    if line := next((line for line in reader.lines if names_topic(line[0], topic)), None):
+    lines = (line for line in reader.lines if names_topic(line[0], topic))
+    if line := next((line for line in lines if _heads(line[1], topic, topics, reader)), None):
         title, start, end = line
         return _treated(topic, (start, end), reader.path_at(start), text_of("coverage", "content_below", title=title))
     if found := _stating_passage(topic, reader):
@@ -159,15 +167,28 @@ def _judge(topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> TopicJud
 def _is_about(section: Section, topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> bool:
     if not names_topic(section.title, topic):
         return False
-    if not topic.whole_document:
+    return not topic.whole_document or not _is_below_another(section.parent_id, topics, reader)
+
+
+def _heads(offset: int, topic: Topic, topics: tuple[Topic, ...], reader: _Reader) -> bool:
+    """Return whether a line heads a topic of the document, and not of a part or a test case that has one of its own."""
+    section = section_at(reader.sections, offset)
+    if section is None:
         return True
+    if any(map(_CASE.search, section.path)):
+        return False
+    return not topic.whole_document or not _is_below_another(section.id, topics, reader)
+
+
+def _is_below_another(section_id: str | None, topics: tuple[Topic, ...], reader: _Reader) -> bool:
+    """Return whether a section is, or is below, the heading of a topic that is not the whole document's."""
     others = [other for other in topics if not other.whole_document]
-    above = reader.by_id.get(section.parent_id or "")
+    above = reader.by_id.get(section_id or "")
     while above is not None:
         if any(names_topic(above.title, other) for other in others):
-            return False
+            return True
         above = reader.by_id.get(above.parent_id or "")
-    return True
+    return False
 
 
 def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
@@ -175,7 +196,9 @@ def _stating_passage(topic: Topic, reader: _Reader) -> Passage | None:
     for passage in reader.passages:
         if _EXAMPLE.search(passage.text) or _is_foreign(topic, passage, reader) or only_names_a_document(passage):
             continue
-        if any(cue.occurs_in(passage.text) for cue in cues) or statements.are_labelled(passage):
+        if any(cue.occurs_in(passage.text) for cue in cues):
+            return passage
+        if statements.are_labelled(passage) and not any(map(_CASE.search, reader.path_at(passage.start))):
             return passage
     stated = (each for each in reader.deciding if statements.fill_column(each) or statements.have_subject(each))
     return next(stated, None)

@@ -48,6 +48,9 @@ _DOCUMENT_NAME = re.compile(
 )
 _MARKS = re.compile(r"^\s*(?:[-*+]|\d+[.)]|[・●■◆○□▪])?\s*(?:\[[ xX]\]\s*)?")
 _MIN_NAME = 2
+_SAMPLE = "`{\"'"
+# What is a list of its own: a sentence that says where it is kept does not make it.
+_LISTS = re.compile(r"履歴|来歴|経緯|記録|用語|略語|略称|語句|言葉|history|glossary", re.I)
 
 
 def only_names_a_document(passage: Passage) -> bool:
@@ -63,7 +66,7 @@ class TopicStatements:
     def __init__(self, topic: Topic) -> None:
         self._headings = headings_about(topic)
         self._is_asked = not topic.whole_document
-        names = {name for name in topic.synonyms if not name.isascii() and len(name) >= _MIN_NAME}
+        names = {name for name in topic.synonyms if _is_subject(name)}
         longest_first = sorted(names, key=lambda name: (-len(name), name))
         self._subject = (
             re.compile(f"(?:{'|'.join(map(re.escape, longest_first))}){_SUBJECT_TAIL}{_PREDICATE}") if names else None
@@ -110,6 +113,10 @@ class TopicStatements:
         return self._columns[header]
 
 
+def _is_subject(name: str) -> bool:
+    return not name.isascii() and len(name) >= _MIN_NAME and not _LISTS.search(name)
+
+
 def _labelled(passage: Passage) -> Iterator[tuple[str, str]]:
     if passage.kind is BlockKind.TABLE:
         cells = row_cells(passage.text)
@@ -119,5 +126,5 @@ def _labelled(passage: Passage) -> Iterator[tuple[str, str]]:
         return
     lines = passage.text.splitlines() if passage.kind is BlockKind.PARAGRAPH else (passage.text,)
     for found in map(_LABEL.match, lines):
-        if found:
+        if found and found.string[found.start("content") - 1] not in _SAMPLE:
             yield found["label"], found["content"]

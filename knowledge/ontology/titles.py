@@ -16,12 +16,13 @@ _CONJUNCTION = re.compile(r"[・、,，／/&＆]|及び|および|並びに|な�
 _TAIL = re.compile(
     # No entry begins another with a third in between (仕様 + 書): a heading of such words is read in one way only.
     r"(?:(?:の|に関する|について(?:の)?)?(?:設計|要件|要求|仕様|定義|方針|計画|概要|一覧|構成|事項|条件|考え方|対策"
-    r"|管理|体制|戦略|基準値?|目標値?|準備|用意|取り?扱い|運用|確保|方式|方法|項目|内容|説明|図|表|リスト|トレーサビリティ|マトリク?ス|編|書"
+    r"|管理|体制|戦略|プロセス|フロー|手順|ルール|ポリシー|指針|区分|種別|種類|詳細|定め|案|基準値?|目標値?|準備|用意|取り?扱い|運用|確保|方式|方法|項目|内容|説明|図|表|リスト|トレーサビリティ|マトリク?ス|編|書"
     r"|overview|list|plan|design|policy|requirements?))*+(?:について)?"
 )
 _MIN_TAIL_SYNONYM = 3
 HEADING_CUE = "# "
 _LONGEST_LINE = 25
+_AROUND = "*_【】[]＜＞<>「」■●◆○□▼・ 　"
 _SENTENCE = re.compile(r"[。、，：:|]|(?:する|します|ます|です|である|した|ない|ること)$")
 
 
@@ -30,8 +31,10 @@ def reads_as_heading(line: str) -> bool:
 
     >>> reads_as_heading("１　趣旨"), reads_as_heading("【目的】"), reads_as_heading("本書の目的を示す。")
     (True, True, False)
+    >>> reads_as_heading("**処理フロー:**"), reads_as_heading("期限: 3日")
+    (True, False)
     """
-    plain = line.strip().strip("*_【】[]＜＞<>「」■●◆○□▼・ 　")
+    plain = line.strip().strip(_AROUND).removesuffix("：").removesuffix(":").strip(_AROUND)
     return 0 < len(plain) <= _LONGEST_LINE and not _SENTENCE.search(plain)
 
 

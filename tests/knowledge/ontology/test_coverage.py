@@ -204,6 +204,19 @@ def test_code_counts_as_content_and_an_empty_fence_does_not():
         ("J. 想定される問題と対策", "tp_risk"),
         ("更新の記録", "change_history"),
         ("言葉の使い方", "glossary"),
+        ("7. 起動手順", "nfr_operation"),
+        ("権限とロール（案）", "nfr_security"),
+        ("テーブルのスキーママイグレーション", "nfr_migration"),
+        ("3 画面仕様（職員用）", "functional_requirements"),
+        ("5.2 CSVフォーマット", "data_design"),
+        ("エンドポイント一覧", "interface_design"),
+        ("今回やらないこと", "scope"),
+        ("障害時の対応ルール", "nfr_availability"),
+        ("使用技術", "system_architecture"),
+        ("不具合報告プロセス", "tp_defect_management"),
+        ("事前準備", "tp_entry_criteria"),
+        ("モックデータ", "tp_data"),
+        ("E2Eテスト", "tp_levels"),
     ],
 )
 def test_headings_name_topics_under_other_numbers_and_other_words(title, code):
@@ -219,6 +232,11 @@ def test_headings_name_topics_under_other_numbers_and_other_words(title, code):
         ("各層の役割", "tp_organisation"),
         ("環境変数", "tp_environment"),
         ("データの保存期間", "data_design"),
+        ("5.4 前提条件", "tp_entry_criteria"),
+        ("4. カバレッジ目標", "tp_exit_criteria"),
+        ("7.3 デプロイメント構成", "nfr_operation"),
+        ("3.4 UI/UX機能", "interface_design"),
+        ("FR-014: 申請の振り分け", "interface_design"),
     ],
 )
 def test_headings_about_something_else_name_no_topic(title, code):
@@ -296,6 +314,20 @@ def test_english_headings_of_mixed_documents_name_topics(title, code):
         ("interface_design", "# 3 機能\n\n- 他のサービスと夜間に連携する。\n"),
         ("tp_schedule", "# 1 概要\n\n**対象**: 台帳\n**試験環境**: 検証機\n**実施期間**: 10月第2週から第3週まで\n"),
         ("tp_schedule", "# 2 段階\n\n| 段階 | 実施時期 |\n|---|---|\n| 単体 | 第2週 |\n| 結合 | 第3週 |\n"),
+        ("functional_requirements", "# 4 受付\n\n**処理フロー:**\n\n1. 番号を採る\n2. 札を出す\n"),
+        ("nfr_security", "# 2 設定\n\n| 項目 | 値 |\n|---|---|\n| CORS | 指定なし。庁内の画面のみ許可 |\n"),
+        ("nfr_security", "# 2 設定\n\n接続の秘密鍵は環境変数で渡し、リポジトリには含めない。\n"),
+        ("nfr_maintainability", "# 2 構造\n\n帳票の様式は差し替えが容易な定義として切り出す。\n"),
+        ("scope", "# 1 概要\n\n- **対象外**: 国民健康保険の窓口\n"),
+        (
+            "tp_entry_criteria",
+            "# 3 計画\n\n| 工程 | 期間 | 前提条件 |\n|---|---|---|\n| 結合 | 2週 | 単体が済んでいる |\n",
+        ),
+        (
+            "tp_organisation",
+            "# 3 区分\n\n| 区分 | 内容 | 担当チーム |\n|---|---|---|\n| 画面 | 遷移の確認 | 受付班 |\n",
+        ),
+        ("tp_data", "# 3 準備\n\nダミーデータを投入して件数をそろえる。\n"),
         ("tp_tools", "# 5 性能\n\n| 対象 | 手段 |\n|---|---|\n| メモリ | OS付属のリソースモニター |\n"),
     ],
 )
@@ -315,6 +347,14 @@ def test_a_topic_is_treated_by_a_statement_without_a_heading(code, text):
         ("nfr_operation", "# 4 要件\n\n例えば、夜間の監視は行わない。\n"),
         # Deliverables, named and not treated.
         ("tp_defect_management", "# 6 報告\n\n- 不具合管理表（随時更新）\n- 最終報告書\n"),
+        # A sentence that says where the list is kept, the sample of an interface, a filter on what is shown.
+        ("change_history", "# 1 概要\n\n変更履歴は版管理の記録を正とする。\n"),
+        ("nfr_performance", '# 3 API\n\n**レスポンス:** `{"ok": true}`\n'),
+        ("nfr_performance", '# 3 API\n\n**レスポンス（JSON）:**\n\n```json\n{"ok": true}\n```\n'),
+        ("nfr_performance", "# 3 表示\n\n呼び出しの表示は60秒以内のみとする。\n"),
+        # What one test case presupposes is not the plan's.
+        ("tp_entry_criteria", "# 4\n\n## TC-01 受付\n\n**事前準備**: 利用者を一人登録しておくこと\n"),
+        ("tp_purpose", "# 4 単体テスト\n\n**目的:**\n\n部品の動きを確かめる。\n"),
         # A column of cases says nothing of the plan.
         ("tp_exit_criteria", "# 4 ケース\n\n| ID | 手順 | 判定基準 |\n|---|---|---|\n| A-1 | 開く | 一覧が出る |\n"),
         ("tp_schedule", "# 2 段階\n\n| 段階 | 実施時期 |\n|---|---|\n| 単体 | 未定 |\n"),
