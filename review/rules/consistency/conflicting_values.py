@@ -16,6 +16,7 @@ from knowledge.text.tables import Cell, Row, read_tables
 from knowledge.types.documents import BlockKind, Section
 from review.rules.base import finding, rule, shipped, skipped
 from review.rules.consistency.contradictions import Contradiction, contradictions, contradictions_across
+from review.rules.consistency.endpoints import methods_otherwise, shares_otherwise
 from review.rules.consistency.fact_names import EXAMPLE, conditions_of
 from review.rules.consistency.facts import read_facts
 from review.rules.consistency.quantities import Quantity, amounts, read_quantities
@@ -58,7 +59,14 @@ def conflicting_value(target: RuleInput) -> RuleOutcome:
     findings += contradicted
     findings = _unrepeated(
         findings,
-        [_stated_finding(target, each) for each in contradictions(target)]
+        [
+            _stated_finding(target, each)
+            for each in (
+                *contradictions(target),
+                *methods_otherwise(target.text, target.sections, target.blocks),
+                *shares_otherwise(target.text, target.blocks),
+            )
+        ]
         + [
             _stated_across_finding(target, related, each)
             for related in target.related

@@ -134,7 +134,8 @@ def _recorded(facts: tuple[Fact, ...]) -> dict[str, set[About]]:
 
 def _are_records(facts: list[Fact], recorded: dict[str, set[About]], target: RuleInput) -> bool:
     """Whether the facts are listed in sections side by side, or that list several of the same: each is of one thing."""
-    if len({fact.table >= 0 for fact in facts}) > 1 or any(fact.is_sentence for fact in facts):
+    is_version = facts[0].kind == "version"
+    if not is_version and (len({fact.table >= 0 for fact in facts}) > 1 or any(fact.is_sentence for fact in facts)):
         return False
     homes = list(dict.fromkeys(fact.home for fact in facts))
     shared = any(len(recorded[one] & recorded[other]) > _SHARED_ABOUTS for one, other in pairwise(homes))
@@ -159,9 +160,26 @@ def _differ(one: Fact, other: Fact) -> bool:
         return _dates_differ(one.value, other.value)
     if one.kind == "name":
         return one.value not in other.value and other.value not in one.value
+    if one.kind == "version":
+        return _versions_differ(one, other)
+    if one.kind == "members":
+        members = [set(fact.value.split("、")) for fact in (one, other)]
+        return members[0] != members[1] and bool(members[0] & members[1])
     if one.kind == "identifier":
         return not same_thing(one.value, other.value)
     return one.value != other.value
+
+
+def _versions_differ(one: Fact, other: Fact) -> bool:
+    """Whether two versions can't both hold, as far as both are told: 15 agrees with 15.2, and with 14 or later."""
+    first, second = (tuple(map(int, fact.value.split("."))) for fact in (one, other))
+    told = min(len(first), len(second))
+    if first[:told] == second[:told]:
+        return False
+    if one.bound == other.bound:
+        return True
+    least, exact = (first, second) if one.bound == "min" else (second, first)
+    return exact[:told] < least[:told]
 
 
 def _is_as_much(one: Fact, other: Fact) -> bool:

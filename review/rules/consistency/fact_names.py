@@ -14,7 +14,7 @@ _MARKS = re.compile(r"[*_`「」『』\"']")
 _BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]*[)）\]】]")
 _JAPANESE = re.compile(r"[一-龯ァ-ヴ]{2,}")
 _UNIT_REMARK = re.compile(r"税込|単位|目安|予定|必須|任意|以下|以上|以内|略|※")
-_OWN_CONDITION = re.compile(r"[0-9a-z一二三四五六甲乙元]")
+_OWN_CONDITION = re.compile(r"[0-9a-z一二三四五六甲乙元]|(?:度|リスク|レベル|ランク|クラス)[がはの:]?「?[最高中低重軽]")
 _LONGEST = 60
 _ROUNDS = 4
 

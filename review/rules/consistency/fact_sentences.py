@@ -19,10 +19,10 @@ _NOUN = (
 _START = r"(?<![一-龯々〆ァ-ヴーA-Za-z0-9/_.\-])"
 _REMARK = r"(?:\([^()]{1,12}\))?+"
 _JOINT = r"(?:における|に関する|に係る|からの|への|の|・)(?=[一-龯ァ-ヴA-Za-z0-9])"
-_NOUNS = rf"{_START}(?:{_NOUN})++{_REMARK}(?:{_JOINT}(?:{_NOUN})++{_REMARK}){{0,3}}+"
-_TOPICS = re.compile(rf"(?P<name>{_NOUNS})(?:には|では|は)(?![一-龯]?ない)")
+NOUNS = rf"{_START}(?:{_NOUN})++{_REMARK}(?:{_JOINT}(?:{_NOUN})++{_REMARK}){{0,3}}+"
+_TOPICS = re.compile(rf"(?P<name>{NOUNS})(?:には|では|は)(?![一-龯]?ない)")
 _BESIDE = re.compile(
-    rf"(?P<name>{_NOUNS})[:はをがに、 (]?(?:約|最大|最小|平均|おおむね|概ね|合計|全|毎日|計|全国|税込)?[、 ]?$"
+    rf"(?P<name>{NOUNS})[:はをがに、 (]?(?:約|最大|最小|平均|おおむね|概ね|合計|全|毎日|計|全国|税込)?[、 ]?$"
 )
 _CASE = re.compile(r"\s?(?:以上|以下|以内|未満|を超え[るた]|に満たない|より[多少]い)?の?(?:場合|とき|際|ケース)|ずつ")
 _LABELLED = re.compile(r"[^:。、|()]{0,28}[^:。、|()0-9]:")
@@ -177,7 +177,7 @@ def _who() -> str:
 _STATED_VALUE = re.compile(r"(?P<value>「?[^、。「」はがをに]{1,24}」?)(?:とする|である|です|とします|に置く)")
 _USED_VALUE = re.compile(r"(?P<value>[^、。はがを]{2,24})(?:を(?:用い|採用|使用|利用)|で出力)")
 _BARE_SAID = re.compile(
-    rf"(?P<name>{_NOUNS}(?<=数))は(?:全|約|計)?(?P<n>[0-9]{{1,6}})(?=である|とする|です|とします|。|$)"
+    rf"(?P<name>{NOUNS}(?<=数))は(?:全|約|計)?(?P<n>[0-9]{{1,6}})(?=である|とする|です|とします|。|$)"
 )
 
 
@@ -203,9 +203,9 @@ _LEVEL_OF_ID = re.compile(
     r"(?<![A-Za-z0-9\-])(?P<name>[A-Z]{1,6}(?:-[A-Z]{1,6}){0,3}-?[0-9]{1,4})\s?[(（](?P<scale>優先度|重要度)[:：]?\s?(?P<value>最?[高低]|中|[SABC])[)）]"
 )
 _DUTY = re.compile(
-    rf"(?P<name>{_NOUNS})(?:は|を)、?(?P<who>{_who()})が(?P<verb>行|実施|担当|承認|対応)(?:う|する|し|い|を行)"
+    rf"(?P<name>{NOUNS})(?:は|を)、?(?P<who>{_who()})が(?P<verb>行|実施|担当|承認|対応)(?:う|する|し|い|を行)"
 )
-_MADE = re.compile(rf"(?P<who>{_who()})を(?P<name>{_NOUNS})とする")
+_MADE = re.compile(rf"(?P<who>{_who()})を(?P<name>{NOUNS})とする")
 
 
 def _quantity_name(topic: str, clause: str, beside: str, behind: str, dimension: str) -> str:

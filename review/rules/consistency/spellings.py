@@ -16,6 +16,13 @@ from review.rules.base import shipped
 from review.rules.prose import Prose, Word, read_prose, read_words
 
 _KATAKANA_WORD = re.compile(r"[ァ-ヴヷ-ヺー・･ｦ-ﾟ]{2,}")
+# A list of several things ends in no word for one of them; what does is a name.
+_THINGS = ("リスト", "一覧", "画面", "テーブル", "マスター", "マスタ", "帳票", "台帳", "ファイル", "サーバー", "サーバ")
+_DOTTED_NAME = re.compile(
+    r"(?<![一-龯々ァ-ヴー・])[一-龯々ァ-ヴー]{2,}(?:・[一-龯々ァ-ヴー]{2,})+"
+    rf"(?:{'|'.join(f'(?<={end})' for end in _THINGS)})(?![一-龯々ァ-ヴー・])"
+)
+_JOINED_NAME = re.compile(r"[一-龯々ァ-ヴー・]{5,}")
 _LATIN_WORD = re.compile(r"[A-Za-zＡ-Ｚａ-ｚ]+(?:[-‐－][A-Za-zＡ-Ｚａ-ｚ]+)*")
 # Parts of file names, paths, variables, versions and markup are names of things, not words.
 _PART_OF_NAME = re.compile(r"[A-Za-z0-9_./\\@:#$%&+=<>{}\[\]\-－＿]")
@@ -72,6 +79,7 @@ def variants(text: str, blocks: tuple[Block, ...], synonyms: Iterable[tuple[str,
         *_collect(by_lexeme(words)),
         *_collect(_katakana(prose)),
         *_collect(_latin(prose)),
+        *_collect(_dotted(prose)),
         *_named(prose, Kind.SYNONYM, synonyms),
         *_named(prose, Kind.KANA_KANJI, (tuple(forms) for forms in shipped("terminology")["pairs"]["forms"])),
     ]
@@ -86,6 +94,18 @@ def _katakana(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
         if len(key) >= _SHORTEST_KATAKANA and not _is_quoted(match.start(), prose):
             start = match.start() + match.group().index(word)
             yield key, Occurrence(form=word, start=start, end=start + len(word))
+
+
+def _dotted(prose: Prose) -> Iterator[tuple[str, Occurrence]]:
+    """Key names of things that are written with a middle dot somewhere: 在庫・注残リスト beside 在庫注残リスト."""
+    dotted = {match.group() for match in _DOTTED_NAME.finditer(prose.masked) if not _is_quoted(match.start(), prose)}
+    joined = {name.replace("・", ""): name for name in dotted}
+    if not joined:
+        return
+    for match in _JOINED_NAME.finditer(prose.masked):
+        key = match.group().replace("・", "")
+        if key in joined and not _is_quoted(match.start(), prose):
+            yield key, Occurrence(form=match.group(), start=match.start(), end=match.end())
 
 
 def _latin(prose: Prose) -> Iterator[tuple[str, Occurrence]]:

@@ -1,0 +1,82 @@
+"""Endpoints that are called by a method other than the one they are defined with; amounts given twice, unlike."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import lru_cache
+
+from knowledge.text.folding import narrow
+from knowledge.text.outline import apparatus, inside
+from knowledge.text.tables import read_tables
+from knowledge.types.documents import Block, BlockKind, Section
+from review.rules.consistency.contradictions import Contradiction
+from review.types import Span
+
+_METHOD = r"(?P<method>GET|POST|PUT|PATCH|DELETE)"
+_PATH = r"(?P<path>/[A-Za-z][A-Za-z0-9_\-/{}:.]*)"
+_CALL = re.compile(rf"(?<![A-Za-z]){_METHOD}[`*]*\s+[`*]*{_PATH}")
+_METHOD_CELL = re.compile(_METHOD)
+_PATH_CELL = re.compile(rf"`?{_PATH}`?")
+_FEWEST_DEFINED = 2
+_FRACTION = re.compile(r"(?<![0-9.])(?P<of>0\.[0-9]{1,5})\s?\((?:約|≒|=)?\s?(?P<share>[0-9]{1,2}(?:\.[0-9]+)?)\s?%\)")
+
+
+def methods_otherwise(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[Contradiction]:
+    """Yield each call of a defined endpoint by a method that no definition of its path has.
+
+    Headings and rows with a method and a path define; a document with fewer than two such says nothing for certain.
+    """
+    defined: dict[str, dict[str, Span]] = defaultdict(dict)
+    for method, path, span in _defined(text, sections, blocks):
+        defined[_bare(path)].setdefault(method, span)
+    if len(defined) < _FEWEST_DEFINED:
+        return
+    skipped = apparatus(text, sections)
+    for match in _CALL.finditer(text):
+        known = defined.get(_bare(match["path"]))
+        if known and match["method"] not in known and not inside(skipped, match.start()):
+            first = next(iter(known.values()))
+            places = (first, Span(start=match.start(), end=match.end()))
+            written = (text[first.start : first.end].strip("#| `"), match.group().replace("`", ""))
+            yield Contradiction(kind="method", name=match["path"], written=written, places=places)
+
+
+def _defined(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Iterator[tuple[str, str, Span]]:
+    for section in sections:
+        if match := _CALL.search(text, section.start, section.body_start):
+            yield match["method"], match["path"], Span(start=match.start(), end=match.end())
+    for table in read_tables(text, blocks):
+        for row in table.rows:
+            methods = [match for cell in row.cells if (match := _METHOD_CELL.fullmatch(cell.text.strip("`")))]
+            paths = [match for cell in row.cells if (match := _PATH_CELL.fullmatch(cell.text))]
+            if len(methods) == 1 and len(paths) == 1:
+                yield methods[0]["method"], paths[0]["path"], Span(start=row.start, end=row.end)
+
+
+def _bare(path: str) -> str:
+    return re.sub(r"\{[^{}]*\}|:[A-Za-z_]+", "{}", path).rstrip("/.")
+
+
+def shares_otherwise(text: str, blocks: tuple[Block, ...]) -> Iterator[Contradiction]:
+    """Yield fractions whose percentage in brackets is not theirs to the digits written: 0.997(約99%)."""
+    plain = _narrowed(text)
+    code = [(block.start, block.end) for block in blocks if block.kind is BlockKind.CODE]
+    for match in _FRACTION.finditer(plain):
+        digits = len(match["share"].partition(".")[2])
+        if (
+            inside(code, match.start())
+            or abs(float(match["of"]) * 100 - float(match["share"])) <= 0.5 / 10**digits + 1e-9
+        ):
+            continue
+        places = (
+            Span(start=match.start("of"), end=match.end("of")),
+            Span(start=match.start("share"), end=match.end("share") + 1),
+        )
+        yield Contradiction(kind="share", name=match["of"], written=(match["of"], f"{match['share']}%"), places=places)
+
+
+@lru_cache(maxsize=2)
+def _narrowed(text: str) -> str:
+    return narrow(text)

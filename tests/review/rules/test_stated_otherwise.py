@@ -1,0 +1,129 @@
+"""Versions, acts, members of a name, methods of endpoints and shares that a document states in two ways."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.review.markdown import outcome_of, rule_input
+
+RULE = "consistency.conflicting_value"
+
+
+def kinds(*chapters: str) -> list[str]:
+    text = "# 設計書\n\n" + "\n\n".join(
+        f"## {number}. 章{number}\n\n{text}\n" for number, text in enumerate(chapters, 1)
+    )
+    return [found.data.get("kind", "") for found in outcome_of(RULE, rule_input(text)).findings]
+
+
+API = "| メソッド | パス |\n|---|---|\n| POST | /tickets |\n| GET | /waiting |"
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other"),
+    [
+        ("version", "サーバーは Python 3.9 で動かす。", "| 部品 | 版 |\n|---|---|\n| 言語 | Python 3.11 |"),
+        ("version", "PostgreSQL 15 を使う。", "- データベース: PostgreSQL 13.4"),
+        ("version", "Node.js 20以上を前提とする。", "実行環境は Node.js 18.2 である。"),
+        ("act", "利用者ごとのアクセスログは保存しない。", "障害の調査のため、アクセスログを保存する。"),
+        ("act", "端末の位置情報は使用しない。", "最寄りの窓口を示すため、端末の位置情報を利用する。"),
+        ("members", "関係部署とは、市民課、税務課、福祉課のことをいう。", "- 関係部署：市民課、税務課、会計課"),
+        ("method", API, "画面は `GET /tickets` を呼び、札を出す。"),
+        ("share", "年に一度だけ止まる。稼働率は0.995（99.9%）である。", "文。"),
+    ],
+)
+def test_what_two_places_state_otherwise_is_reported(kind, one, other):
+    assert kinds(one, other) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("サーバーは Python 3.11 で動かす。", "- 言語: Python 3.11.4"),
+        ("Python 3.9以上で動く。", "本番では Python 3.11 を使う。"),
+        ("Python 3.9、Python 3.11 で確かめる。", "配布物は Python 3.11 で作る。"),
+        ("現行は PostgreSQL 11 である。", "PostgreSQL 11 から PostgreSQL 15 へ移行する。"),
+        ("閲覧のみの利用者についてはアクセスログを保存しない。", "障害の調査のため、アクセスログを保存する。"),
+        ("監視の通知は行わない。", "利用者への通知を行う。"),
+        ("関係部署とは、市民課、税務課などをいう。", "- 関係部署：市民課、会計課"),
+        ("関係部署とは、市民課、税務課をいう。", "- 関係部署：税務課、市民課"),
+        (API, "画面は `POST /tickets` を呼び、`DELETE /drafts` は呼ばない。"),
+        ("稼働率は0.997（約99.7%）である。", "歩留まりは0.5（50%）である。"),
+    ],
+)
+def test_what_agrees_or_is_said_of_something_else_passes(one, other):
+    assert kinds(one, other) == []
+
+
+def findings(rule: str, text: str):
+    return outcome_of(rule, rule_input(text)).findings
+
+
+def test_a_plain_number_that_identifies_two_things_is_found_and_one_that_groups_is_not():
+    rows = "".join(
+        f"| {number} | {name} |\n" for number, name in [(11, "受入"), (12, "払出"), (13, "照会"), (14, "印刷")]
+    )
+    table = "# 機能\n\n| 機能ID | 機能名 |\n|---|---|\n" + rows
+
+    found = findings("traceability.duplicate_definition", table + "| 13 | 集計 |\n")
+
+    assert [each.data["identifiers"] for each in found] == [["機能ID 13"]]
+    assert not findings("traceability.duplicate_definition", table)
+    assert not findings("traceability.duplicate_definition", table + rows)
+
+
+def test_the_head_of_a_form_defines_its_identifier():
+    forms = "".join(
+        f"| ユースケースID<br>名前 | UC-00{number}<br>{name} |\n|---|---|\n| 事後条件 | {name}が済む |\n\n"
+        for number, name in [(1, "受付"), (2, "取消"), (2, "照会")]
+    )
+
+    (found,) = findings("traceability.duplicate_definition", f"# ユースケース\n\n{forms}")
+
+    assert found.data["identifiers"] == ["UC-002"]
+    assert not findings("traceability.undefined_reference", f"# ユースケース\n\n{forms}")
+
+
+def test_a_link_to_a_file_is_a_reference_and_one_that_leads_nowhere_is_found():
+    assert outcome_of("traceability.dangling_reference", rule_input("# 章\n\n[要件](要件.md)を参照。\n")).examined == 1
+    (found,) = findings("traceability.dangling_reference", "# 章\n\n[要件](TBD)を参照。[構成](構成.md)も。\n")
+    assert found.data["references"] == ["[要件](TBD)"]
+
+
+def test_an_edition_that_an_empty_history_does_not_record_is_a_mismatch():
+    table = "変更履歴\n\n| No | 変更内容 | 変更日 |\n|---|---|---|\n"
+
+    (found,) = findings("document.version_mismatch", f"# 要件定義書\n\n第3.0版\n\n{table}\n\n## 1. 目的\n\n文。\n")
+
+    assert found.data["field"] == "version"
+    assert not findings("document.version_mismatch", f"# 要件定義書\n\n第1.0版\n\n{table}\n\n## 1. 目的\n\n文。\n")
+
+
+@pytest.mark.parametrize(("days", "count"), [("6月9日～5月30日", 1), ("5月9日～5月30日", 0), ("12月20日～1月10日", 0)])
+def test_a_period_without_a_year_ends_after_it_begins(days, count):
+    assert len(findings("consistency.date_order", f"# 日程\n\n設計書の作成: {days}\n")) == count
+
+
+def test_labels_of_a_cover_without_a_value_are_found():
+    cover = (
+        "| 文書 | 作成者 | 佐藤 | 作成日 | 2024/4/1 |\n|---|---|---|---|---|\n|  | システム名称 | 承認者 | 田中 |  |\n"
+    )
+
+    (found,) = findings("coverage.empty_section", f"{cover}\n# 概要\n\n文。\n")
+
+    assert found.data["section"] == "システム名称"
+    stamps = "| 作成者 | 承認者 | 作成日 |\n|---|---|---|\n| 佐藤 | 田中 | 4/1 |\n"
+    assert not findings("coverage.empty_section", f"{stamps}\n# 概要\n\n文。\n")
+
+
+def test_a_chapter_whose_title_is_body_text_fills_the_hole_in_the_numbers():
+    text = "# 要件\n\n## 1.1 目的\n\n文。\n\n2. 計画\n\n文。\n\n## 2.1 日程\n\n文。\n\n## 3.5秒\n\n文。\n"
+
+    assert not findings("structure.number_order", text)
+
+
+def test_a_name_with_and_without_a_middle_dot_is_one_name_in_two_spellings():
+    (found,) = findings("terminology.variant", "# 帳票\n\n入庫・残高リストを出す。\n\n入庫残高リストは毎月出す。\n")
+
+    assert set(found.data["variants"]) == {"入庫・残高リスト", "入庫残高リスト"}
+    assert not findings("terminology.variant", "# 体制\n\n設計・開発を委託する。\n\n設計開発の体制を置く。\n")
