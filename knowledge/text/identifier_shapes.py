@@ -25,6 +25,8 @@ _PARTS = re.compile(r"(?P<prefix>.*?)[-_.]?(?P<digits>\d+)")
 _RANGE_MARK = re.compile(r"\s*(?:〜|~|～|から|–|—|\.\.|…)\s*")
 _RANGE_DIGITS = re.compile(r"\d{1,5}(?!\d)")
 _ERA_OR_VERSION = re.compile(r"[HRSTV]\d{1,3}\.")
+# Q1 and A1 are a question and its answer; A-1 is an identifier.
+_QUESTION_AND_ANSWER = ("Q", "A")
 _FEWEST = 2
 _SHORTEST_JOINED = 2
 
@@ -91,7 +93,8 @@ def shape_with(written: Iterable[str]) -> re.Pattern[str]:
 def _is_scheme(found: re.Match[str]) -> bool:
     letters = re.split(r"[-_]", found["letters"])[0]
     known = (*conventions()["not_identifiers"]["prefixes"], *conventions()["not_schemes"]["prefixes"])
-    if letters in known or _ERA_OR_VERSION.match(found.group()):
+    is_answer = letters in _QUESTION_AND_ANSWER and not found["mark"]
+    if letters in known or is_answer or _ERA_OR_VERSION.match(found.group()):
         return False
     joined = not found["mark"] and not found["groups"]
     return not joined or (letters.isascii() and len(found["digits"]) >= _SHORTEST_JOINED)

@@ -56,6 +56,10 @@ _HEADED = re.compile(r"[#\s*_`【\[]*(?:[0-9]+(?:\.[0-9]+)*\.?\s+)?(?P<id>[^\s:�
 _LIST_START = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]*)?[*_`]*$")
 _DEFINING_AFTER = re.compile(r"[*_`]*\s*(?:[:：|]|[（(][^）)]{1,300}[）)]\s*[:：]|\s\S|$)")
 _CELL_BORDER = re.compile(r"\|")
+# The first cell of a form's row: | ユースケースID | UC-001 |, with more labels below each other in one cell.
+_FORM_LABEL = re.compile(
+    r"\s*\|\s*\**(?P<label>[^|\n<]{0,12}(?:ID|識別子|番号|No\.?))\**\s*(?:<br>[^|\n]{0,60})?\|\s*[*`]*", re.IGNORECASE
+)
 _LARGEST_RANGE = 500
 
 
@@ -197,6 +201,8 @@ class _Reader:
     def _defines_in_row(self, match: _Match) -> bool:
         """The first cell of a row defines if it is the id, with or without a name, and the other cells say more."""
         line_start, _line_end = self._line(match.start())
+        if self._is_beside_label(match):
+            return True
         table, row = self._rows.get(line_start) or self._rows.get(self._indented(line_start)) or (None, None)
         if table is None or row is None or not row.cells:
             return False
@@ -214,6 +220,17 @@ class _Reader:
             return False
         several = self._shape.search(rest) or rest[:1] in ("〜", "~", "～", ",", "、", "，", "/", "／")
         return not several and any(self._says_something(other.text) for other in row.cells if other is not cell)
+
+    def _is_beside_label(self, match: _Match) -> bool:
+        """Whether the row heads a form: 要件ID beside the id, with the name in the same cell or none."""
+        line_start, line_end = self._line(match.start())
+        before = self._text[line_start : match.start()]
+        label = _FORM_LABEL.fullmatch(before)
+        return (
+            label is not None
+            and not _RELATED_LABEL.search(label["label"] + ":")
+            and not self._shape.search(self._text, match.end(), line_end)
+        )
 
     def _id_column(self, table: Table) -> int:
         """Return the first column, or the second one where the first only counts rows (No., #)."""

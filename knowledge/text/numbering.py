@@ -24,10 +24,13 @@ _SINGLE = re.compile(r"(?P<n>[0-9]{1,3})(?:[.、]\s*|\s+)(?=\S)")
 _PARENTHESISED = re.compile(r"\(?(?P<n>[0-9]{1,3})\)")
 _ROMAN = re.compile(r"(?P<n>[IVX]{1,5})[.\s]")
 _CAPTION = re.compile(
-    r"\s*(?:図表|図|表|写真|Figure|Fig\.?|Table|リスト|Listing)\s*[A-Z]?[0-9]+(?:[-.][0-9]+)*(?![0-9A-Za-z])", re.I
+    r"\s*(?:図表|図|表|写真|Figure|Fig\.?|Table|リスト|Listing)\s*:?\s*[A-Z]?[0-9]+(?:[-.][0-9]+)*(?![0-9A-Za-z])", re.I
 )
 _FIGURE_CAPTION = re.compile(r"\s*(?:図|写真|Fig)", re.I)
-_COUNTED = re.compile(r"[0-9]+\s*(?:年|月|日|時|分|秒|件|個|つ|人|名|回|円|万|億|%|種|社|台|点|割|倍|歳|階|ページ)")
+_COUNTED = re.compile(
+    r"[0-9]+\s*(?:年|月|日|時|分|秒|件|個|つ|人|名|回|円|万|億|%|種|社|台|点|割|倍|歳|階|ページ)"
+    r"|[0-9]+\.[0-9]+(?:ミリ秒|秒|分|時間|日|年|か月|ヶ月|%|倍|円|件|[KMGT]i?B|[KMG]bps|[MG]Hz|m?s|[cm]?m|k?g|px)(?![一-龯ァ-ヴーA-Za-z])"
+)
 _MAX_CAPTION = 120
 
 
@@ -38,6 +41,8 @@ def heading_number(title: str) -> str | None:
     ['3', '1.2', '12', '(2)', 'A']
     >>> heading_number("2024年度の計画"), heading_number("3つの要件"), heading_number("はじめに")
     (None, None, None)
+    >>> heading_number("3.0秒"), heading_number("2.1分析")
+    (None, '2.1')
     """
     text = normalise(title).strip()
     if match := _UNIT.match(text):

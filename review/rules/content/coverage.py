@@ -8,7 +8,7 @@ from hub.core.texts import Text
 from knowledge.ontology.coverage import CoverageStatus, TopicJudgement, judge_topics
 from knowledge.ontology.passages import has_content, has_substance
 from knowledge.text.outline import contents_ids
-from knowledge.types.documents import Block, Section
+from knowledge.types.documents import Block, BlockKind, Section
 from knowledge.types.requirements import Topic
 from review.rules.base import finding, rule, skipped
 from review.rules.certainty import UNDECIDED
@@ -23,6 +23,7 @@ EMPTY = "coverage.empty_section"
 BLOCKING = ("critical", "major")
 _CHAPTER_LEVEL = 2
 _TITLES_SHOWN = 5
+_LONGEST_COVER_LINE = 60
 
 
 @rule(MISSING, tags=("coverage",), defaults={"topics": ()}, reads_topics=True)
@@ -81,6 +82,7 @@ def _is_reported_empty(section: Section, parent: Section | None, first_text: int
     if not _is_empty(section, target):
         return False
     is_title_line = section.level <= _CHAPTER_LEVEL and section.number is None and section.start < first_text
+    is_title_line = is_title_line or section.title.strip() == target.title.strip()
     return not is_title_line and not (parent and _is_empty(parent, target))
 
 
@@ -91,8 +93,13 @@ def _is_empty(section: Section, target: RuleInput) -> bool:
 
 
 def _first_text(target: RuleInput) -> int:
-    starts = (b.start for b in target.blocks if has_substance(target.text[b.start : b.end], b.kind))
-    return next(starts, 0)
+    """Return where the text proper begins: before it a cover has short lines, names and titles."""
+    for block in target.blocks:
+        source = target.text[block.start : block.end]
+        is_line = block.kind is BlockKind.PARAGRAPH and len(source) <= _LONGEST_COVER_LINE and "。" not in source
+        if has_substance(source, block.kind) and not is_line:
+            return block.start
+    return 0
 
 
 def _missing_finding(

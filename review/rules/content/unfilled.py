@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 
 from knowledge.text.outline import apparatus, inside
-from knowledge.text.tables import read_tables
+from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind
 from review.types import RuleInput, Span
 
@@ -27,6 +27,14 @@ _LINE = re.compile(
 _PERSON_OR_DATE = re.compile(
     r"者|担当|氏名|名前|作成|承認|リーダー?|マネージャー?|責任|連絡先|部署|会社|日$|日付|時期|期間|期限|場所|予算|金額"
 )
+# What a cover says of its document; only some of it must be there, and the rest tells a label from a value.
+_PARTICULAR = re.compile(
+    r"(?:システム|サブシステム|プロジェクト|案件|文書|ドキュメント|機能|画面)(?:名称?|番号|種別|ID)|作成[者日]|改訂[者日]|更新[者日]|承認者|版数?"
+)
+_LABEL = re.compile(
+    rf"(?:{_PARTICULAR.pattern}|分類|区分|種別|備考|承認|確認|検印|作成|改訂|ページ|頁|部署|所属|工程|会社名?)"
+)
+_COVER_TABLES, _LONGEST_COVER = 2, 8
 _OPEN = re.compile(_OPEN_VALUE, re.I)
 _MASKED = re.compile(_MASK)
 
@@ -52,7 +60,9 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
             if lines:
                 spans = tuple(Span(start=each.start("label"), end=each.end("value")) for each in lines)
                 yield Unfilled(titles=tuple(each["label"].strip() for each in lines), spans=spans)
-    for table in read_tables(target.text, target.blocks):
+    tables = read_tables(target.text, target.blocks)
+    yield from _cover_labels(tables, target)
+    for table in tables:
         cells = [
             (row.cells[0].text.strip() or head.text.strip(), cell)
             for row in table.rows
@@ -62,6 +72,30 @@ def unfilled_parts(target: RuleInput) -> Iterator[Unfilled]:
         if cells:
             spans = tuple(Span(start=cell.start, end=cell.end) for _, cell in cells)
             yield Unfilled(titles=tuple(dict.fromkeys(name for name, _ in cells)), spans=spans)
+
+
+def _cover_labels(tables: tuple[Table, ...], target: RuleInput) -> Iterator[Unfilled]:
+    """Yield the labels of the cover's particulars that have no value beside or below them, where others have one."""
+    for table in tables[:_COVER_TABLES]:
+        rows = [table.header, *table.rows]
+        if len(rows) > _LONGEST_COVER or sum(s.number is not None for s in target.sections if s.start < rows[0].start):
+            continue
+        grid = [[cell.text.strip() for cell in row.cells] for row in rows]
+        labels = [
+            (at, column) for at, row in enumerate(grid) for column, text in enumerate(row) if _LABEL.fullmatch(text)
+        ]
+        bare = [(at, column) for at, column in labels if not _value_beside(grid, at, column)]
+        asked = [(at, column) for at, column in bare if _PARTICULAR.fullmatch(grid[at][column])]
+        if asked and len(bare) < len(labels):
+            cells = [rows[at].cells[column] for at, column in asked]
+            spans = tuple(Span(start=cell.start, end=cell.end) for cell in cells)
+            yield Unfilled(titles=tuple(cell.text.strip() for cell in cells), spans=spans)
+
+
+def _value_beside(grid: list[list[str]], at: int, column: int) -> bool:
+    right = grid[at][column + 1] if column + 1 < len(grid[at]) else ""
+    below = grid[at + 1][column] if at + 1 < len(grid) and column < len(grid[at + 1]) else ""
+    return any(text and not _LABEL.fullmatch(text) for text in (right, below))
 
 
 def _of(match: re.Match[str]) -> dict[str, str]:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 
 from knowledge.text.date_forms import ERA_NAMES
 from knowledge.text.dates import first_day, without_days
 from knowledge.text.folding import normalise
-from knowledge.text.outline import contents_ids, inside, is_history, unnumbered_title
+from knowledge.text.outline import contents_ids, inside, is_history, names_history, unnumbered_title
 from knowledge.text.tables import Table, read_tables
 from knowledge.types.documents import Block, BlockKind, Section
 from review.types import Span
@@ -30,7 +31,7 @@ _FIELD = re.compile(
 )
 # A line of the cover that is nothing but an edition, or an edition and a date: 第1.3版, Ver 2.1　2024.11.8.
 _BARE_VERSION = re.compile(
-    r"^[ \t>|*_+\-　（(]*"
+    r"^[ \t>|*_+\-　（(#]*"
     r"(?P<value>第\s*[0-9０-９]+(?:[.．][0-9０-９]+)*\s*版|(?:ver(?:sion)?|rev)[. ]{0,2}\s*[0-9]+(?:\.[0-9]+)*)"
     rf"(?=[ \t|*_　）)]*(?:[（(]?(?:{ERA_NAMES}|[0-9]{{4}})[^\n。]{{0,24}})?$)",
     re.IGNORECASE | re.MULTILINE,
@@ -51,6 +52,7 @@ _SHEET_VERSION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _CHAPTER_LEVEL = 2
+_HISTORY_LINE = re.compile(r"[^\n。、]{3,12}")
 _LISTED_VERSION = re.compile(
     r"[\W_]*(?:(?:第|v|ver\.?|version|rev\.?|版|バージョン)\s*[0-9０-９]+(?:[.．][0-9０-９]+)*|[0-9]+(?:\.[0-9]+)+(?=[^\w.]|$)(?!\s*[章節項の]))",
     re.IGNORECASE,
@@ -79,7 +81,10 @@ class HistoryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edition:
-    """What the document says of itself. ``has_history`` is true for a history with at least one entry."""
+    """What the document says of itself. ``has_history`` is true for a history with at least one entry.
+
+    ``empty_history`` is a section, ``empty_table`` the header of a table, that should hold entries and has none.
+    """
 
     versions: tuple[Stated, ...]
     created: tuple[Stated, ...]
@@ -87,12 +92,18 @@ class Edition:
     entries: tuple[HistoryEntry, ...]
     has_history: bool
     empty_history: Section | None
+    empty_table: Span | None
 
 
 def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, ...]) -> Edition:
     """Read the cover fields (at the top, or at the foot after the last rule) and the change history."""
     history = [section for section in sections if is_history(section)]
-    tables = [table for table in read_tables(text, blocks) if _is_history_table(table, history)]
+    headed = _headed_as_history(text, blocks)
+    tables = [
+        table
+        for table in read_tables(text, blocks)
+        if _is_history_table(table, history) or any(start <= table.header.start < end for start, end in headed)
+    ]
     entries = [entry for table in tables for entry in _table_entries(table)]
     listed = [entry for section in history for entry in _list_entries(text, section, blocks)]
     fields = list(_cover_fields(text, sections, blocks, history))
@@ -103,7 +114,24 @@ def read_edition(text: str, sections: tuple[Section, ...], blocks: tuple[Block, 
         entries=(*entries, *listed, *_dated_notes(text, sections)),
         has_history=bool(entries or listed),
         empty_history=history[0] if history and not entries and not listed else None,
+        empty_table=_header_span(tables[0]) if tables and not entries and not listed else None,
     )
+
+
+def _headed_as_history(text: str, blocks: tuple[Block, ...]) -> list[tuple[int, int]]:
+    """Return the tables that a line of text heads as a change history: 変更履歴, with no mark of a heading."""
+    return [
+        (table.start, table.end)
+        for line, table in pairwise(blocks)
+        if table.kind is BlockKind.TABLE
+        and line.kind is BlockKind.PARAGRAPH
+        and _HISTORY_LINE.fullmatch(text[line.start : line.end].strip())
+        and names_history(text[line.start : line.end].strip())
+    ]
+
+
+def _header_span(table: Table) -> Span:
+    return Span(start=table.header.start, end=table.header.end)
 
 
 def parse_version(written: str) -> VersionNumber | None:

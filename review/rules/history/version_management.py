@@ -9,14 +9,14 @@ from datetime import date
 from itertools import pairwise
 
 from hub.core.texts import Text
-from knowledge.text.dates import find_days, first_day
-from knowledge.text.folding import narrow
+from knowledge.text.dates import DateMention, find_dates, find_days, first_day
+from knowledge.text.folding import fold_each, join_codes, narrow
 from knowledge.text.outline import apparatus, inside, is_history, place
 from knowledge.text.structure import line_span
 from knowledge.text.tables import read_tables
 from knowledge.types.documents import BlockKind
 from review.rules.base import finding, rule, skipped
-from review.rules.history.edition import HistoryEntry, Stated, read_edition
+from review.rules.history.edition import Edition, HistoryEntry, Stated, read_edition
 from review.rules.structure.headings import heading_span
 from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 
@@ -28,6 +28,8 @@ _AS_OF = re.compile(
 )
 _AHEAD = re.compile(r"予定|計画|見込|期限|目標|まで")
 _NEARBY = 12
+_MONTHS_OF_SUMMER = 7
+_FIRST_EDITION = (1,)
 _FROM_COLUMN = re.compile(r"開始(?:予定)?(?:日|年月日)|着手(?:予定)?日|^開始$|^自$|start", re.IGNORECASE)
 _TO_COLUMN = re.compile(r"(?:終了|完了)(?:予定)?(?:日|年月日)|^(?:終了|完了)$|^至$|end", re.IGNORECASE)
 
@@ -92,6 +94,20 @@ def _periods(target: RuleInput) -> Iterator[Disorder | None]:
             start, end = (plain[found.start : found.end] for found in (first, last))
             wrong = Disorder(kind="period", first=start, second=end, places=(Span(start=first.start, end=last.end),))
             yield wrong if last.day < first.day else None
+    for one, other in pairwise(find_dates(join_codes(fold_each(target.text)))):
+        days = (one.month, one.day, other.month, other.day)
+        if one.year or other.year or None in days or not _UNTIL.fullmatch(plain, one.end, other.start):
+            continue
+        if not _is_code(target, one.start):
+            start, end = (plain[found.start : found.end] for found in (one, other))
+            wrong = Disorder(kind="period", first=start, second=end, places=(Span(start=one.start, end=other.end),))
+            yield wrong if _ends_before(one, other) else None
+
+
+def _ends_before(one: DateMention, other: DateMention) -> bool:
+    """Whether days without a year are in the wrong order; from autumn to spring a period runs into the next year."""
+    first, last = (one.month or 0, one.day or 0), (other.month or 0, other.day or 0)
+    return last < first and not (first[0] > _MONTHS_OF_SUMMER and last[0] <= _MONTHS_OF_SUMMER)
 
 
 def _columns(target: RuleInput) -> Iterator[Disorder | None]:
@@ -165,10 +181,35 @@ def version_mismatch(target: RuleInput) -> RuleOutcome:
     day = newest_day(edition.entries)
     compared = [(stated, version) for stated in edition.versions if version]
     compared += [(stated, day) for stated in edition.updated if day]
+    if not compared and (history := _empty_history(target, edition)) and (later := _unrecorded(edition)):
+        return RuleOutcome(findings=(_unrecorded_finding(later, history),), examined=1)
     if not compared:
         return skipped("no_dated_history" if edition.versions or edition.updated else "no_edition")
     findings = tuple(_mismatch_finding(stated, entry) for stated, entry in compared if entry and _differ(stated, entry))
     return RuleOutcome(findings=findings, examined=len(compared))
+
+
+def _unrecorded(edition: Edition) -> Stated | None:
+    """Return a stated edition after the first, which a change history must tell of."""
+    return next((stated for stated in edition.versions if stated.version and stated.version > _FIRST_EDITION), None)
+
+
+def _empty_history(target: RuleInput, edition: Edition) -> Span | None:
+    return heading_span(target.text, edition.empty_history) if edition.empty_history else edition.empty_table
+
+
+def _unrecorded_finding(stated: Stated, history: Span) -> FindingDraft:
+    spans = sorted((stated.span, history), key=lambda span: span.start)
+    return finding(
+        "document.version_mismatch",
+        severity=Severity.MAJOR,
+        key="version:unrecorded",
+        texts="unrecorded",
+        evidence=tuple(spans),
+        data={"field": "version", "stated": stated.written, "newest": ""},
+        words={"stated": stated.written},
+        example=stated.written,
+    )
 
 
 def newest_version(entries: tuple[HistoryEntry, ...]) -> Stated | None:

@@ -26,6 +26,10 @@ _REFERENCE = re.compile(
 )
 _ANNEX = re.compile(r"(?<![一-龯])(?P<word>付録|附属書|別紙|別添|別表)\s*(?P<mark>[A-Z]|[0-9]{1,2})(?![0-9A-Za-z])")
 _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]\n]{1,300}+)\]\(#(?P<anchor>[^)\s]{1,500}+)\)")
+_FILE_LINK = re.compile(
+    r"(?<!!)\[[^\]\n]{1,300}+\]\((?!#[^)\s]|[a-z][a-z0-9+.-]*:|//)(?P<target>[^)\n]{0,500}+)\)", re.I
+)
+_NOWHERE = re.compile(r"\s*(?:#|TBD|TODO|未定|URL|リンク先?|x{2,}|\.{3}|…)?\s*", re.I)
 _ANCHOR = re.compile(
     r"<a\s+(?:name|id)=[\"']([^\"']{1,500}+)[\"']|\{#([^}]{1,500}+)\}|\bid=[\"']([^\"']{1,500}+)[\"']", re.IGNORECASE
 )
@@ -125,12 +129,20 @@ def _defining(target: RuleInput) -> Iterator[tuple[int, int]]:
 
 
 def _links(target: RuleInput) -> Iterator[Dangling | None]:
-    """Check links to anchors of this document; those of the table of contents are structure.toc_mismatch's."""
+    """Check links to anchors of this document, and that links to files beside it name one.
+
+    Whether such a file is there can't be seen from the document. The table of contents is structure.toc_mismatch's.
+    """
     anchors = {_letters(section.title) for section in target.sections}
     anchors |= {_letters(name) for match in _ANCHOR.findall(target.text) for name in match if name}
     contents = contents_ids(target.text, target.sections)
     skipped = [(block.start, block.end) for block in target.blocks if block.kind is BlockKind.CODE]
     skipped += [(section.start, section.end) for section in target.sections if section.id in contents]
+    for match in _FILE_LINK.finditer(target.text):
+        if not inside(skipped, match.start()):
+            span = Span(start=match.start(), end=match.end())
+            leads_nowhere = _NOWHERE.fullmatch(match["target"])
+            yield Dangling(written=match.group(), span=span) if leads_nowhere else None
     for match in _LINK.finditer(target.text):
         if inside(skipped, match.start()):
             continue

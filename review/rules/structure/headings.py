@@ -18,6 +18,8 @@ from review.types import FindingDraft, RuleInput, RuleOutcome, Severity, Span
 Number = tuple[int, ...]
 
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+_LONGEST_UNMARKED = 40
+_IN_SENTENCE = re.compile(r"[。\n]")
 _HEADING_LINE = re.compile(r"^(#{1,6})[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
 
 
@@ -123,6 +125,22 @@ def hidden_headings(text: str, blocks: tuple[Block, ...]) -> tuple[NumberedHeadi
     )
 
 
+def _unmarked_headings(text: str, blocks: tuple[Block, ...]) -> Iterable[NumberedHeading]:
+    """Yield numbered lines that stand alone and are no headings to the parser: a chapter's title set as body text."""
+    for block in blocks:
+        line = text[block.start : block.end].strip()
+        if (
+            block.kind not in (BlockKind.PARAGRAPH, BlockKind.LIST)
+            or len(line) > _LONGEST_UNMARKED
+            or _IN_SENTENCE.search(line)
+        ):
+            continue
+        if (number := decimal_number(line)) is not None:
+            yield NumberedHeading(
+                number=number, title=line, level=1, start=block.start, end=block.end, scope="", hidden=True
+            )
+
+
 def follows(previous: Number, number: Number) -> bool:
     """Tell whether ``number`` may come right after ``previous``: its first child, or the next one at some level."""
     if len(number) == len(previous) + 1 and number[:-1] == previous:
@@ -214,7 +232,10 @@ def number_order(target: RuleInput) -> RuleOutcome:
     headings = numbered_headings(target.text, target.sections, target.blocks)
     if not headings:
         return skipped("no_numbered_headings")
-    hidden = hidden_headings(target.text, target.blocks)
+    hidden = sorted(
+        (*hidden_headings(target.text, target.blocks), *_unmarked_headings(target.text, target.blocks)),
+        key=lambda heading: heading.start,
+    )
     findings: list[FindingDraft] = []
     for run in runs_of(headings):
         findings += (_order_finding(run, breaks) for breaks in _break_runs(with_hidden(run, hidden)))

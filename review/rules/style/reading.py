@@ -28,6 +28,8 @@ _BULLET_LINE = re.compile(
     r"\n(?=[ \t\u3000]*[・●○■□◆◇▪•※])|\n[ \t]*(?=\u3000)|\n[ \t>]*\n"
     r"|\n(?=\*\*[^*\n]{1,40}(?:\*\*[ \t]*[:：]|[:：]\*\*))"
 )
+# A row of a sheet is a line by itself.
+_LINE_END = re.compile(r"\n")
 # A line that draws boxes or arrows is a picture, whatever words stand in it.
 _DRAWING = re.compile("[\u2500-\u257f]")
 _CELL_TEXT = re.compile(r"(?<=>)[^<>]+(?=<)")
@@ -186,7 +188,7 @@ def _paragraph_units(text: str, block: Block, group: int) -> Iterator[Unit]:
     kind = UnitKind.CAPTION if block.kind is BlockKind.CAPTION else UnitKind.BODY
     if text[block.start] == ">":
         kind = UnitKind.QUOTE
-    for start, end in _pieces(text, block.start, block.end):
+    for start, end in _pieces(text, block.start, block.end, _LINE_END if block.sheet else _BULLET_LINE):
         yield _unit(text, start, end, kind, group)
 
 
@@ -219,9 +221,9 @@ def _table_units(text: str, block: Block, group: int) -> Iterator[Unit]:
         yield _unit(text, start, end, UnitKind.CELL, group)
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _pieces(text: str, start: int, end: int, between: re.Pattern[str] = _BULLET_LINE) -> Iterator[tuple[int, int]]:
     position = start
-    for match in _BULLET_LINE.finditer(text, start, end):
+    for match in between.finditer(text, start, end):
         yield position, match.start()
         position = match.end()
     yield position, end

@@ -140,9 +140,13 @@ def name_of(mention: Mention, row: Row | None, target: RuleInput) -> str:
     """Return what the definition calls the thing: the rest of its cell, else the next cell; or the rest of the line."""
     if row is None:
         line_end = line_span(target.text, mention.end, mention.end)[1]
-        return fold_compact(target.text[mention.end : line_end]).strip(":：*_-）)】]")
+        return fold_compact(target.text[mention.end : line_end].replace("<br>", " ")).strip(":：*_-|）)】]")
     cells = [cell for cell in row.cells if cell.end > mention.start]
-    inside = fold_compact(target.text[mention.end : cells[0].end]).strip(":：*_-（()）") if cells else ""
+    inside = (
+        fold_compact(target.text[mention.end : cells[0].end].replace("<br>", " ")).strip(":：*_-（()）")
+        if cells
+        else ""
+    )
     return inside or (fold_compact(cells[1].text) if len(cells) > 1 else "")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 
 from knowledge.text.identifier_shapes import Family, Mention, Role, number_of, prefix_of, renumbered
 from knowledge.text.identifiers import read_families
 from knowledge.text.outline import place
 from knowledge.text.structure import line_span, section_at
-from knowledge.text.tables import Table, read_tables
+from knowledge.text.tables import Cell, Table, read_tables
 from review.rules.base import finding, listed, rule, skipped, spans_of
 from review.rules.traceability.across import (
     defined_elsewhere,
@@ -27,10 +28,16 @@ from review.rules.traceability.across import (
     unanswered,
     upstream,
 )
-from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity
+from review.types import FindingDraft, RelatedDocument, RuleInput, RuleOutcome, Severity, Span
 
 _UPSTREAM_NAMED = re.compile(r"(?:要件定義書|要求仕様書|設計書|仕様書)")
 _FEWEST_FOR_A_SERIES = 3
+_NUMBERING_HEAD = re.compile(
+    r"(?:機能|画面|帳票|要件|要求|テスト|テスト?ケース|試験|シナリオ|バッチ|処理|テーブル|メッセージ|課題|リスク|API|IF)\s*(?:ID|番号)",
+    re.IGNORECASE,
+)
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,6}")
+_FEWEST_NUMBERED, _LEAST_DISTINCT = 4, 0.8
 
 
 @rule("traceability.undefined_reference", tags=("traceability",), reads_related=True)
@@ -230,15 +237,53 @@ def _example_row(target: RuleInput, name: str, family: Family) -> str:
 def duplicate_definition(target: RuleInput) -> RuleOutcome:
     """Report, per family, identifiers defined twice in one table or for two different things."""
     families = [f for f in read_families(target.text, target.sections, target.blocks) if f.definitions]
-    if not families:
-        return skipped("no_definitions")
     tables = read_tables(target.text, target.blocks)
-    findings = []
+    numbers = list(_numbered_things(tables))
+    if not families and not numbers:
+        return skipped("no_definitions")
+    findings = [_repeated_finding(target, head, doubled) for head, doubled in numbers if doubled]
     for family in families:
         clashes = {name: places for name, places in family.defined.items() if _clash(places, tables, target)}
         if clashes:
             findings.append(_duplicate_finding(target, family, clashes))
-    return RuleOutcome(findings=tuple(findings), examined=sum(len(family.defined) for family in families))
+    examined = sum(len(family.defined) for family in families) + len(numbers)
+    return RuleOutcome(findings=tuple(findings), examined=examined)
+
+
+def _numbered_things(tables: tuple[Table, ...]) -> Iterator[tuple[str, dict[str, list[Cell]]]]:
+    """Yield each column of plain numbers that are identifiers (機能ID), with those that several rows have.
+
+    A column in which many repeat groups its rows and identifies none.
+    """
+    for table in tables:
+        for at, head in enumerate(table.header.cells[:2]):
+            cells = [row.cells[at] for row in table.rows if at < len(row.cells)]
+            if not _NUMBERING_HEAD.fullmatch(head.text) or len(cells) < _FEWEST_NUMBERED:
+                continue
+            if not all(_PLAIN_NUMBER.fullmatch(cell.text) for cell in cells):
+                continue
+            places: dict[str, list[Cell]] = {}
+            for cell in cells:
+                places.setdefault(cell.text, []).append(cell)
+            if len(places) >= _LEAST_DISTINCT * len(cells):
+                yield head.text, {number: those for number, those in places.items() if len(those) > 1}
+
+
+def _repeated_finding(target: RuleInput, head: str, doubled: dict[str, list[Cell]]) -> FindingDraft:
+    names = [f"{head} {number}" for number in doubled]
+    cells = [cell for those in doubled.values() for cell in those]
+    return finding(
+        "traceability.duplicate_definition",
+        severity=Severity.MAJOR,
+        key=f"{head}:{','.join(doubled)}",
+        evidence=tuple(Span(start=cell.start, end=cell.end) for cell in sorted(cells, key=lambda cell: cell.start)),
+        data={"family": head, "identifiers": names},
+        words={
+            "names": listed(names),
+            "first_name": names[0],
+            "where": f"「{place(target.sections, cells[0].start)}」",
+        },
+    )
 
 
 def _clash(places: list[Mention], tables: tuple[Table, ...], target: RuleInput) -> bool:
